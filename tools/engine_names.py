@@ -1,11 +1,12 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Checks that engines are named only in their own folders, so that an engine can be added or taken away without a change elsewhere.
+"""Checks that engines are named only in their own folders, so that an engine can be added or taken away without a
+change elsewhere.
 
 Usage: python tools/engine_names.py [--write]
 
-Files that still name engines stand in tools/engine_names.toml, each with the number of its lines that do. These numbers may only shrink: `--write`
-writes lower ones and drops files that name none. What is exempt stands in EXEMPT: the registry and what is written from it, documentation, designs,
-results, and tests of combinations.
+Files that still name engines stand in tools/engine_names.toml, each with the number of its lines that do. These numbers
+may only shrink: `--write` writes lower ones and drops files that name none. What is exempt stands in EXEMPT: the
+registry and what is written from it, documentation, designs, results, and tests of combinations.
 """
 
 from __future__ import annotations

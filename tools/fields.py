@@ -78,7 +78,9 @@ def rust(source: dict[str, Any]) -> list[str]:
 
 
 def places(source: dict[str, Any]) -> dict[str, int]:
-    """The lowest bit of each field in hardware's `headers_t`: layers one after the other, the first byte of each topmost, below them `tcp.len`."""
+    """The lowest bit of each field in hardware's `headers_t`: layers one after the other, the first byte of each
+    topmost, below them `tcp.len`.
+    """
     lowest = {"tcp.len": 0}
     end, layers = source["field"]["tcp.len"]["bits"], {}
     for name, layer in reversed(source["layer"].items()):
@@ -92,8 +94,9 @@ def places(source: dict[str, Any]) -> dict[str, int]:
 
 
 def words(source: dict[str, Any]) -> list[list[tuple[str, int]]]:
-    """Words of 32 bits that hardware chooses from, by their numbers: each a field and which of its words, from the lowest. Fields in one place
-    share theirs. Number 0 is nothing."""
+    """Words of 32 bits that hardware chooses from, by their numbers: each a field and which of its words, from the
+    lowest. Fields in one place share theirs. Number 0 is nothing.
+    """
     listed: list[list[tuple[str, int]]] = [[]]
     seen: dict[tuple, int] = {}
     for name, field in source["field"].items():
@@ -112,9 +115,11 @@ def number(listed: list[list[tuple[str, int]]], name: str) -> int:
 
 
 def sinks(source: dict[str, Any]) -> tuple[list[tuple[int, int]], dict[str, int]]:
-    """Where hardware's edits write: words of fields that may be set, as (lowest bit in a `headers_t`, bits), and for each such field the number of its
-    lowest word's; the others follow. Fields at one place share theirs. Narrow ones come behind the wide ones that they may be within. Metadata, which
-    are not in a `headers_t`, have the numbers behind the last."""
+    """Where hardware's edits write: words of fields that may be set, as (lowest bit in a `headers_t`, bits), and for
+    each such field the number of its lowest word's; the others follow. Fields at one place share theirs. Narrow ones
+    come behind the wide ones that they may be within. Metadata, which are not in a `headers_t`, have the numbers behind
+    the last.
+    """
     lowest = places(source)
     found: list[tuple[int, int]] = []
     first: dict[str, int] = {}

@@ -24,8 +24,9 @@ Shape = dict[str, int | str]
 
 
 def each(*groups: tuple[int, Engine, int]) -> dict[str, str]:
-    """The parameters of the card that have a value for each unit: so many units are of this engine with this word, so many of that; those
-    behind the last group are as that is."""
+    """The parameters of the card that have a value for each unit: so many units are of this engine with this word, so
+    many of that; those behind the last group are as that is.
+    """
     units = [(engine.number, word) for count, engine, word in groups for _ in range(count)]
     units += [units[-1]] * (MAX_UNITS - len(units))
     return {
@@ -45,8 +46,10 @@ def blocks(*chosen: Engine) -> dict[str, int | str]:
 
 
 def shapes(units: list[Engine], inline: list[Engine]) -> tuple[list[Shape], list[Shape]]:
-    """Parameters of cards, the largest first: those of which each shows what no other does, that is ports and units at their bounds, where
-    widths go wrong, an inline chain, and all that units can be beside each other; and those of cards as they are used."""
+    """Parameters of cards, the largest first: those of which each shows what no other does, that is ports and units at
+    their bounds, where widths go wrong, an inline chain, and all that units can be beside each other; and those of
+    cards as they are used.
+    """
     first = units[0]
     telling: list[Shape] = [
         {"Ports": 4, "Units": 32, **each((1, first, first.params[0]))},

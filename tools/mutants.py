@@ -1,12 +1,13 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Plants one bug at a time and checks that the suite catches it. `./penstock test --mutants` runs it; run as a program, this file only
-checks that all bugs can be planted.
+"""Plants one bug at a time and checks that the suite catches it. `./penstock test --mutants` runs it; run as a program,
+this file only checks that all bugs can be planted.
 
-The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`, which must occur
-exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
-with `cargo`. A bug that does not compile proves nothing and counts as missed. Each test runs on the unchanged tree before and after: if it
-fails there, it proves nothing. Each processor tries bugs in a copy of the tree of its own. It takes hours, so a bug that was caught is not
-tried again while the file it changes and its test are as they were; `--again` tries all.
+The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`,
+which must occur exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or
+cargo arguments that start with `cargo`. A bug that does not compile proves nothing and counts as missed. Each test runs
+on the unchanged tree before and after: if it fails there, it proves nothing. Each processor tries bugs in a copy of the
+tree of its own. It takes hours, so a bug that was caught is not tried again while the file it changes and its test are
+as they were; `--again` tries all.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ RECORD = COPIES / "caught"
 COMPILED = (".sv", ".rs", ".py", ".efsm", ".c", ".h", ".S")
 # As the command line does it: firmware with the kit's start-up code and headers.
 COMPILE = ["cargo", "run", "--quiet", "--release", "--package", "penstock", "--", "compile"]
-# A bug may make a test hang; that is a catch, too. A test has at least this long, and four times as long as on the unchanged tree,
-# when all that it needs had to be built.
+# A bug may make a test hang; that is a catch, too. A test has at least this long, and four times as long as on the
+# unchanged tree, when all that it needs had to be built.
 SHORTEST_LIMIT_S = 600
 
 
@@ -134,7 +135,9 @@ class Copy:
         return all(self.succeeds([*COMPILE, "rpu", program]) for program in self.programs(file))
 
     def programs(self, file: str) -> list[str]:
-        """Firmware that `file` is part of: itself, or, when it is a part of the kit, all that is shipped and needs no design."""
+        """Firmware that `file` is part of: itself, or, when it is a part of the kit, all that is shipped and needs no
+        design.
+        """
         if file.endswith(".c") and not file.startswith("engines/rpu/sdk/"):
             return [file]
         shipped = sorted((self.tree / "engines/rpu/programs").glob("*.c"))
@@ -148,7 +151,8 @@ class Copy:
             "PENSTOCK_DATA": str(DATA),
             "PENSTOCK_QUICK_MODELS": "1",
             "CARGO_TARGET_DIR": str(self.folder / "target"),
-            # A bug changes a line: compiling is most of what a try costs, so only what the line touches is compiled, and optimized little.
+            # A bug changes a line: compiling is most of what a try costs, so only what the line touches is compiled,
+            # and optimized little.
             "CARGO_INCREMENTAL": "1",
             "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
             "CARGO_PROFILE_RELEASE_DEBUG": "0",
@@ -266,7 +270,9 @@ class Run:
 
 
 def main(only: str | None = None, plant: bool = True, again: bool = False) -> int:
-    """Tries the bugs whose name contains `only`, those that were caught before `again`; without `plant` only says whether they can be planted."""
+    """Tries the bugs whose name contains `only`, those that were caught before `again`; without `plant` only says
+    whether they can be planted.
+    """
     mutants = [m for m in load() if only is None or only in m.name]
     complaints = [c for c in map(check, mutants) if c]
     if complaints or not mutants:

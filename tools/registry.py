@@ -3,9 +3,9 @@
 
 Usage: python tools/registry.py [--check]
 
-It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines in the crate
-`registry` with its dependencies, and, in the modules that pick a unit's or a block's engine, all that stands between the line that names
-this tool and `endmodule`.
+It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines
+in the crate `registry` with its dependencies, and, in the modules that pick a unit's or a block's engine, all that
+stands between the line that names this tool and `endmodule`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ IDLE: dict[str, dict[str, str]] = {
         "records": "    record_idle i_no_records (.*);",
     },
 }
-# The crate that lists the engines: each one's host crate is penstock-NAME-host, and has the engine as the static NAME in capitals.
+# The crate that lists the engines: each one's host crate is penstock-NAME-host, and has the engine as the static NAME
+# in capitals.
 CRATE = "registry"
 CRATE_MARK = "# Written by tools/registry.py from engines/engines.toml.\n"
 MARK = "  // Written by tools/registry.py from engines/engines.toml.\n"
@@ -181,7 +182,9 @@ def check_values(root: Path, engine: Engine, wrong: Any) -> None:
 
 
 def selection(kind: str, engines: list[Engine]) -> str:
-    """The body of the module that picks an engine. Each engine's module has the ports of that module, so `.*` connects them."""
+    """The body of the module that picks an engine. Each engine's module has the ports of that module, so `.*` connects
+    them.
+    """
     _, _, suffix = KINDS[kind]
     lines = []
     for engine in engines:
@@ -262,8 +265,9 @@ def list_of_engines(engines: list[Engine]) -> str:
 
 
 def crate(text: str, engines: list[Engine]) -> str:
-    """The manifest of the crate `registry` with its dependencies written anew: all between the line that names this tool and the next
-    empty one."""
+    """The manifest of the crate `registry` with its dependencies written anew: all between the line that names this
+    tool and the next empty one.
+    """
     head, mark, rest = text.partition(CRATE_MARK)
     _, empty, tail = rest.partition("\n\n")
     if not mark or not empty:

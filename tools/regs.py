@@ -97,7 +97,9 @@ def python(maps: list[Map]) -> str:
 
 
 def render(shell: list[Map], of: list[tuple[Engine, list[Map]]]) -> dict[str, str]:
-    """The shell's registers beside what all engines build on, each engine's in its folder, and for Python all in one module."""
+    """The shell's registers beside what all engines build on, each engine's in its folder, and for Python all in one
+    module.
+    """
     files = {
         "lib/regs/regs_pkg.sv": system_verilog("regs_pkg", shell),
         "lib/regs/regs.rs": rust(shell),

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Writes the measured column of README.md and docs/benchmarks.md from bench/results/*.json (`penstock bench NAME --save`).
+"""Writes the measured column of README.md and docs/benchmarks.md from bench/results/*.json
+(`penstock bench NAME --save`).
 
 Usage: python tools/results.py [--check]
 """
@@ -31,7 +32,8 @@ BENCHES = (
     "xdp-rate",
     "xdp-soft",
 )
-# Programs of xdp-rate that the README shows: the shortest, two that look something up, and the one that is closest to the paper's.
+# Programs of xdp-rate that the README shows: the shortest, two that look something up, and the one that is closest to
+# the paper's.
 XDP_SHOWN = ("drop", "xdp1", "simple_firewall", "router_ipv4")
 RESULTS = ROOT / "bench" / "results"
 BEGIN, END = "<!-- results -->", "<!-- /results -->"

@@ -1,9 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The test suite: formatting, lint, Rust tests, hardware and system tests. `./penstock test` runs all of it, `./penstock test NAME...` what belongs
-to an engine or a folder.
+"""The test suite: formatting, lint, Rust tests, hardware and system tests. `./penstock test` runs all of it,
+`./penstock test NAME...` what belongs to an engine or a folder.
 
-Every step prints its own output when it fails and one line when it passes. The last line counts tests: a lint step counts as
-one, pytest and cargo as many as they ran.
+Every step prints its own output when it fails and one line when it passes. The last line counts tests: a lint step
+counts as one, pytest and cargo as many as they ran.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class Count:
 
 @dataclass
 class Step:
-    """One command of the suite. `count` reads its output; without it the step is one test, judged by its exit status."""
+    """One command of the suite. `count` reads its output; without it the step is one test, judged by its exit status.
+    """
 
     name: str
     command: list[str]
@@ -82,7 +83,9 @@ def count_pytest(output: str) -> Count:
 
 
 def parts() -> dict[str, str]:
-    """What the suite can be asked for by name, and its folder: the engines, and the folders of the tree that have tests."""
+    """What the suite can be asked for by name, and its folder: the engines, and the folders of the tree that have
+    tests.
+    """
     plain = ("lib", "shell", "device", "debug", "live", "cli", "python", "tools")
     return {engine.name: f"engines/{engine.name}" for engine in registry.read()} | {name: name for name in plain}
 
@@ -164,7 +167,9 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
 
 
 def run(step: Step, required: Sequence[str] = ()) -> tuple[Count, str]:
-    """What a step ran, and what is to be printed of it. A test that is skipped for a reason with a required word in it fails."""
+    """What a step ran, and what is to be printed of it. A test that is skipped for a reason with a required word in it
+    fails.
+    """
     start = time.monotonic()
     env = {
         **os.environ,

@@ -65,8 +65,8 @@ impl Card {
         self.carry_debugged(root, target, recording, traffic, rate, None, &[])
     }
 
-    /// The same with a unit that is halted at its first instruction and waits for gdb while the others go on, and with tables that are written afterwards: names
-    /// of services, and folders.
+    /// The same with a unit that is halted at its first instruction and waits for gdb while the others go on, and with
+    /// tables that are written afterwards: names of services, and folders.
     #[allow(clippy::too_many_arguments)]
     pub fn carry_debugged(
         &self,

@@ -1,18 +1,18 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Traffic like that of the traces of the FlowBlaze paper (NSDI 2019, Table 6), which are not ours to ship.
 //!
-//! What the paper says of a trace is kept: how many flows are active, by three definitions of a flow at once; how many new ones come; the mean size;
-//! and that sizes are bimodal with at least 30 % of the smallest. What it does not say is chosen so that frames of one flow follow each other more
-//! closely rather than less:
+//! What the paper says of a trace is kept: how many flows are active, by three definitions of a flow at once; how many
+//! new ones come; the mean size; and that sizes are bimodal with at least 30 % of the smallest. What it does not say is
+//! chosen so that frames of one flow follow each other more closely rather than less:
 //!
 //! - Frames have 60 or 1,514 bytes, as many of each as give the mean: no other two sizes have more small ones.
-//! - Half of the frames are of the flow of the frame before (trains). Others are drawn from the active flows by Zipf's law: the second flow has half
-//!   as many as the first, the third a third, and so on.
-//! - A pair of addresses beyond the first of each source is of a source that is drawn by the pairs that it has already, and so are five-tuples of a
-//!   pair: few have many.
-//! - New flows: Table 6 has the most of a millisecond. They come at that rate in a millisecond that is full, 1 Gb/s (UNI1, UNI2, MW15) or 10 Gb/s
-//!   (CHI15) of frames of the mean size: so one frame of two to eleven is of a new five-tuple. One that comes takes the place of one that is drawn
-//!   from all alike, which ends.
+//! - Half of the frames are of the flow of the frame before (trains). Others are drawn from the active flows by Zipf's
+//!   law: the second flow has half as many as the first, the third a third, and so on.
+//! - A pair of addresses beyond the first of each source is of a source that is drawn by the pairs that it has already,
+//!   and so are five-tuples of a pair: few have many.
+//! - New flows: Table 6 has the most of a millisecond. They come at that rate in a millisecond that is full, 1 Gb/s
+//!   (UNI1, UNI2, MW15) or 10 Gb/s (CHI15) of frames of the mean size: so one frame of two to eleven is of a new
+//!   five-tuple. One that comes takes the place of one that is drawn from all alike, which ends.
 
 use clap::ValueEnum;
 
@@ -107,8 +107,8 @@ struct Tuple {
 }
 
 impl Tuple {
-    /// The same numbers give the same flow, others another one: up to 2^17 sources, 2^24 pairs, and 200,000 five-tuples of a pair. What is multiplied
-    /// by something odd does not begin with neighbours.
+    /// The same numbers give the same flow, others another one: up to 2^17 sources, 2^24 pairs, and 200,000 five-tuples
+    /// of a pair. What is multiplied by something odd does not begin with neighbours.
     fn flow(self) -> Flow {
         let ports = 64_000;
         Flow {

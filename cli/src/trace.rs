@@ -1,8 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Each frame's journey as a trace in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+//! Each frame's journey as a trace in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing
+//! open.
 //!
-//! Each block of the card and each unit is a process with a slice for every frame in it, as many threads as it had frames at a time; arrows join
-//! a frame's slices. A slice ends where the next one begins: with the frame's first beat at the next block, at an exit with its last.
+//! Each block of the card and each unit is a process with a slice for every frame in it, as many threads as it had
+//! frames at a time; arrows join a frame's slices. A slice ends where the next one begins: with the frame's first beat
+//! at the next block, at an exit with its last.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;

@@ -51,7 +51,8 @@ fn errors() {
     }
 }
 
-/// The core's RTL gives the same, and its own words where there is no result. (device/tests/xdp_bare.rs tries all instructions.)
+/// The core's RTL gives the same, and its own words where there is no result. (device/tests/xdp_bare.rs tries all
+/// instructions.)
 #[test]
 fn on_rtl() {
     let rtl = |program: &str, memory: Option<&str>| exec_on(&["--target", "rtl", "--lanes", "4"], program, memory);

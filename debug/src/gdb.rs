@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A server for gdb and whatever else speaks its remote protocol, for one unit.
 //!
-//! One client at a time. The card goes on while it is connected, whether the unit is halted or not: between two packets the server has the
-//! card work. `detach`, `kill` and a connection that breaks all let the unit go on without breakpoints.
+//! One client at a time. The card goes on while it is connected, whether the unit is halted or not: between two packets
+//! the server has the card work. `detach`, `kill` and a connection that breaks all let the unit go on without
+//! breakpoints.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -57,8 +58,8 @@ pub enum GdbError {
     Listen(#[source] io::Error),
 }
 
-/// Serves one client after the other at `listener`, until `work`, which lets the card work and gets the way to the unit, says that it is
-/// over. `tell` gets who comes and goes, in sentences.
+/// Serves one client after the other at `listener`, until `work`, which lets the card work and gets the way to the
+/// unit, says that it is over. `tell` gets who comes and goes, in sentences.
 ///
 /// # Errors
 /// When the card fails, or the socket does. A client that does is one that has gone.
@@ -163,7 +164,8 @@ fn session<W: Window>(
     }
 }
 
-/// The connection. What is written goes out when an answer is whole, or the next request is waited for: so do bare acknowledgements.
+/// The connection. What is written goes out when an answer is whole, or the next request is waited for: so do bare
+/// acknowledgements.
 struct Client {
     stream: TcpStream,
     out: Vec<u8>,

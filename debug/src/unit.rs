@@ -1,10 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A unit under a debugger.
 //!
-//! The hardware halts, steps and shows a PC and one word that core and host share (engines/rpu/regs/rpu.rdl: HALT to DATA). All else is made
-//! of these and of the host's way to the memories: where a core is halted its instruction is replaced by another one, which is carried out
-//! in a step; then the PC and the instruction are put back. `sw x7, DATA(x0)` shows a register, `lw x7, DATA(x0)` writes one, and loads and
-//! stores through two borrowed registers reach what only the core does. minstret counts these instructions too.
+//! The hardware halts, steps and shows a PC and one word that core and host share (engines/rpu/regs/rpu.rdl: HALT to
+//! DATA). All else is made of these and of the host's way to the memories: where a core is halted its instruction is
+//! replaced by another one, which is carried out in a step; then the PC and the instruction are put back.
+//! `sw x7, DATA(x0)` shows a register, `lw x7, DATA(x0)` writes one, and loads and stores through two borrowed
+//! registers reach what only the core does. minstret counts these instructions too.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +92,8 @@ enum Place {
 pub struct Unit<W> {
     /// The way to it.
     pub window: W,
-    /// Instructions in whose places there are breakpoints, by address. A reload may write another program over them: what stands there counts.
+    /// Instructions in whose places there are breakpoints, by address. A reload may write another program over them:
+    /// what stands there counts.
     breakpoints: BTreeMap<u32, u32>,
     /// One that was taken away for a step, and is put back when that has ended.
     lifted: Option<u32>,
@@ -122,8 +124,8 @@ impl<W: Window> Unit<W> {
         Ok(Some(cause))
     }
 
-    /// Halts the unit before its next instruction, also in a load that waits; from now on its ebreaks halt it, too. One that is held in reset
-    /// halts at its first instruction.
+    /// Halts the unit before its next instruction, also in a load that waits; from now on its ebreaks halt it, too. One
+    /// that is held in reset halts at its first instruction.
     pub fn halt(&mut self) -> Result<(), DebugError> {
         if self.window.read(regs::UNIT_ENGINE)? != RPU {
             return Err(DebugError::Engine);
@@ -149,8 +151,9 @@ impl<W: Window> Unit<W> {
         self.window.write(regs::UNIT_HALT, EBREAK_HALTS)
     }
 
-    /// Has the unit carry out one instruction; false when that waits in a load. It then ends when what it waits for is there, or with the next
-    /// [`Unit::halt`]. An interrupt is not taken in a step. A breakpoint where the unit stands is passed over.
+    /// Has the unit carry out one instruction; false when that waits in a load. It then ends when what it waits for is
+    /// there, or with the next [`Unit::halt`]. An interrupt is not taken in a step. A breakpoint where the unit stands
+    /// is passed over.
     pub fn step(&mut self) -> Result<bool, DebugError> {
         let pc = self.pc()?;
         self.known = [None; 32];
@@ -215,9 +218,9 @@ impl<W: Window> Unit<W> {
         Ok(())
     }
 
-    /// Fills `bytes` from an address of the program on: instructions at 0, accelerator, data memory, header window and packet memory where the
-    /// core has them, tables and instructions also where the host has them, the core's own registers from 0x80000600 on. Breakpoints do not
-    /// show. The unit must be halted for what only the core reaches.
+    /// Fills `bytes` from an address of the program on: instructions at 0, accelerator, data memory, header window and
+    /// packet memory where the core has them, tables and instructions also where the host has them, the core's own
+    /// registers from 0x80000600 on. Breakpoints do not show. The unit must be halted for what only the core reaches.
     pub fn read(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DebugError> {
         for (address, part) in words(address, bytes.len()) {
             let word = self.read_word(address)?.to_le_bytes();
@@ -226,7 +229,8 @@ impl<W: Window> Unit<W> {
         Ok(())
     }
 
-    /// Writes `bytes` from an address of the program on, as [`Unit::read`] has them. A word of which only a part changes is read before.
+    /// Writes `bytes` from an address of the program on, as [`Unit::read`] has them. A word of which only a part
+    /// changes is read before.
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), DebugError> {
         for (address, part) in words(address, bytes.len()) {
             let mut word = if part.lanes.len() < 4 { self.read_word(address)?.to_le_bytes() } else { [0; 4] };
@@ -321,7 +325,8 @@ impl<W: Window> Unit<W> {
         Ok(word)
     }
 
-    /// What a register holds. The instruction at `pc`, where the unit stands, is another one afterwards; so with the next two.
+    /// What a register holds. The instruction at `pc`, where the unit stands, is another one afterwards; so with the
+    /// next two.
     fn show(&mut self, register: u32, pc: u32) -> Result<u32, DebugError> {
         let (high, low) = (regs::RPU_CORE_DATA >> 5, regs::RPU_CORE_DATA & 31);
         self.carry_out(SW | register << 20 | high << 25 | low << 7, pc)?;

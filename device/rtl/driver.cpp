@@ -1,11 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The clock loop around the card's Verilator model: MACs, a host queue, an AXI4-Lite master and the host's memory, behind a C interface
-// that device/src/rtl/model.rs loads. One thread; times are cycles since reset fell.
+// The clock loop around the card's Verilator model: MACs, a host queue, an AXI4-Lite master and the host's memory,
+// behind a C interface that device/src/rtl/model.rs loads. One thread; times are cycles since reset fell.
 //
 // One cycle:  drive inputs ─> clk = 0, eval (inputs settle) ─> sample handshakes ─> clk = 1, eval (registers step)
 //
-// With PENSTOCK_UNITS the units are instances of models of their own, one for each kind (split/), and their wires are carried here.
+// With PENSTOCK_UNITS the units are instances of models of their own, one for each kind (split/), and their wires are
+// carried here.
 
 #include <algorithm>
 #include <array>
@@ -38,7 +39,8 @@ constexpr int64_t WireOverhead = 24;  // bytes a frame costs on the wire beside 
 constexpr int Fraction = 20;          // a byte of credit is 1 << Fraction
 constexpr int64_t Byte = int64_t{1} << Fraction;
 constexpr int64_t Burst = PortBytes * Byte;      // credit a stream may save up while it waits for the other side
-constexpr uint64_t PortPause = 2;                // cycles from one beat of a frame to the next at a port: 64 bytes a cycle come there
+// cycles from one beat of a frame to the next at a port: 64 bytes a cycle come there
+constexpr uint64_t PortPause = 2;
 constexpr uint64_t HostMemoryBytes = uint64_t{1} << 30;  // beyond, the host refuses
 constexpr uint64_t CardMemoryBytes = uint64_t{1} << 30;
 constexpr uint64_t PageBytes = 4096;
@@ -164,13 +166,15 @@ struct Keep {
     bool operator==(const Keep&) const = default;
 };
 
-// The wire that brings a stream's frames: a beat is there when its last byte is. `due` are the bytes from the beat before to there.
+// The wire that brings a stream's frames: a beat is there when its last byte is. `due` are the bytes from the beat
+// before to there.
 struct Arrival {
     static constexpr int64_t Idle = std::numeric_limits<int64_t>::max();
     int64_t rate = 0;
     int64_t arrived = Idle;  // since the beat before
 
-    // The first beat after a rest is there at once: its bytes came meanwhile. While the bus is behind the wire, beats wait for it.
+    // The first beat after a rest is there at once: its bytes came meanwhile. While the bus is behind the wire, beats
+    // wait for it.
     void tick(int64_t due) { arrived = arrived == Idle ? due * Byte : std::min(arrived + rate, due * Byte + Burst); }
     bool ready(int64_t due) const { return rate == 0 || arrived >= due * Byte; }
     void take(int64_t due) {
@@ -631,7 +635,8 @@ struct Card {
         return std::all_of(source, source + Streams, [](const Source& in) { return in.done(); });
     }
 
-    // What the model says on this thread goes to this card, and what Verilator keeps for a thread is this card's: its destructors look there.
+    // What the model says on this thread goes to this card, and what Verilator keeps for a thread is this card's: its
+    // destructors look there.
     void listen() {
         Verilated::threadContextp(&context);
         failure_sink = &failure;

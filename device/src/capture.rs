@@ -160,8 +160,8 @@ fn read_pcapng(path: &Path, bytes: impl Read, capture: &mut Capture) -> Result<(
     Ok(())
 }
 
-/// Ticks a second of an interface's time stamps: the option if_tsresol, a negative power of 10 or, with the top bit set, of 2;
-/// microseconds without it.
+/// Ticks a second of an interface's time stamps: the option if_tsresol, a negative power of 10 or, with the top bit
+/// set, of 2; microseconds without it.
 fn resolution(interface: &InterfaceDescriptionBlock) -> u128 {
     let option = interface.options.iter().find_map(|option| match option {
         InterfaceDescriptionOption::IfTsResol(value) => Some(*value),

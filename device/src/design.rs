@@ -172,8 +172,8 @@ impl<'a> ForGroup<&'a str> {
 pub struct Override {
     /// Other programs.
     pub programs: Vec<ForGroup<PathBuf>>,
-    /// Other files of tables, by the table's name or, when several parts have that table, PART.TABLE. A table that takes several files may
-    /// stand here several times.
+    /// Other files of tables, by the table's name or, when several parts have that table, PART.TABLE. A table that
+    /// takes several files may stand here several times.
     pub tables: Vec<(String, PathBuf)>,
     /// Other numbers of units.
     pub units: Vec<ForGroup<u32>>,
@@ -281,7 +281,8 @@ impl<'a> Split<'a> {
         Some(self.own.remove(at).2)
     }
 
-    /// A table of an engine that nobody has taken is a fault; `owner` says whose table it is in, and of what engine that is.
+    /// A table of an engine that nobody has taken is a fault; `owner` says whose table it is in, and of what engine
+    /// that is.
     fn end(&self, table: &str, owner: &dyn Engine) -> Result<(), Fault> {
         match self.own.first() {
             None => Ok(()),

@@ -43,11 +43,13 @@ pub enum Rate {
     Line,
     /// So many Gb/s a port, preamble, gap and FCS included, whatever the card says.
     Gbps(f64),
-    /// Ports of so many Gb/s: no byte comes or leaves faster. So a card at another clock is measured: what counts is how many bytes a cycle brings.
+    /// Ports of so many Gb/s: no byte comes or leaves faster. So a card at another clock is measured: what counts is
+    /// how many bytes a cycle brings.
     Ports(f64),
-    /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped. An inline chain finds the time at
-    /// which it was captured. So programs that remember see the same on both targets, but for XDP programs and C that read the clock: on `soft` it is the
-    /// computer's, or counts instructions of C, on `rtl` it is the card's cycles.
+    /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped.
+    /// An inline chain finds the time at which it was captured. So programs that remember see the same on both targets,
+    /// but for XDP programs and C that read the clock: on `soft` it is the computer's, or counts instructions of C, on
+    /// `rtl` it is the card's cycles.
     Turns,
 }
 
@@ -118,9 +120,11 @@ pub enum Work {
     Done,
 }
 
-/// Cycles (on `soft` instructions of a unit) without a frame made by a program after which, when some came before, a run ends.
+/// Cycles (on `soft` instructions of a unit) without a frame made by a program after which, when some came before, a
+/// run ends.
 pub const GENERATE_QUIET: u64 = 10_000;
-/// Cycles (on `soft` instructions of a unit), and bytes, after which programs that only make frames are taken to do so without end.
+/// Cycles (on `soft` instructions of a unit), and bytes, after which programs that only make frames are taken to do so
+/// without end.
 pub(crate) const GENERATE_LIMIT: u64 = 4_000_000;
 pub(crate) const GENERATE_BYTES: u64 = 256 << 20;
 
@@ -143,7 +147,8 @@ impl Made {
         self.bytes += bytes as u64 + WIRE_OVERHEAD;
     }
 
-    /// Whether to wait for more, now that nothing else happens: the last one came just now, and so they have not too long.
+    /// Whether to wait for more, now that nothing else happens: the last one came just now, and so they have not too
+    /// long.
     pub fn go_on(&mut self, now: u64, just_now: bool) -> bool {
         if self.alone_since.is_none() {
             self.bytes = 0;
@@ -161,8 +166,8 @@ pub struct Run {
     pub departures: Vec<Departure>,
     /// Frames that did not, by reason.
     pub drops: Drops,
-    /// Frames that programs made and that left in this run, or were lost, and those that inline blocks made: with those sent as many as departures, drops
-    /// and what blocks absorbed.
+    /// Frames that programs made and that left in this run, or were lost, and those that inline blocks made: with those
+    /// sent as many as departures, drops and what blocks absorbed.
     pub generated: u64,
     /// Cycle in which the first frame could enter; 0 on `soft`.
     pub start: u64,
@@ -170,7 +175,8 @@ pub struct Run {
     pub cycles: Option<u64>,
     /// Wall-clock seconds that the frames took.
     pub seconds: f64,
-    /// What the card counted in this run, by streams and units; error flags that have risen since the load and that no run before has told.
+    /// What the card counted in this run, by streams and units; error flags that have risen since the load and that no
+    /// run before has told.
     pub counters: Counters,
     /// What went wrong, in sentences, while everything else was still delivered.
     pub faults: Vec<String>,
@@ -181,8 +187,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Time of a departure in a capture, ns: on `rtl` of its last beat, from the cycle on in which the first frame could enter; on `soft`
-    /// when the frame that entered was captured.
+    /// Time of a departure in a capture, ns: on `rtl` of its last beat, from the cycle on in which the first frame
+    /// could enter; on `soft` when the frame that entered was captured.
     pub fn time_ns(&self, departure: &Departure, traffic: &Traffic) -> u64 {
         match (self.cycles, departure.input) {
             (Some(_), _) => departure.last.saturating_sub(self.start) * 1000 / u64::from(CLOCK_MHZ),
@@ -202,8 +208,9 @@ impl Run {
         self.faults.push(format!("{frames} frames still circle over loopback"));
     }
 
-    /// Counts as lost what, of `queued` frames and those that inline blocks made, neither left nor was absorbed or dropped and counted, and says so; and what, of frames that programs
-    /// made, did not leave. Of an `endless` generator some are on their way still.
+    /// Counts as lost what, of `queued` frames and those that inline blocks made, neither left nor was absorbed or
+    /// dropped and counted, and says so; and what, of frames that programs made, did not leave. Of an `endless`
+    /// generator some are on their way still.
     pub(crate) fn settle(&mut self, queued: u64, endless: bool) {
         let made = self.departures.iter().filter(|departure| departure.is_generated()).count() as u64;
         let entered = self.departures.len() as u64 - made;
@@ -270,44 +277,49 @@ pub trait Device {
     /// Which target it is.
     fn target(&self) -> Target;
 
-    /// Resets the units, writes programs and tables, and brings the card up. After [`Device::advance`] the frames that were sent before are gone;
-    /// otherwise they wait for the run.
+    /// Resets the units, writes programs and tables, and brings the card up. After [`Device::advance`] the frames that
+    /// were sent before are gone; otherwise they wait for the run.
     fn load(&mut self, image: &Image) -> Result<(), DeviceError>;
 
-    /// Gives a part another program between two frames: no frame is lost or waits for a unit, and the clock goes on. Gives the names of the program's tables, and
-    /// whether each kept what it held.
+    /// Gives a part another program between two frames: no frame is lost or waits for a unit, and the clock goes on.
+    /// Gives the names of the program's tables, and whether each kept what it held.
     ///
     /// # Errors
-    /// The engine starts anew with another program, or there is no room for it beside the one that runs, which then goes on.
+    /// The engine starts anew with another program, or there is no room for it beside the one that runs, which then
+    /// goes on.
     fn swap(&mut self, image: &PartImage) -> Result<Kept, DeviceError>;
 
-    /// Fills the tables of a part anew, from an image whose program the part runs already ([`penstock_engine::Driver::refill`]).
+    /// Fills the tables of a part anew, from an image whose program the part runs already
+    /// ([`penstock_engine::Driver::refill`]).
     fn refill(&mut self, image: &PartImage) -> Result<(), DeviceError>;
 
-    /// Has the dispatcher give frames of ports and host to the units of these groups, by their indices, instead of those that the design says; no frame is
-    /// lost. At least one.
+    /// Has the dispatcher give frames of ports and host to the units of these groups, by their indices, instead of
+    /// those that the design says; no frame is lost. At least one.
     fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError>;
 
     /// Queues frames; [`Device::run`] carries them.
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;
 
-    /// Runs until every queued frame has come out, was dropped and counted, or is lost, and, when programs made frames, until none has come for
-    /// [`GENERATE_QUIET`] cycles (on `soft` instructions). The first of them must come within 300 cycles of the last frame that was sent or, when none was
-    /// sent, in as many as that. Programs that do not stop are a fault, and end the run.
+    /// Runs until every queued frame has come out, was dropped and counted, or is lost, and, when programs made frames,
+    /// until none has come for [`GENERATE_QUIET`] cycles (on `soft` instructions). The first of them must come within
+    /// 300 cycles of the last frame that was sent or, when none was sent, in as many as that. Programs that do not stop
+    /// are a fault, and end the run.
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError>;
 
-    /// Carries queued frames on for a while, as [`Device::run`] does until nothing moves. Between two calls the card can be looked at; `run` then ends what
-    /// was begun, and its figures and departures are those of the whole.
+    /// Carries queued frames on for a while, as [`Device::run`] does until nothing moves. Between two calls the card
+    /// can be looked at; `run` then ends what was begun, and its figures and departures are those of the whole.
     fn work(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError>;
 
-    /// Lets the card work for so many cycles, in which queued frames enter as they can; gives the frames that left meanwhile. The next [`Device::run`] carries on
-    /// from there, and its figures and departures are those of the whole. Frames sent meanwhile wait until all those before have entered.
+    /// Lets the card work for so many cycles, in which queued frames enter as they can; gives the frames that left
+    /// meanwhile. The next [`Device::run`] carries on from there, and its figures and departures are those of the
+    /// whole. Frames sent meanwhile wait until all those before have entered.
     ///
     /// # Errors
     /// `soft` has no cycles; frames in turns enter when the card is empty, whatever cycle that is.
     fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError>;
 
-    /// Carries out a request of a service of one of the design's engines ([`penstock_engine::Engine::services`]), between two frames.
+    /// Carries out a request of a service of one of the design's engines ([`penstock_engine::Engine::services`]),
+    /// between two frames.
     ///
     /// # Errors
     /// There is no such service, or the request is not understood or not possible; then nothing has changed.
@@ -385,7 +397,8 @@ mod tests {
         };
         let unit = UnitCounters { generated: 3, blocked: 1, ..UnitCounters::default() };
         let counters = Counters { units: vec![unit; 2], ..Counters::default() };
-        // Five have left, one is lost, or on its way if they go on and on; more may leave than were counted, from before the run.
+        // Five have left, one is lost, or on its way if they go on and on; more may leave than were counted, from
+        // before the run.
         for (made, endless, lost, generated) in [(5, false, 1, 6), (5, true, 0, 5), (6, false, 0, 6), (8, false, 0, 8)]
         {
             let mut departures = vec![out(Some(Maker::Unit(1))); made];

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! File lists of SystemVerilog sources: one path a line, relative to the list; `-f LIST` includes another; `//` and `#` start comments.
+//! File lists of SystemVerilog sources: one path a line, relative to the list; `-f LIST` includes another; `//` and `#`
+//! start comments.
 
 use std::collections::BTreeSet;
 use std::io;

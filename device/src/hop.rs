@@ -20,8 +20,8 @@ pub enum Place {
     SlotFree(u8),
     /// From the ingress of a port to the inline chain.
     Chain(u8),
-    /// Into an element of the chain: headers of a frame, at most one's a cycle. All frames go through all elements in one order; only that says of
-    /// which frame they are.
+    /// Into an element of the chain: headers of a frame, at most one's a cycle. All frames go through all elements in
+    /// one order; only that says of which frame they are.
     ElementIn(u8),
     /// Out of an element, in the order in which they came.
     ElementOut(u8),

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The host's side of a card: brings it up and reads it out over the host address space (shell/regs/card.rdl), the same on every target. What is
-//! an engine's, its driver does.
+//! The host's side of a card: brings it up and reads it out over the host address space (shell/regs/card.rdl), the same
+//! on every target. What is an engine's, its driver does.
 
 use penstock_engine::window::{INLINE_WINDOW, UNIT_WINDOW, read_unit, units_of};
 use penstock_engine::{
@@ -102,9 +102,10 @@ impl Host {
         self.drivers.iter().try_for_each(|driven| driven.driver.check(&image.of_engine(driven.engine), native))
     }
 
-    /// Loads every part, sets the dispatcher up, and opens the ports once every unit has declared its slots. No frame may be in an inline block. For
-    /// units that are halted only the targets wait: they let no frame in before. Frames that units still hold of an earlier program leave first, but not
-    /// over loopback: no unit takes them, so they are dropped as `policy`. What a unit does not give up is lost.
+    /// Loads every part, sets the dispatcher up, and opens the ports once every unit has declared its slots. No frame
+    /// may be in an inline block. For units that are halted only the targets wait: they let no frame in before. Frames
+    /// that units still hold of an earlier program leave first, but not over loopback: no unit takes them, so they are
+    /// dropped as `policy`. What a unit does not give up is lost.
     pub fn load(&mut self, bus: &mut dyn Bus, image: &Image) -> Result<(), DeviceError> {
         let all = u32::MAX >> (32 - self.units);
         bus.write(regs::CARD_PORT_ENABLE, 0)?;
@@ -138,8 +139,9 @@ impl Host {
         LoadUnits { group: group.part.index(), units, join: false, keep: false, by_flow: self.by_flow }
     }
 
-    /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those that it has, and starts anew with
-    /// the variables that its program keeps. What it does not give up, even after the evict interrupt, is lost, and then nothing is kept.
+    /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those
+    /// that it has, and starts anew with the variables that its program keeps. What it does not give up, even after the
+    /// evict interrupt, is lost, and then nothing is kept.
     pub fn load_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let none = || DeviceError::Unsupported(format!("there is nothing to load unit {unit} with"));
         let image = image.of_unit(unit).ok_or_else(none)?;
@@ -160,7 +162,8 @@ impl Host {
         Ok(start(bus, bit)?)
     }
 
-    /// Loads one unit while the others go on, and gives it frames again once it has declared its slots; not while it is halted before.
+    /// Loads one unit while the others go on, and gives it frames again once it has declared its slots; not while it is
+    /// halted before.
     pub fn reload_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let enabled = self.enabled;
         self.load_unit(bus, unit, image)?;
@@ -249,7 +252,8 @@ impl Host {
         self.groups.iter().filter(|group| group.ports).fold(0, |mask, group| mask | group.mask())
     }
 
-    /// Has the dispatcher choose among the units of these groups, by their indices. Frames that others have they still send; none is lost.
+    /// Has the dispatcher choose among the units of these groups, by their indices. Frames that others have they still
+    /// send; none is lost.
     pub fn set_ingress(&mut self, bus: &mut dyn Bus, groups: &[usize]) -> Result<(), DeviceError> {
         if groups.is_empty() {
             return Err(DeviceError::Unsupported(
@@ -350,8 +354,9 @@ impl Host {
         Err(CardError::Broken(told.unwrap_or_else(waits)).into())
     }
 
-    /// Names the units that take frames, in the flow table and in the dispatcher. The table never names a unit that the dispatcher would refuse frames:
-    /// a unit that comes is enabled before it is named, a unit that goes is enabled until it is named no more.
+    /// Names the units that take frames, in the flow table and in the dispatcher. The table never names a unit that the
+    /// dispatcher would refuse frames: a unit that comes is enabled before it is named, a unit that goes is enabled
+    /// until it is named no more.
     pub fn enable(&mut self, bus: &mut dyn Bus, units: u32) -> Result<(), DeviceError> {
         let either = self.enabled | units;
         let some_come = either != self.enabled;
@@ -409,8 +414,8 @@ impl Host {
         Ok(driver.ending(bus, unit, pc)?.map(|text| format!("unit {unit}: {text}")))
     }
 
-    /// Adds to faults what the error flags of the units say, once for all units with the same error. Flags that were reported before are taken out of the
-    /// counters, until the next load.
+    /// Adds to faults what the error flags of the units say, once for all units with the same error. Flags that were
+    /// reported before are taken out of the counters, until the next load.
     pub fn report_errors(
         &mut self,
         bus: &mut dyn Bus,
@@ -509,8 +514,9 @@ fn numbers(what: &str, numbers: &[u32]) -> String {
     format!("{what}{plural} {}", ranges.collect::<Vec<_>>().join(", "))
 }
 
-/// The unit that an entry of the flow table names: its own, of `all` units in turn. While that unit is not among the `enabled` ones, another unit stands in,
-/// a different one for each entry of the unit, and stays while others come and go. When a unit goes, only its own flows move, and they come back to it.
+/// The unit that an entry of the flow table names: its own, of `all` units in turn. While that unit is not among the
+/// `enabled` ones, another unit stands in, a different one for each entry of the unit, and stays while others come and
+/// go. When a unit goes, only its own flows move, and they come back to it.
 fn unit_of_flows(entry: usize, all: &[u32], enabled: u32) -> Option<u32> {
     let (round, own) = (entry / all.len().max(1), entry % all.len().max(1));
     let others = (0..all.len().saturating_sub(1)).map(|next| (own + 1 + (round + next) % (all.len() - 1)) % all.len());

@@ -41,8 +41,8 @@ impl Image {
         Self::with_given(root, design, |_| false)
     }
 
-    /// As [`Image::of`], where some parts were given another program than the design's: settings of the design that refer to things which such a program
-    /// does not have are left out, and a message says so.
+    /// As [`Image::of`], where some parts were given another program than the design's: settings of the design that
+    /// refer to things which such a program does not have are left out, and a message says so.
     ///
     /// # Errors
     /// As [`Image::of`].
@@ -77,7 +77,8 @@ impl PartImage {
         self.image.parameter().unwrap_or_default()
     }
 
-    /// Compiles the program of one part alone, for a swap or to look at it; the program was given in place of the design's.
+    /// Compiles the program of one part alone, for a swap or to look at it; the program was given in place of the
+    /// design's.
     ///
     /// # Errors
     /// As [`Image::of`].
@@ -92,7 +93,8 @@ pub(crate) fn inline(root: &Root, design: &Design) -> Result<Vec<PartImage>, Eng
     compile(root, design, &(0..design.inline.len()).map(PartId::Inline).collect::<Vec<_>>(), |_| false)
 }
 
-/// Compiles the programs of parts, engine by engine, as parts of an engine may share room; gives the images in the order of the parts.
+/// Compiles the programs of parts, engine by engine, as parts of an engine may share room; gives the images in the
+/// order of the parts.
 fn compile(
     root: &Root,
     design: &Design,

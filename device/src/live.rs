@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A design in native code as a stream: frames go in as they come, frames come out as they leave, and units are looked at, taken out of
-//! the dispatch and loaded anew in between.
+//! A design in native code as a stream: frames go in as they come, frames come out as they leave, and units are looked
+//! at, taken out of the dispatch and loaded anew in between.
 //!
 //! ```no_run
 //! use penstock_device::{Design, Device, Image, Port, Root, SoftDevice};
@@ -76,8 +76,8 @@ impl SoftDevice {
         Ok(())
     }
 
-    /// Lets all units run until none has anything to do, gives up those that cannot go on any more, lets drivers answer records, and hands out what has left: where,
-    /// and its bytes.
+    /// Lets all units run until none has anything to do, gives up those that cannot go on any more, lets drivers answer
+    /// records, and hands out what has left: where, and its bytes.
     pub fn pump(&mut self) -> impl Iterator<Item = (Port, &[u8])> {
         self.card.settle();
         self.card.give_up_full();
@@ -89,7 +89,8 @@ impl SoftDevice {
         self.card.poll().iter().map(|frame| (port_of(frame.destination), frame.bytes))
     }
 
-    /// Sets a secret number, from the next load on: places in native tables follow from it, so nobody can choose keys that collide.
+    /// Sets a secret number, from the next load on: places in native tables follow from it, so nobody can choose keys
+    /// that collide.
     ///
     /// # Errors
     /// None today.
@@ -124,8 +125,8 @@ impl SoftDevice {
         self.card.set_time(ns);
     }
 
-    /// So many cycles have passed since the last call: programs see them in their clocks and timers. On a card that is never told, an
-    /// instruction takes a cycle, and there is no other time.
+    /// So many cycles have passed since the last call: programs see them in their clocks and timers. On a card that is
+    /// never told, an instruction takes a cycle, and there is no other time.
     pub fn pass(&mut self, cycles: u64) {
         self.card.pass(cycles);
     }
@@ -140,7 +141,8 @@ impl SoftDevice {
         self.card.busy() || self.card.spins()
     }
 
-    /// What has gone wrong since the last call, in sentences: units given up, which get no more frames from now on, and error flags.
+    /// What has gone wrong since the last call, in sentences: units given up, which get no more frames from now on, and
+    /// error flags.
     pub fn take_faults(&mut self) -> Result<Vec<String>, DeviceError> {
         self.drop_dead()?;
         let mut faults = Vec::from_iter(self.unserved.take());
@@ -243,8 +245,8 @@ impl SoftDevice {
         self.drop_dead()
     }
 
-    /// Loads one unit anew while the others have their frames: it gets no more, sends those that it has, and starts. One that was dead
-    /// lives again. [`SoftDevice::is_up`] says when it takes frames.
+    /// Loads one unit anew while the others have their frames: it gets no more, sends those that it has, and starts.
+    /// One that was dead lives again. [`SoftDevice::is_up`] says when it takes frames.
     pub fn start_unit(&mut self, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let bit = self.bit(unit)?;
         for _ in 0..QUIET_POLLS {
@@ -258,9 +260,9 @@ impl SoftDevice {
         self.host.load_unit(&mut SoftBus(&mut self.card), unit, image)
     }
 
-    /// Whether the unit that was started has declared its slots, and takes frames unless it was disabled. Frames can flow between two
-    /// calls, each of which lets it go on for a while; an error says that it does not come up. It is out of the dispatch then. One that is
-    /// halted is up, and takes frames when it has declared its slots.
+    /// Whether the unit that was started has declared its slots, and takes frames unless it was disabled. Frames can
+    /// flow between two calls, each of which lets it go on for a while; an error says that it does not come up. It is
+    /// out of the dispatch then. One that is halted is up, and takes frames when it has declared its slots.
     pub fn is_up(&mut self, unit: u32) -> Result<bool, DeviceError> {
         let bit = self.bit(unit)?;
         let is_asleep =
@@ -514,7 +516,8 @@ mod tests {
         assert!(device.vitals().unwrap().iter().all(|unit| (unit.state, unit.slots) == (UnitState::Running, 32)));
     }
 
-    /// The first program here takes long to come up: the others have its frames meanwhile, and alone it makes them wait.
+    /// The first program here takes long to come up: the others have its frames meanwhile, and alone it makes them
+    /// wait.
     #[test]
     fn frames_flow_while_a_unit_starts() {
         let slow = format!("for (volatile int n = 0; n < 30000; n++); {}", marker(2));

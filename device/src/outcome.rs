@@ -14,7 +14,8 @@ use crate::traffic::Traffic;
 /// Bytes that a frame without FCS costs on the wire beside its own: preamble 8, FCS 4, gap 12.
 pub const WIRE_OVERHEAD: u64 = 24;
 
-/// Frames that did not come out, by reason (docs/architecture.md, "Drop reasons"). In JSON only the reasons that happened.
+/// Frames that did not come out, by reason (docs/architecture.md, "Drop reasons"). In JSON only the reasons that
+/// happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Drops {
     /// Shorter than an Ethernet header.
@@ -342,7 +343,8 @@ pub struct Outcome {
     pub design: String,
     /// Frames offered to the card.
     pub frames_in: u64,
-    /// Frames that programs and inline blocks made. With those offered they are as many as left, were dropped and were absorbed.
+    /// Frames that programs and inline blocks made. With those offered they are as many as left, were dropped and were
+    /// absorbed.
     pub generated: u64,
     /// Frames that ended in inline blocks, as they were meant to.
     pub absorbed: u64,

@@ -120,7 +120,8 @@ impl Traffic {
         }
     }
 
-    /// The order in which frames from this one on come: those of each port as they stand, of several ports the earliest first.
+    /// The order in which frames from this one on come: those of each port as they stand, of several ports the earliest
+    /// first.
     pub(crate) fn by_time(&self, first: usize) -> Vec<usize> {
         // A clock that was set back in a capture stands still until it has caught up.
         let mut latest = BTreeMap::<Port, u64>::new();
@@ -155,7 +156,8 @@ pub enum Maker {
 }
 
 impl Maker {
-    /// What the source byte of a frame says (`port_t` in lib/rtl/penstock_pkg.sv); None of one that has entered the card.
+    /// What the source byte of a frame says (`port_t` in lib/rtl/penstock_pkg.sv); None of one that has entered the
+    /// card.
     pub fn of_source(byte: u8) -> Option<Self> {
         match byte {
             0x80.. => Some(Self::Block(byte - 0x80)),

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The command line and the Python extension of this tree, also when it is a copy with a planted bug: importing this builds both, before tests
-that import the extension are."""
+"""The command line and the Python extension of this tree, also when it is a copy with a planted bug: importing this
+builds both, before tests that import the extension are.
+"""
 
 from __future__ import annotations
 

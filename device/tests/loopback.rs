@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use penstock_device::{Design, Device, Image, Port, Rate, Root, Run, Target, Traffic, open, regs};
 
-/// Unit 0 changes the headers and sends each frame where its first byte says; the others write the flow hash that they see
-/// into it and send it to port 1. Unit 0 has larger slots than the others.
+/// Unit 0 changes the headers and sends each frame where its first byte says; the others write the flow hash that they
+/// see into it and send it to port 1. Unit 0 has larger slots than the others.
 const PROGRAM: &str = "
 #include <penstock.h>
 int main(void) {
@@ -41,8 +41,8 @@ int main(void) {
 }
 ";
 
-/// Changes the addresses of each frame and sends it to a unit of the dispatcher's choice, which sends it to port 1. Both note who they are
-/// in its first bytes, and the second the flow hash that it sees behind them.
+/// Changes the addresses of each frame and sends it to a unit of the dispatcher's choice, which sends it to port 1.
+/// Both note who they are in its first bytes, and the second the flow hash that it sees behind them.
 const TO_ANY: &str = "
 #include <penstock.h>
 int main(void) {

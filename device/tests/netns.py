@@ -1,8 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Two network namespaces with a card between them in a third: l0 --- p0 [card] p1 --- r0, and a second pair l1, p2, p3, r1.
+"""Two network namespaces with a card between them in a third: l0 --- p0 [card] p1 --- r0, and a second pair l1, p2, p3,
+r1.
 
-Addresses are 10.N.0.1 on the left and 10.N.0.2 on the right (N is 0 or 1, /16), and 10.N.9.1 as a second one on the left. Neighbours
-are set by hand, since not every card lets ARP through.
+Addresses are 10.N.0.1 on the left and 10.N.0.2 on the right (N is 0 or 1, /16), and 10.N.9.1 as a second one on the
+left. Neighbours are set by hand, since not every card lets ARP through.
 """
 
 from __future__ import annotations

@@ -122,8 +122,8 @@ fn each_run_has_its_own_figures() {
     }
 }
 
-/// Frames that go to and fro between neighbours, wait for each other there, or for a neighbour that hangs: they are gone when the program
-/// is loaded again, with their slots.
+/// Frames that go to and fro between neighbours, wait for each other there, or for a neighbour that hangs: they are
+/// gone when the program is loaded again, with their slots.
 #[test]
 fn neighbours_are_loaded_again_while_frames_are_between_them() {
     let root = Root::find().unwrap();

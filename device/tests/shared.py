@@ -17,7 +17,9 @@ AF_XDP = 44  # not in every Python
 
 @pytest.fixture
 def make_design(tmp_path: Path) -> DesignMaker:
-    """Writes a design: make_design(program, units=4, policy="flow-hash", accelerators=(), tables={}, engine="rpu", **keys)."""
+    """Writes a design: make_design(program, units=4, policy="flow-hash", accelerators=(), tables={}, engine="rpu",
+    **keys).
+    """
 
     def make(
         program: Path | str,

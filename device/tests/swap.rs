@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Another program for xdp units at work: no frame is lost, each meets one of the two, and what maps hold stays where it may.
+//! Another program for xdp units at work: no frame is lost, each meets one of the two, and what maps hold stays where
+//! it may.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;
@@ -9,8 +10,8 @@ use std::path::PathBuf;
 use penstock_device::{Design, Device, Image, Port, Rate, Request, Root, Run, Target, Traffic, open};
 use serde_json::{Value as Json, json};
 
-/// Frames come back with the program's mark in the bytes 20 and 21, the processor in 22 and 23, and in 24 to 27 what the map NOTES has for number 3. Between
-/// the two marks stand requests, for other rows to come between.
+/// Frames come back with the program's mark in the bytes 20 and 21, the processor in 22 and 23, and in 24 to 27 what
+/// the map NOTES has for number 3. Between the two marks stand requests, for other rows to come between.
 const SOURCE: &str = r#"
 #include <bpf.h>
 #define MAP(name, kind, of, entries) \
@@ -139,8 +140,8 @@ const PROGRAMS: [(u8, (&str, &str, u32), u32); 4] = [
     (1, ("notes", "HASH", 100), 11),
 ];
 
-/// On soft between two runs, on a card in RTL among frames: all of them come back, the first with the old and the others with the new program's
-/// marks and notes.
+/// On soft between two runs, on a card in RTL among frames: all of them come back, the first with the old and the
+/// others with the new program's marks and notes.
 #[test]
 fn no_frame_is_lost() {
     let folder = Folder::new("swap");
@@ -181,7 +182,8 @@ fn no_frame_is_lost() {
     }
 }
 
-/// What has no room beside the program that runs is refused, and that one goes on; with the program before away there is room again.
+/// What has no room beside the program that runs is refused, and that one goes on; with the program before away there
+/// is room again.
 #[test]
 fn what_has_no_room_changes_nothing() {
     let folder = Folder::new("room");

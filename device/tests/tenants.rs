@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A card with an inline block and tenants, on both targets: the host writes the tenants when it opens the card, and frames come out alike.
+//! A card with an inline block and tenants, on both targets: the host writes the tenants when it opens the card, and
+//! frames come out alike.
 #![allow(clippy::unwrap_used)]
 
 use penstock_device::{Design, Image, Port, Rate, Root, Target, Traffic, open, regs};

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Bad captures, manifests, lists and firmware: a message that names the place and the way out, and nothing else lost."""
+"""Bad captures, manifests, lists and firmware: a message that names the place and the way out, and nothing else lost.
+"""
 
 from __future__ import annotations
 
@@ -219,7 +220,8 @@ int main(void) {
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_firmware_that_hangs(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """One unit hangs on a frame of 77 bytes; the others deliver everything else, and the message says which and where."""
+    """One unit hangs on a frame of 77 bytes; the others deliver everything else, and the message says which and where.
+    """
     program = tmp_path / "hang.c"
     program.write_text(HANG)
     frames = [frame for frame in FRAMES if len(frame) != 77]
@@ -233,7 +235,8 @@ def test_firmware_that_hangs(target: str, tmp_path: Path, make_design: DesignMak
     assert set(out) <= set(frames)
     lost = run.result["drops"]["lost"]
     assert len(out) + lost == len(frames) + 1
-    # Frames that had been given to the hung unit are lost with it, no others: round robin over four units gives it one in four.
+    # Frames that had been given to the hung unit are lost with it, no others: round robin over four units gives it one
+    # in four.
     assert 1 <= lost <= 1 + len(frames) // 4
 
 

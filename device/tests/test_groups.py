@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cards with units of several kinds, which hand frames on to each other over loopback: what comes out is what plain Python says, and the same
-on both targets."""
+"""Cards with units of several kinds, which hand frames on to each other over loopback: what comes out is what plain
+Python says, and the same on both targets.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +95,9 @@ def units(run: Run, numbers: Sequence[int], name: str = "rx_frames") -> int:
 
 
 def test_chain(tmp_path: Path) -> None:
-    """Only what a unit of the first group hands on gets to the second, and that drops exactly the frames with a pattern."""
+    """Only what a unit of the first group hands on gets to the second, and that drops exactly the frames with a
+    pattern.
+    """
     rng = random.Random(7)
     sent = {port: traffic(rng, 500) for port in (0, 1)}
     captures = [f"{write_capture(tmp_path / f'{port}.pcap', frames)}@{port}" for port, frames in sent.items()]
@@ -136,8 +139,9 @@ program = "{firmware}/verdicts.c"
 
 @pytest.mark.parametrize("policy", ["flow-hash", "round-robin"])
 def test_rpu_and_xdp(policy: str, tmp_path: Path) -> None:
-    """A packet unit hands UDP on to cores for XDP programs, which drop, redirect and pass; what they would send back whence it came
-    over loopback is refused."""
+    """A packet unit hands UDP on to cores for XDP programs, which drop, redirect and pass; what they would send back
+    whence it came over loopback is refused.
+    """
     rng = random.Random(11)
     sent = {port: traffic(rng, 300) for port in (0, 1)}
     for frames in sent.values():
@@ -268,7 +272,8 @@ def test_units_of_another_kind_take_over(target: str, policy: str, tmp_path: Pat
 
 
 def test_options_name_a_group(tmp_path: Path) -> None:
-    """Another program, table and number of units for one group; without a name there is an error that lists the groups."""
+    """Another program, table and number of units for one group; without a name there is an error that lists the groups.
+    """
     frames = [
         bytes(Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / TCP() / word) for word in (b"/etc/passwd", b"needle")
     ]
@@ -296,7 +301,9 @@ def test_options_name_a_group(tmp_path: Path) -> None:
 
 
 def test_from_python(tmp_path: Path) -> None:
-    """The groups of a device; programs, numbers of units and tables of one of them; registers say who gets the ports' frames."""
+    """The groups of a device; programs, numbers of units and tables of one of them; registers say who gets the ports'
+    frames.
+    """
     frames = [
         bytes(Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / TCP() / word) for word in (b"/etc/passwd", b"needle")
     ]

@@ -58,7 +58,8 @@ CONNECTIONS = """
     print(sum(good))
 """
 
-# Sends numbered datagrams from argv[1] to argv[2] from when the file argv[3] is there until it is gone, some ports at each end, a few at a time; and counts those that come.
+# Sends numbered datagrams from argv[1] to argv[2] from when the file argv[3] is there until it is gone, some ports at
+# each end, a few at a time; and counts those that come.
 NUMBERS = """
     import os, socket, struct, sys, threading, time
     own, other, go = sys.argv[1:4]
@@ -195,7 +196,9 @@ def test_tags_come_out_as_they_went_in(driver: str, net: Net, tmp_path: Path) ->
 
 
 def test_what_hardware_should_have_cut(driver: str, net: Net, tmp_path: Path) -> None:
-    """Datagrams that the sender leaves to be cut (UDP_SEGMENT) arrive one by one, and so do pages over TCP, in frames that fit a wire."""
+    """Datagrams that the sender leaves to be cut (UDP_SEGMENT) arrive one by one, and so do pages over TCP, in frames
+    that fit a wire.
+    """
     up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver=driver)
     receive = """
         import socket
@@ -227,7 +230,9 @@ def test_what_hardware_should_have_cut(driver: str, net: Net, tmp_path: Path) ->
 
 
 def test_a_burst(driver: str, net: Net, tmp_path: Path) -> None:
-    """What has come while the card stood still leaves whole and in order: more than it takes at a time, and more than it sends at a time."""
+    """What has come while the card stood still leaves whole and in order: more than it takes at a time, and more than
+    it sends at a time.
+    """
     up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver=driver)
     receive = """
         import socket, sys
@@ -283,7 +288,8 @@ int main(void) {{
 
 @pytest.mark.parametrize("units", [16, 1])
 def test_reload_under_load(units: int, driver: str, net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """Programs follow each other under frames in both directions, of which none is lost; a broken one changes nothing."""
+    """Programs follow each other under frames in both directions, of which none is lost; a broken one changes nothing.
+    """
     programs = []
     for mark in range(1, 4):
         programs.append(tmp_path / f"counter{mark}.c")
@@ -557,7 +563,8 @@ def test_the_clock(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
 
 
 def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they leave when it goes on."""
+    """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they leave when it goes on.
+    """
     mixer = ROOT / "engines/rpu/tests/firmware/mixer.c"
     up = Up(net, tmp_path, make_design(mixer, policy="round-robin", units=2))
 
@@ -618,7 +625,9 @@ def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: P
 
 
 def test_top_on_a_terminal(net: Net, tmp_path: Path) -> None:
-    """The screen shows the card, refreshes, and ends with `q`; when the card ends, it says so and leaves the terminal in order."""
+    """The screen shows the card, refreshes, and ends with `q`; when the card ends, it says so and leaves the terminal
+    in order.
+    """
     up = Up(net, tmp_path, ROOT / "designs/one-unit.toml")
     for key in (b"q", None):
         child, terminal = pty.fork()
@@ -681,7 +690,8 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
 
 
 def test_only_the_user_controls(net: Net, tmp_path: Path) -> None:
-    """Whoever else gets at the socket is told that the card is not theirs, and a file that all may write is never made."""
+    """Whoever else gets at the socket is told that the card is not theirs, and a file that all may write is never made.
+    """
     up = Up(net, tmp_path, ROOT / "designs/forward.toml")
     control = tmp_path / "run/penstock/forward.sock"
     assert stat.S_IMODE(control.stat().st_mode) == 0o600

@@ -80,7 +80,9 @@ def test_warnings_come_with_every_run(tmp_path: Path, make_design: DesignMaker) 
 
 
 def test_compressed_captures_and_pipes(tmp_path: Path, make_design: DesignMaker) -> None:
-    """The same frames come from a file, from a compressed one and from standard input; `--json -` prints the result alone."""
+    """The same frames come from a file, from a compressed one and from standard input; `--json -` prints the result
+    alone.
+    """
     design = make_design(FORWARD)
     frames = [bytes([n]) * 60 for n in range(20)]
     plain = write_capture(tmp_path / "a.pcap", frames)

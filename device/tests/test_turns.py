@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Frames in turns: a program that remembers does with captures of several ports what their times say, on both targets."""
+"""Frames in turns: a program that remembers does with captures of several ports what their times say, on both targets.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def ends(packet: Ether) -> tuple | None:
 @pytest.mark.parametrize("sides", [("outside", "inside"), ("inside", "outside")])
 @pytest.mark.parametrize("capture", ["web", "names"])
 def test_a_firewall_sees_questions_before_answers(capture: str, sides: Sides, target: str, tmp_path: Path) -> None:
-    """With the servers at port 0 the first call of each connection is stopped, and none is answered; with the clients there all pass."""
+    """With the servers at port 0 the first call of each connection is stopped, and none is answered; with the clients
+    there all pass.
+    """
     inputs = [f"{TRAFFIC / capture}.{side}.pcap@{port}" for port, side in enumerate(sides)]
     run = run_design(ROOT / "designs/xdp-firewall.toml", inputs, tmp_path, target, "--units", "2", "--rate", "turns")
     assert run.status == 0, run.stderr

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What carries a card's frames, AF_XDP or packet sockets: which of them it is, and that it makes no difference but in what is said."""
+"""What carries a card's frames, AF_XDP or packet sockets: which of them it is, and that it makes no difference but in
+what is said.
+"""
 
 from __future__ import annotations
 
@@ -127,7 +129,9 @@ def test_xdp_is_refused_with_the_way_out(has_xdp: None, net: Net, tmp_path: Path
 
 
 def test_checksums_are_finished(driver: str, net: Net, tmp_path: Path) -> None:
-    """What the sender's Linux leaves to hardware is right when it leaves the card; what is wrong on purpose stays wrong."""
+    """What the sender's Linux leaves to hardware is right when it leaves the card; what is wrong on purpose stays
+    wrong.
+    """
     up = Up(net, tmp_path, FORWARD, driver=driver)
     receiver = net.python(RIGHT, CAPTURE, "r0", "2")
     send = """

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Makes of a frame and of what its headers have become the frame that leaves, as edits in lib/headers do in native code.
+// Makes of a frame and of what its headers have become the frame that leaves, as edits in lib/headers do in native
+// code.
 //
 //   frames, edit ─> TAKE ─> DIFFER ─> ADD ─> TOTAL ─> REPAIR ─> SHIFT ──> APPLY ──> HOLD ─> MOVE ──> queue ─> out
 //                   beats   what has                  check-    layers'   changes   until   tags in  2
@@ -9,17 +10,19 @@
 //                   step    its sums                            by words  places    next
 //                   more                                                  in it     beat
 //
-// One beat a cycle, also when each is a frame; a frame that grows over the end of its last beat takes a cycle more. A beat and the edit of its frame go
-// side by side, and nothing on the way ever stops: beats are taken while the queue behind has room. A beat leaves 11 cycles after it was taken, unless
-// the next one of its frame is late.
+// One beat a cycle, also when each is a frame; a frame that grows over the end of its last beat takes a cycle more. A
+// beat and the edit of its frame go side by side, and nothing on the way ever stops: beats are taken while the queue
+// behind has room. A beat leaves 11 cycles after it was taken, unless the next one of its frame is late.
 //
-// Layers are not written over the frame, changes are: what came is compared with what leaves, and the frame's bytes are inverted where they differ.
-// So a layer that is not there costs no mask, IPv4's header may show what is TCP's, and checksums (RFC 1624) are sums of all halfwords
-// that they may cover: one that has not changed adds 0xFFFF, which is 0. The frame is changed where it lies as it came, then what is behind tags and label
-// moves by -3 to 3 words, and Ethernet's header is written anew before it.
+// Layers are not written over the frame, changes are: what came is compared with what leaves, and the frame's bytes are
+// inverted where they differ. So a layer that is not there costs no mask, IPv4's header may show what is TCP's, and
+// checksums (RFC 1624) are sums of all halfwords that they may cover: one that has not changed adds 0xFFFF, which is 0.
+// The frame is changed where it lies as it came, then what is behind tags and label moves by -3 to 3 words, and
+// Ethernet's header is written anew before it.
 //
-// Behind Ethernet's header of 14 bytes layers begin at words of 4 bytes, so when all is counted from two bytes before the frame on, words have even
-// places in its beats: byte 14 is word 4, byte 62, the last of a beat, begins word 16. A group is four words.
+// Behind Ethernet's header of 14 bytes layers begin at words of 4 bytes, so when all is counted from two bytes before
+// the frame on, words have even places in its beats: byte 14 is word 4, byte 62, the last of a beat, begins word 16. A
+// group is four words.
 module deparser
   import penstock_pkg::*, fields_pkg::*, headers_pkg::*;
 (
@@ -55,8 +58,8 @@ module deparser
     return 2'(headers.parts[PART_VLAN]) + 2'(headers.parts[PART_VLAN2]) + 2'(headers.parts[PART_MPLS]);
   endfunction
 
-  // Whether a frame has an odd number of beats, which changes by one at most. `is_short`: it came with less than 128 bytes; so what is or becomes folded has
-  // its length in these bits.
+  // Whether a frame has an odd number of beats, which changes by one at most. `is_short`: it came with less than 128
+  // bytes; so what is or becomes folded has its length in these bits.
   function automatic logic is_odd(logic is_short, logic [6:0] len);
     return (is_short && is_folded(len_t'(len))) || (len[6] ^ (len[5:0] != '0));
   endfunction
@@ -200,8 +203,9 @@ module deparser
 
   always_ff @(posedge clk) patch_q <= {patch_q[3:1], patch_d};
 
-  // Halfwords of IP's header that checksums cover: IPv4's its own 0 (type of service), 2 (identification), 4 (time to live) and 6 to 9 (addresses), those
-  // behind it 6 to 9, or of IPv6 4 to 11 (source) and, unless there are segments left, 12 to 19.
+  // Halfwords of IP's header that checksums cover: IPv4's its own 0 (type of service), 2 (identification), 4 (time to
+  // live) and 6 to 9 (addresses), those behind it 6 to 9, or of IPv6 4 to 11 (source) and, unless there are segments
+  // left, 12 to 19.
   sum_t own_q, ttl_q, near_q, source_q, total_own_q;
   sum_t [1:0] dest_q, header_q;
   sum_t [3:0] payload_q;

@@ -29,7 +29,8 @@ module fifo_dist #(
 
   (* ram_style = "distributed" *) logic [Width-1:0] mem[Depth];
 
-  // `pop` may come late in its cycle: it moves the read pointer and the output register, nothing waits for a sum behind it.
+  // `pop` may come late in its cycle: it moves the read pointer and the output register, nothing waits for a sum behind
+  // it.
   logic [AddrW:0] wr_q, rd_q, level_now;
   logic ready_q, valid_q, load;
   logic [Width-1:0] dout_q;

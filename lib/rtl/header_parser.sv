@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Finds the headers of frames, as lib/headers does in native code: what is there, and the bytes of each layer (fields_pkg.sv).
+// Finds the headers of frames, as lib/headers does in native code: what is there, and the bytes of each layer
+// (fields_pkg.sv).
 //
 //   beats ─> JOIN ─> TAGS ─> ALIGN ─> NET ──> PASS ×4 ──> PLACE ─> GROUP ─> WORD ──> CHECK ──> GROUP ─> WORD ─> headers
 //            two     how     IP to a  IP's    one of      where    16 bytes, then    TCP, UDP  the same for
@@ -9,12 +10,14 @@
 //            are one         place            extensions  header   header's place
 //                                             in each     begins
 //
-// One frame a cycle; the headers come 14 cycles after the last beat of those that are looked at: the second, or the only one. The parser listens to a
-// stream that goes elsewhere, so it never holds anybody up; beats may have gaps between them.
+// One frame a cycle; the headers come 14 cycles after the last beat of those that are looked at: the second, or the
+// only one. The parser listens to a stream that goes elsewhere, so it never holds anybody up; beats may have gaps
+// between them.
 //
-// What decides is never far from what it needs: places are counted in units that a header can begin at (4 bytes behind IP's, 8 between extensions), and the
-// frame's bytes are moved by them in two steps, so a byte has at most seven sources in a cycle. For the walk along the extensions, each of the nine places
-// where one may begin has been looked at before: a step only picks a place's words.
+// What decides is never far from what it needs: places are counted in units that a header can begin at (4 bytes behind
+// IP's, 8 between extensions), and the frame's bytes are moved by them in two steps, so a byte has at most seven
+// sources in a cycle. For the walk along the extensions, each of the nine places where one may begin has been looked at
+// before: a step only picks a place's words.
 module header_parser
   import penstock_pkg::*;
   import fields_pkg::*, headers_pkg::*;

@@ -66,7 +66,8 @@ package penstock_pkg;
     port_t dst;        // where it goes (set by a unit when it sends)
     unit_t unit_id;    // the unit that holds it (set by the dispatcher)
     slot_t slot;       // its slot in that unit (set by the dispatcher); 0 when a program made it
-    time_t timestamp;  // cycle in which its first beat entered the card, or in which its unit began to send what its program made
+    // cycle in which its first beat entered the card, or in which its unit began to send what its program made
+    time_t timestamp;
     logic [31:0] hash; // Toeplitz flow hash; 0 when the frame has no IP header
   } frame_meta_t;
 

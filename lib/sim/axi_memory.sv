@@ -2,8 +2,8 @@
 `default_nettype none
 `ifndef SYNTHESIS
 
-// A channel of card memory for simulations: one DDR4 channel or HBM pseudo-channel at 250 MHz. It keeps what is written;
-// where nobody wrote, each byte is `Fresh`.
+// A channel of card memory for simulations: one DDR4 channel or HBM pseudo-channel at 250 MHz. It keeps what is
+// written; where nobody wrote, each byte is `Fresh`.
 //
 // What it costs, in cycles of 4 ns:
 // - An answer comes Latency cycles (150 ns with the queue) after its burst had its turn, and RowMiss later if a row had
@@ -13,8 +13,8 @@
 //   a second to random rows.
 // - Every RefreshGap (7.8 µs) all banks stand still for Refresh (350 ns) and close their rows.
 //
-// Up to Queue bursts wait. Those that hit an open row go first, then the oldest whose bank is ready; bursts of one ID and
-// direction keep their order. A burst that has waited for Patience goes before all others.
+// Up to Queue bursts wait. Those that hit an open row go first, then the oldest whose bank is ready; bursts of one ID
+// and direction keep their order. A burst that has waited for Patience goes before all others.
 module axi_memory #(
     parameter longint Bytes      = 1 << 30,  // a power of two; an address beyond is answered with an error
     parameter logic [7:0]  Fresh      = 8'hA5,

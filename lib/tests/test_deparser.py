@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The deparser: frames that leave are, byte for byte, those that Scapy makes of the same edits, and of frames that are damaged or whose checksums are wrong
-those of native code (lib/headers/examples/edit.rs)."""
+"""The deparser: frames that leave are, byte for byte, those that Scapy makes of the same edits, and of frames that are
+damaged or whose checksums are wrong those of native code (lib/headers/examples/edit.rs).
+"""
 
 from __future__ import annotations
 
@@ -67,8 +68,10 @@ def packed(parts: set[str], layers: dict[str, bytes]) -> int:
 
 
 def job(rng: random.Random, frame: bytes, result: bytes, tags: set[str]) -> Job:
-    """What the parser shows of a frame, and what edits make of that, taken from the frame that is to leave; `tags` are the tags and the label that it has
-    then. Checksums are left as they were, and of layers that are not there both show the same, anything."""
+    """What the parser shows of a frame, and what edits make of that, taken from the frame that is to leave; `tags` are
+    the tags and the label that it has then. Checksums are left as they were, and of layers that are not there both show
+    the same, anything.
+    """
     found = look(frame)
     headers, shims = found.headers, found.headers & {*SHIMS}
     parts = (headers | parts_of(found)) - shims

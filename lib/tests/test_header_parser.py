@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The parser of headers against plain Python (lib/headers/tests), which is held against Scapy: intact, damaged and cut frames, back to back and with gaps."""
+"""The parser of headers against plain Python (lib/headers/tests), which is held against Scapy: intact, damaged and cut
+frames, back to back and with gaps.
+"""
 
 from __future__ import annotations
 

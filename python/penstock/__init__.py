@@ -8,8 +8,8 @@
         card.run()
         assert card.receive(1) == [bytes(60)]
 
-`Device` and all that comes with it need the extension, which `./penstock` builds; the modules for test benches of the hardware itself
-(`hdl`, `data`) do not, and are imported by name.
+`Device` and all that comes with it need the extension, which `./penstock` builds; the modules for test benches of the
+hardware itself (`hdl`, `data`) do not, and are imported by name.
 """
 
 from __future__ import annotations

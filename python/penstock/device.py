@@ -48,8 +48,9 @@ class ProgramWarning(UserWarning):
 class Device:
     """A card at work: a design on a target. Open it with `Device.open`, use it in a `with` statement or `close` it.
 
-    All that a device raises is a `PenstockError`, with the message of the command line. While a device works other threads of
-    Python run; several threads may use one device, one call is carried out after the other. Ctrl-C in a long run ends the device.
+    All that a device raises is a `PenstockError`, with the message of the command line. While a device works other
+    threads of Python run; several threads may use one device, one call is carried out after the other. Ctrl-C in a long
+    run ends the device.
     """
 
     def __init__(
@@ -89,12 +90,12 @@ class Device:
     ) -> Device:
         """Opens a design (a TOML file, docs/designs.md) and loads its program.
 
-        `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle; the first time a card of these ports, units
-        and accelerator is opened on rtl its model is built, which takes a minute or two.
-        `program` (C source, .elf or .efsm), `tables`, `units` (1..32), `ports` (1..4) and `policy` take the place of the design's.
-        Of a design with several groups of units, `program` and `units` are mappings from the names of groups, and a table that several
-        groups have is called "GROUP.TABLE".
-        `load=False` leaves the units in reset, for `load` later.
+        `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle; the first time a card of
+        these ports, units and accelerator is opened on rtl its model is built, which takes a minute or two. `program`
+        (C source, .elf or .efsm), `tables`, `units` (1..32), `ports` (1..4) and `policy` take the place of the
+        design's. Of a design with several groups of units, `program` and `units` are mappings from the names of groups,
+        and a table that several groups have is called "GROUP.TABLE". `load=False` leaves the units in reset, for `load`
+        later.
 
         Raises DesignError, ProgramError, TableError, FileError, BuildError, CardError.
         """
@@ -131,8 +132,8 @@ class Device:
     def load(self, program: Program | None = None, tables: Mapping[str, TableSource] | None = None) -> None:
         """Resets the units and loads programs and tables, given as to `open`; what is not given stays as it was.
 
-        A program that does not compile, or a list that is no table, raises ProgramError or TableError and changes nothing. Warnings
-        of the compiler come as ProgramWarning. Frames that are queued wait for the new program.
+        A program that does not compile, or a list that is no table, raises ProgramError or TableError and changes
+        nothing. Warnings of the compiler come as ProgramWarning. Frames that are queued wait for the new program.
         """
         tables = dict(tables or {})
         files = {name: listed(name, table, self._folder.name) for name, table in tables.items()}
@@ -143,12 +144,15 @@ class Device:
             warnings.warn(messages.rstrip(), ProgramWarning, stacklevel=2)
 
     def swap(self, program: str | PathLike[str], group: str | None = None) -> dict[str, bool]:
-        """Gives a group of units or an inline block another program between two frames. Frames that are on their way go on; none is lost.
+        """Gives a group of units or an inline block another program between two frames. Frames that are on their way go
+        on; none is lost.
 
-        `group` is the name of the group or block; it is not needed when only one can run the program. Tables of the same name, types and sizes keep what they
-        hold: returns for each table of the program, constants aside, whether it was kept. On rtl the other tables must find room beside those of the program before.
+        `group` is the name of the group or block; it is not needed when only one can run the program. Tables of the
+        same name, types and sizes keep what they hold: returns for each table of the program, constants aside, whether
+        it was kept. On rtl the other tables must find room beside those of the program before.
 
-        Raises what `load` does, and UnsupportedError when the engine starts anew with another program; the program before then goes on.
+        Raises what `load` does, and UnsupportedError when the engine starts anew with another program; the program
+        before then goes on.
         """
         maps, messages = self._card.swap(group, program)
         if messages:
@@ -158,8 +162,8 @@ class Device:
     def set_routes(self, routes: Mapping[str, object]) -> None:
         """Gives the card other routes, until the next `load`: what `bpf_fib_lookup` asks. Programs go on.
 
-        A mapping with the keys "interfaces", "routes" and "neighbours", written as in a file of routes (docs/designs.md); addresses may be
-        `ipaddress` objects. Raises RoutesError; the routes then stay as they were.
+        A mapping with the keys "interfaces", "routes" and "neighbours", written as in a file of routes
+        (docs/designs.md); addresses may be `ipaddress` objects. Raises RoutesError; the routes then stay as they were.
         """
         try:
             self._card.ask("routes", json.dumps({"do": "set", "routes": routes}, default=str))
@@ -167,14 +171,17 @@ class Device:
             raise RoutesError(str(error)) from None
 
     def call(self, service: str, ask: object) -> object:
-        """Carries out a request of a service of one of the design's engines; what it may ask and what it answers says the engine.
+        """Carries out a request of a service of one of the design's engines; what it may ask and what it answers says
+        the engine.
 
-        Raises ServiceError when the request is not understood or not possible, UnsupportedError when there is no such service.
+        Raises ServiceError when the request is not understood or not possible, UnsupportedError when there is no such
+        service.
         """
         return json.loads(self._card.ask(service, json.dumps(ask, default=str)))
 
     def set_ingress(self, *groups: str) -> None:
-        """Gives frames of ports and host to these groups of units from now on, whatever the design says; no frame is lost.
+        """Gives frames of ports and host to these groups of units from now on, whatever the design says; no frame is
+        lost.
 
         Raises DesignError for a group that the design does not have, UnsupportedError when none is named.
         """
@@ -183,8 +190,8 @@ class Device:
     def send(self, frames: FrameLike | Iterable[FrameLike], port: int | str = 0) -> int:
         """Queues one frame or many for an Ethernet port (a number) or for the host's queue ("host"); gives how many.
 
-        Frames are bytes without FCS, Scapy packets, or `Frame`s. `run` carries them. Raises UnsupportedError for a port that the
-        card does not have.
+        Frames are bytes without FCS, Scapy packets, or `Frame`s. `run` carries them. Raises UnsupportedError for a port
+        that the card does not have.
         """
         data = as_frames(frames)
         self._card.send(data, str(port))
@@ -193,19 +200,20 @@ class Device:
     def send_capture(self, path: str | PathLike[str], port: int | str = 0) -> int:
         """Queues all frames of a capture (pcap or pcapng); gives how many. Their times do not matter.
 
-        Raises FileError or CaptureError. Of a capture that is cut short or damaged the frames before are queued, and the next `run` has
-        a fault.
+        Raises FileError or CaptureError. Of a capture that is cut short or damaged the frames before are queued, and
+        the next `run` has a fault.
         """
         return self._card.send_capture(path, str(port))
 
     def run(self, *, rate: str | float | None = None, check: bool = True) -> Result:
         """Runs until every queued frame has left, was dropped and counted, or is lost.
 
-        `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to 100; or, on both targets,
-        "turns": frames of all ports in the order of their times, one at a time, so programs that remember do the same on both, but for XDP
-        programs and C that read the clock: on soft it is the computer's, or counts instructions of C, on rtl it is the card's cycles.
-        Raises FaultError, which has the result, when something went wrong on the way: a unit that hangs, a wild address, frames lost.
-        With `check=False` that is only in `Result.faults`.
+        `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to
+        100; or, on both targets, "turns": frames of all ports in the order of their times, one at a time, so programs
+        that remember do the same on both, but for XDP programs and C that read the clock: on soft it is the computer's,
+        or counts instructions of C, on rtl it is the card's cycles. Raises FaultError, which has the result, when
+        something went wrong on the way: a unit that hangs, a wild address, frames lost. With `check=False` that is only
+        in `Result.faults`.
         """
         departures, drops, seconds, text = self._card.run(None if rate is None else str(rate))
         frames = tuple(self._frame(departure) for departure in departures)
@@ -217,10 +225,12 @@ class Device:
         return result
 
     def step(self, cycles: int) -> list[Frame]:
-        """On rtl: lets the card work for so many cycles of 4 ns, in which queued frames enter as they can; gives the frames that left.
+        """On rtl: lets the card work for so many cycles of 4 ns, in which queued frames enter as they can; gives the
+        frames that left.
 
-        `run` carries on from there: its result is that of the whole. Registers, counters and memories take some cycles of their own
-        when they are read, as on a real card; so does the first step after a run. Raises UnsupportedError on soft, which has no cycles.
+        `run` carries on from there: its result is that of the whole. Registers, counters and memories take some cycles
+        of their own when they are read, as on a real card; so does the first step after a run. Raises UnsupportedError
+        on soft, which has no cycles.
         """
         frames = [self._frame(departure) for departure in self._card.advance(cycles)]
         self._inbox += frames
@@ -241,7 +251,9 @@ class Device:
         return Counters.of(json.loads(self._card.counters()))
 
     def read(self, address: int) -> int:
-        """A register of the host address space, `regs.CARD_...` (shell/regs/card.rdl). Raises AccessError where there is none."""
+        """A register of the host address space, `regs.CARD_...` (shell/regs/card.rdl). Raises AccessError where there
+        is none.
+        """
         return self._card.read(address)
 
     def write(self, address: int, value: int) -> None:
@@ -250,8 +262,9 @@ class Device:
 
     @property
     def elf(self) -> bytes | None:
-        """The program that is loaded, as an ELF file; None when none is. Of a design with several groups of units, unit 0's: `Unit.elf`
-        has each."""
+        """The program that is loaded, as an ELF file; None when none is. Of a design with several groups of units, unit
+        0's: `Unit.elf` has each.
+        """
         return self.units[0].elf
 
     def _frame(self, departure: _native.Departure) -> Frame:
@@ -259,7 +272,8 @@ class Device:
 
 
 class Tables(Mapping[str, TableSource]):
-    """What the tables of a device are filled from. Assigning fills a table of all units at once, between runs; programs go on.
+    """What the tables of a device are filled from. Assigning fills a table of all units at once, between runs; programs
+    go on.
 
     Reading gives what was assigned last, or given to `open` or `load`; a design's own file is not among it.
     """
@@ -273,7 +287,8 @@ class Tables(Mapping[str, TableSource]):
         return self._sources[name]
 
     def __setitem__(self, name: str, source: TableSource) -> None:
-        """Raises TableError, FileError, or DesignError when the card has no such table; the table then stays as it was."""
+        """Raises TableError, FileError, or DesignError when the card has no such table; the table then stays as it was.
+        """
         self._card.set_table(name, listed(name, source, self._folder))
         self._sources[name] = source
 
@@ -292,7 +307,9 @@ def by_group(value: T | Mapping[str, T] | None) -> list[tuple[str | None, T]]:
 
 
 def listed(name: str, source: TableSource, folder: str) -> str:
-    """The path of a list: `source` itself, or a file below the folder with its prefixes, which errors call by the table's name."""
+    """The path of a list: `source` itself, or a file below the folder with its prefixes, which errors call by the
+    table's name.
+    """
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     lines = (

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The inline chain: contexts, registers and events of the flow engine's elements, to be read and changed between runs."""
+"""The inline chain: contexts, registers and events of the flow engine's elements, to be read and changed between runs.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +153,8 @@ class Flow(Mapping[str, "Element"]):
 
     @property
     def time(self) -> int:
-        """The clock of the chain in µs. It follows the times of captures; frames that come from no capture have none, so set it.
+        """The clock of the chain in µs. It follows the times of captures; frames that come from no capture have none,
+        so set it.
 
         It never goes back: an earlier time changes nothing.
         """
@@ -167,7 +169,8 @@ class Flow(Mapping[str, "Element"]):
         return [Event(**event) for event in asked(self._card, "events")]
 
     def change(self, program: str | PathLike[str], block: str = "") -> None:
-        """Goes on with the rows of another program, of several inline blocks in `block`. Contexts, registers and counters stay.
+        """Goes on with the rows of another program, of several inline blocks in `block`. Contexts, registers and
+        counters stay.
 
         Raises ProgramError, or FlowError when elements, keys, states or registers are others; then nothing has changed.
         """
@@ -178,9 +181,11 @@ class Flow(Mapping[str, "Element"]):
 
 
 class Element:
-    """An element: `element[key]`, `del element[key]`, `key in element`, `len(element)`, and iteration over its contexts.
+    """An element: `element[key]`, `del element[key]`, `key in element`, `len(element)`, and iteration over its
+    contexts.
 
-    A key is a mapping by the fields' names, a sequence in their order, or, of one field, its value; addresses are text or `ipaddress` objects.
+    A key is a mapping by the fields' names, a sequence in their order, or, of one field, its value; addresses are text
+    or `ipaddress` objects.
     """
 
     def __init__(self, card: _native.Card, about: dict[str, Any]) -> None:
@@ -236,7 +241,8 @@ class Element:
         idle: int | None = None,
         idle_then: str | None = None,
     ) -> None:
-        """Adds a context, or replaces that of the same flow. What is not given is as of a flow without a context; times are in µs.
+        """Adds a context, or replaces that of the same flow. What is not given is as of a flow without a context; times
+        are in µs.
 
         Raises FlowError for what the element does not have, and when the table is full.
         """
@@ -262,7 +268,9 @@ class Element:
         asked(self._card, "set", element=self.name, registers=registers)
 
     def tell(self, *kinds: str) -> None:
-        """Only events of these kinds are kept from now on, of "new", "expired", "evicted", "full" and "notified"; without any, none. After a load all are."""
+        """Only events of these kinds are kept from now on, of "new", "expired", "evicted", "full" and "notified";
+        without any, none. After a load all are.
+        """
         asked(self._card, "tell", element=self.name, kinds=list(kinds))
 
     def _about(self) -> dict[str, Any]:

@@ -106,10 +106,10 @@ class Records(NamedTuple):
 class Map:
     """A map: `map[key]`, `map[key] = value`, `del map[key]`, `key in map`, `len(map)`, and iteration over its keys.
 
-    By what the object says of types, numbers are int, arrays are lists and structs are dicts; unions, and whatever has no type, are
-    bytes. Keys and values are given so, too, or all as bytes; text is read as on the command line ("192.0.2.1"). Fields that a dict
-    leaves out are 0. Of per-CPU kinds a value is a list, with one value for each of `processors`; what is given may also be a single
-    value, for all.
+    By what the object says of types, numbers are int, arrays are lists and structs are dicts; unions, and whatever has
+    no type, are bytes. Keys and values are given so, too, or all as bytes; text is read as on the command line
+    ("192.0.2.1"). Fields that a dict leaves out are 0. Of per-CPU kinds a value is a list, with one value for each of
+    `processors`; what is given may also be a single value, for all.
 
     Raises MapError for what does not fit, and KeyError where there is no such entry.
     """

@@ -144,10 +144,11 @@ class Unit:
         self._card.unit_write(self.number, register, value.to_bytes(4, "little"))
 
     def halt(self) -> None:
-        """Halts the core before its next instruction, also in a load that waits; the other units go on, and so does the card's time.
+        """Halts the core before its next instruction, also in a load that waits; the other units go on, and so does the
+        card's time.
 
-        The unit keeps its frames: a run that comes to its end without them says so, and a later one, after `resume`, has them.
-        While the core is halted, and after a `step`, its `ebreak` instructions halt it, too.
+        The unit keeps its frames: a run that comes to its end without them says so, and a later one, after `resume`,
+        has them. While the core is halted, and after a `step`, its `ebreak` instructions halt it, too.
         """
         self._card.unit_halt(self.number)
 
@@ -177,7 +178,8 @@ class Unit:
         self.write(regs.UNIT_POKE, 1)
 
     def evict(self) -> None:
-        """Raises the evict interrupt: the program should save what it must and say that it is ready (`ready_to_evict`)."""
+        """Raises the evict interrupt: the program should save what it must and say that it is ready (`ready_to_evict`).
+        """
         self.write(regs.UNIT_EVICT, 1)
 
     @property

@@ -104,7 +104,8 @@ impl Card {
         Ok(messages)
     }
 
-    /// Gives a part another program between two frames. Gives the names of the program's tables, whether they were kept, and the compiler's warnings.
+    /// Gives a part another program between two frames. Gives the names of the program's tables, whether they were
+    /// kept, and the compiler's warnings.
     pub fn swap(&mut self, group: Option<String>, program: PathBuf) -> Result<(Kept, String), Error> {
         let part = self.design.part_for(group.as_deref(), &program)?;
         let mut design = self.design.clone();
@@ -143,7 +144,8 @@ impl Card {
         Ok(self.device.set_ingress(&self.design.find_all("ingress", groups)?)?)
     }
 
-    /// Queues the frames of a capture; gives their number. One that is damaged gives those before, and a fault to the next run.
+    /// Queues the frames of a capture; gives their number. One that is damaged gives those before, and a fault to the
+    /// next run.
     pub fn send_capture(&mut self, path: &Path, port: Port) -> Result<usize, Error> {
         files::readable(path, files::CAPTURE)?;
         let mut capture = capture::read(path)?;

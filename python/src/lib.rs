@@ -18,7 +18,8 @@ use crate::card::{Card, Changes};
 use crate::error::{CardError, Error, UnsupportedError};
 use crate::worker::Worker;
 
-/// Where a frame left, its place among those sent, the unit that made it, cycles (entered, first, last), time in ns, bytes.
+/// Where a frame left, its place among those sent, the unit that made it, cycles (entered, first, last), time in ns,
+/// bytes.
 type PyDeparture<'py> = (String, Option<usize>, Option<u8>, (u64, u64, u64), u64, Bound<'py, PyBytes>);
 
 /// A card at work on a thread of its own.

@@ -19,7 +19,8 @@ const STACK_BYTES: usize = 8 << 20;
 
 type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
 
-/// The thread, and the way to it. Dropped, it waits until the thread has ended, after the job that it is at, and what it owns with it.
+/// The thread, and the way to it. Dropped, it waits until the thread has ended, after the job that it is at, and what
+/// it owns with it.
 pub struct Worker<S> {
     /// None only while it is dropped.
     jobs: Option<Sender<Job<S>>>,

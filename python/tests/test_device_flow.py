@@ -25,7 +25,8 @@ def tcp(source: str, port: int) -> Ether:
 SLACK = {"soft": 0, "rtl": 20_000}
 
 
-# A second element, which does nothing: so all cards are of a kind that other tests build anyway (engines/flow/tests/test_flow_cards.py).
+# A second element, which does nothing: so all cards are of a kind that other tests build anyway
+# (engines/flow/tests/test_flow_cards.py).
 REST = "\nelement rest { port == 255 => drop }\n"
 CONTEXTS = 62
 
@@ -101,7 +102,8 @@ def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
         assert (expired.kind, expired.state) == ("expired", "OPEN")
         knock.clear()
         assert len(knock) == 0
-        # Another load knows nothing of what has been, nor of events that nobody took, nor of frames that were on their way.
+        # Another load knows nothing of what has been, nor of events that nobody took, nor of frames that were on their
+        # way.
         card.send([tcp(f"192.0.2.{host}", KNOCKS[0]) for host in range(60)])
         if target == "rtl":
             card.step(400)
@@ -173,7 +175,9 @@ def test_registers_events_and_rows(tmp_path: Path, target: str) -> None:
 
 
 def test_timeouts_keep_their_meaning(tmp_path: Path, target: str) -> None:
-    """Rows change, and with them the timeouts that they name and the order of these: contexts end as the rows said that made them."""
+    """Rows change, and with them the timeouts that they name and the order of these: contexts end as the rows said that
+    made them.
+    """
     rows = [
         "udp.dport == 1 => goto B for 5 s then A",
         "udp.dport == 2 => goto B for 50 s then C",
@@ -228,7 +232,9 @@ def test_a_state_machine_finds_the_inline_block(tmp_path: Path) -> None:
 
 
 def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target: str) -> None:
-    """What one element leaves only one of the same program goes on with: a frame that met one of each would be dropped. None is, and none is lost."""
+    """What one element leaves only one of the same program goes on with: a frame that met one of each would be dropped.
+    None is, and none is lost.
+    """
     text = "element one {{\n ip => meta0 = {0}\n}}\nelement two {{\n meta0 == {0} => opposite\n ip => drop\n}}"
     frames = [bytes(udp("192.0.2.1", number) / bytes(1000)) for number in range(2000)]
     left = []

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The guides, as a newcomer follows them: every block is written to its file, run as Python, or called, and prints what stands there."""
+"""The guides, as a newcomer follows them: every block is written to its file, run as Python, or called, and prints what
+stands there.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ def follow(guide: list[Block], name: str, folder: Path, monkeypatch: pytest.Monk
 
 
 def call(command: str) -> str:
-    """Runs a line of a guide, without the launcher, which would build what these tests have built, and the wheel (test_wheel.py)."""
+    """Runs a line of a guide, without the launcher, which would build what these tests have built, and the wheel
+    (test_wheel.py).
+    """
     if command == "./penstock --version" or command.startswith("build/venv/bin/maturin build"):
         return ""
     command = command.replace("./penstock", str(BINARY))

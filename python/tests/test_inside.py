@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Looking into a card and changing it from Python: memories, registers, interrupts, debug words, programs, and what is refused."""
+"""Looking into a card and changing it from Python: memories, registers, interrupts, debug words, programs, and what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -124,7 +126,9 @@ def test_host_memory_is_what_programs_use(target: str) -> None:
 
 
 def test_a_unit_is_halted_looked_at_and_goes_on(target: str) -> None:
-    """A unit that is halted keeps its frames while the other one sends its own, and a register that is changed is what the program has."""
+    """A unit that is halted keeps its frames while the other one sends its own, and a register that is changed is what
+    the program has.
+    """
     # The card of engines/rpu/tests/test_gdb.py.
     with Device.open(FIREWALL, target, program=FORWARD_PROGRAM, units=2, policy="round-robin") as card:
         unit, other = card.units

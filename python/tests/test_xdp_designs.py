@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The shipped designs of XDP programs on real captures: every frame that leaves is what Scapy and plain Python say, on both targets."""
+"""The shipped designs of XDP programs on real captures: every frame that leaves is what Scapy and plain Python say, on
+both targets.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def ends(packet: Ether) -> tuple[int, frozenset[tuple[str, int]]]:
 
 
 def test_a_firewall_on_captures(target: str) -> None:
-    """What one side of each capture sends goes out; then answers of half of these flows, and of others that nobody began, come."""
+    """What one side of each capture sends goes out; then answers of half of these flows, and of others that nobody
+    began, come.
+    """
     with Device.open(DESIGNS / "xdp-firewall.toml", target, units=2) as card:
         began, allowed = set(), 0
         for capture in CAPTURES:
@@ -87,8 +91,9 @@ def flow_hash(source: bytes, dest: bytes, source_port: bytes, dest_port: bytes) 
 
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_a_load_balancer_on_captures(capture: str, target: str) -> None:
-    """The busiest server of a capture becomes a virtual address: what goes there leaves in a tunnel, to the server of its flow's place in the ring,
-    and else comes to the host."""
+    """The busiest server of a capture becomes a virtual address: what goes there leaves in a tunnel, to the server of
+    its flow's place in the ring, and else comes to the host.
+    """
     ring = dict(json.loads((DESIGNS / "balancer" / "ring.json").read_text()))
     servers = {
         number: value["address"] for number, value in json.loads((DESIGNS / "balancer" / "servers.json").read_text())

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Two groups of xdp units on one card: each has maps of its own, also where names are the same; the routes are the card's."""
+"""Two groups of xdp units on one card: each has maps of its own, also where names are the same; the routes are the
+card's.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def through(card: Device, group: str, frames: list[bytes]) -> list[bytes]:
 
 
 def test_maps_of_one_name(target: str, tmp_path: Path) -> None:
-    """The same program in both: neither counts what the other one has seen, and the host reads and writes the one that it names."""
+    """The same program in both: neither counts what the other one has seen, and the host reads and writes the one that
+    it names.
+    """
     rng = random.Random(23)
     stations = [rng.randbytes(6) for _ in range(20)]
     with open_card(tmp_path, target, FIRMWARE / "shared.c", FIRMWARE / "shared.c") as card:

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card of the benches of the flow engine in RTL: two ports and one element with a table of 65,536 places, whose program counts frames by a key
-//! and sends them to the other port (bench/flow). All that the paper's card does to a state is in that: a flow's frame reads what the one before has
-//! written.
+//! The card of the benches of the flow engine in RTL: two ports and one element with a table of 65,536 places, whose
+//! program counts frames by a key and sends them to the other port (bench/flow). All that the paper's card does to a
+//! state is in that: a flow's frame reads what the one before has written.
 
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{Device, ForGroup, Override, Port, Rate, Root, Traffic};
@@ -68,7 +68,8 @@ pub fn bytes_a_cycle(gbps: f64, mhz: f64) -> f64 {
     gbps * 1000.0 / 8.0 / mhz
 }
 
-/// The rate at which the card, whose cycles are taken for those of 250 MHz, has ports of so many Gb/s at another clock: as many bytes a cycle.
+/// The rate at which the card, whose cycles are taken for those of 250 MHz, has ports of so many Gb/s at another clock:
+/// as many bytes a cycle.
 pub fn ports(gbps: f64, mhz: f64) -> Rate {
     Rate::Ports(gbps * wire::CLOCK_MHZ / mhz)
 }
@@ -80,7 +81,8 @@ pub fn push(traffic: &mut Traffic, flow: &Flow, size: usize) {
     traffic.push(Port::Ethernet(0), &bytes, 0);
 }
 
-/// What the first element has counted, once it is sure that it did what is measured: each frame found its key and a row, and room for its context.
+/// What the first element has counted, once it is sure that it did what is measured: each frame found its key and a
+/// row, and room for its context.
 pub fn counters(bench: &'static str, device: &mut RtlDevice) -> Result<ElementCounters, BenchError> {
     let wrong = |text: String| BenchError::Wrong(bench, text);
     let block = device.counters()?.inline.and_then(|inline| inline.blocks.into_iter().next());

@@ -1,10 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `flow-latency`: cycles of a frame's headers in an element of the flow engine, and of the frame in the whole inline chain (FlowBlaze, section 5.2).
+//! `flow-latency`: cycles of a frame's headers in an element of the flow engine, and of the frame in the whole inline
+//! chain (FlowBlaze, section 5.2).
 //!
-//! An element's cycles are those from the one in which it takes a frame's headers to the one in which it gives them back. The chain's are from a
-//! frame's first beat out of the ingress to its first beat on the way to its exit: header parser, elements with the queues between them, and
-//! deparser; one element alone has no queue. Frames are alone in the card; under load one may wait for those ahead, which is measured with one
-//! element at 40 Gb/s and 156.25 MHz, all frames of 64 B.
+//! An element's cycles are those from the one in which it takes a frame's headers to the one in which it gives them
+//! back. The chain's are from a frame's first beat out of the ingress to its first beat on the way to its exit: header
+//! parser, elements with the queues between them, and deparser; one element alone has no queue. Frames are alone in the
+//! card; under load one may wait for those ahead, which is measured with one element at 40 Gb/s and 156.25 MHz, all
+//! frames of 64 B.
 
 use std::collections::BTreeMap;
 

@@ -1,16 +1,19 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `flow-rate`: how much of line rate goes through an element of the flow engine, and what is dropped in front of it (FlowBlaze, section 5.1, Figures
-//! 8, 11 and 12).
+//! `flow-rate`: how much of line rate goes through an element of the flow engine, and what is dropped in front of it
+//! (FlowBlaze, section 5.1, Figures 8, 11 and 12).
 //!
-//! Frames enter at port 0 without gaps and leave at port 1, past the units. Another clock changes nothing in a card but how many bytes a cycle
-//! brings: 40 Gb/s are 32 a cycle at 156.25 MHz and 20 at 250. So the card runs with that many, inside frames too, and both ways; what it cannot take
-//! in time waits in its ingress, which drops what comes when its buffer of 512 KiB is full. That may take longer than the measurement, so frames that
-//! come and do not leave count as dropped, too, when they are more than 0.3 %: fewer may just be on their way. Contexts are new: tables begin
-//! empty, and how long a flow waits for room in a full one is what `flow-table` measures. Beside the paper's 40 Gb/s all is measured at the 100 Gb/s of a port at 250 MHz.
+//! Frames enter at port 0 without gaps and leave at port 1, past the units. Another clock changes nothing in a card but
+//! how many bytes a cycle brings: 40 Gb/s are 32 a cycle at 156.25 MHz and 20 at 250. So the card runs with that many,
+//! inside frames too, and both ways; what it cannot take in time waits in its ingress, which drops what comes when its
+//! buffer of 512 KiB is full. That may take longer than the measurement, so frames that come and do not leave count as
+//! dropped, too, when they are more than 0.3 %: fewer may just be on their way. Contexts are new: tables begin empty,
+//! and how long a flow waits for room in a full one is what `flow-table` measures. Beside the paper's 40 Gb/s all is
+//! measured at the 100 Gb/s of a port at 250 MHz.
 //!
-//! Sizes as captured are the paper's experiment and its *sim1*, all frames of 64 B its *sim2*. The traces are mixes of our own ([`crate::mix`]) with
-//! the statistics of Table 6. The paper gives its losses in words: where it names several traces at once, the worst of all four is set beside that.
-//! Its loss at 133 MHz is that of a bus of 256 bits, which carries 34 Gb/s there; ours is wider.
+//! Sizes as captured are the paper's experiment and its *sim1*, all frames of 64 B its *sim2*. The traces are mixes of
+//! our own ([`crate::mix`]) with the statistics of Table 6. The paper gives its losses in words: where it names several
+//! traces at once, the worst of all four is set beside that. Its loss at 133 MHz is that of a bus of 256 bits, which
+//! carries 34 Gb/s there; ours is wider.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +42,8 @@ const SEED: u64 = 1;
 
 /// Cycles before the window.
 const WARMUP: u64 = 10_000;
-/// Part of the frames of a window by which those that leave differ from those that come although nothing waits: they are on their way at its ends.
+/// Part of the frames of a window by which those that leave differ from those that come although nothing waits: they
+/// are on their way at its ends.
 const ON_THEIR_WAY: f64 = 0.003;
 
 /// Sizes of the frames.
@@ -155,7 +159,8 @@ fn measure(device: &mut RtlDevice, key: Key, trace: Trace, sizes: Sizes, line: L
     Ok(Seen { dropped, share, latency })
 }
 
-/// Part of the frames that the card cannot take: those that were dropped, or, as long as the buffer holds them, those that came and did not leave.
+/// Part of the frames that the card cannot take: those that were dropped, or, as long as the buffer holds them, those
+/// that came and did not leave.
 fn too_many(dropped: f64, share: f64) -> f64 {
     let waiting = 1.0 - share;
     if waiting > ON_THEIR_WAY { dropped.max(waiting) } else { dropped }

@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `flow-soft`: frames a second of state machines in native code, on one processor (FlowBlaze, Figure 7).
 //!
-//! Frames lie in memory, one flow after the other. What is timed is all that happens to them in a chain: their headers are found, the key is read, the context
-//! found, the row chosen, context and frame are written, and the verdict. What brings frames to memory and takes them away is not.
+//! Frames lie in memory, one flow after the other. What is timed is all that happens to them in a chain: their headers
+//! are found, the key is read, the context found, the row chosen, context and frame are written, and the verdict. What
+//! brings frames to memory and takes them away is not.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -40,7 +41,8 @@ const CONTEXTS: u32 = 1 << 17;
 /// Sources of the flows: 198.18.0.0/15 belongs to benchmarks (RFC 2544).
 const SOURCES: u32 = 0xC612_0000;
 
-/// Neighbours in memory are not neighbours in the table: sources follow each other at this distance, a prime that divides no number of flows.
+/// Neighbours in memory are not neighbours in the table: sources follow each other at this distance, a prime that
+/// divides no number of flows.
 const STRIDE: u32 = 7919;
 
 /// Measures both programs.

@@ -1,19 +1,22 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `flow-table`: what it takes to find a place for a new context, by how full the table is, and whether one is ever lost (FlowBlaze, section 5.5,
-//! Figure 10).
+//! `flow-table`: what it takes to find a place for a new context, by how full the table is, and whether one is ever
+//! lost (FlowBlaze, section 5.5, Figure 10).
 //!
-//! Measured on the table in RTL, by the element's own registers (engines/flow/regs/flow.rdl): MOVED counts entries that left the stash for one of
-//! their places, into an empty one or in exchange for what lay there, and STASH knows the most entries that there were.
+//! Measured on the table in RTL, by the element's own registers (engines/flow/regs/flow.rdl): MOVED counts entries that
+//! left the stash for one of their places, into an empty one or in exchange for what lay there, and STASH knows the
+//! most entries that there were.
 //!
-//! - *one at a time*: a table that is filled to the load with random keys gets one more, until the stash is empty again, and loses it again.
-//! - *flood*: the same table is filled from the load before to this one by frames of new flows alone, 64 B at 100 Gb/s and 250 MHz; ports pause when
-//!   the card asks for it.
-//! - *trace*: new flows come among frames of known ones, as many as in Table 6, of the sizes of the trace: at the pace of the link that it was
-//!   captured on, which is the paper's test, and without gaps at 40 Gb/s, both at 156.25 MHz. Frames of known flows are of any flow of the table.
+//! - *one at a time*: a table that is filled to the load with random keys gets one more, until the stash is empty
+//!   again, and loses it again.
+//! - *flood*: the same table is filled from the load before to this one by frames of new flows alone, 64 B at 100 Gb/s
+//!   and 250 MHz; ports pause when the card asks for it.
+//! - *trace*: new flows come among frames of known ones, as many as in Table 6, of the sizes of the trace: at the pace
+//!   of the link that it was captured on, which is the paper's test, and without gaps at 40 Gb/s, both at 156.25 MHz.
+//!   Frames of known flows are of any flow of the table.
 //! - *all*: in the end a frame of each flow that was ever added must find its context.
 //!
-//! The paper's table is software: its moves are as many as the algorithm does, at 6.4 ns each, and its stash is filled by insertions of 450 moves. It
-//! has room for as many entries as load 95 % means.
+//! The paper's table is software: its moves are as many as the algorithm does, at 6.4 ns each, and its stash is filled
+//! by insertions of 450 moves. It has room for as many entries as load 95 % means.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `rpu-generate`: how many frames a second the packet generator makes for two ports, with 16 units (section 6.1 has them as the source of its
-//! traffic) and with one alone.
+//! `rpu-generate`: how many frames a second the packet generator makes for two ports, with 16 units (section 6.1 has
+//! them as the source of its traffic) and with one alone.
 
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{Device, ForGroup, Override, Rate, Root, Traffic, regs, window};
@@ -52,8 +52,8 @@ fn order(device: &mut RtlDevice, units: u32, size: usize, frames: u32) -> Result
     Ok(())
 }
 
-/// What is measured must be what was ordered: a few frames of this size from each unit, half of them at each port. What is still on its way
-/// from the measurement before comes out first.
+/// What is measured must be what was ordered: a few frames of this size from each unit, half of them at each port. What
+/// is still on its way from the measurement before comes out first.
 fn check(device: &mut RtlDevice, units: u32, size: usize) -> Result<(), BenchError> {
     order(device, units, size, 0)?;
     device.run(&mut |_| {})?;

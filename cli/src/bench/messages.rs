@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `rpu-messages`: frames from unit to unit over loopback, and words by broadcast (section 6.3).
 //!
-//! Loopback: all frames of one port at line rate go through two units each. Broadcast: senders store the time, and the others compare it with
-//! theirs when they see it, which holds some cycles of their own; so do the paper's figures.
+//! Loopback: all frames of one port at line rate go through two units each. Broadcast: senders store the time, and the
+//! others compare it with theirs when they see it, which holds some cycles of their own; so do the paper's figures.
 
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{CLOCK_MHZ, Device, ForGroup, Override, Rate, Root, regs, window};

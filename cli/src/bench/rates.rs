@@ -15,8 +15,9 @@ pub fn whole_frames(size: usize, cycles: u64) -> u64 {
     cycles.div_ceil(period) * period
 }
 
-/// Forwarding rate of the paper, Mpps (section 6.1 and Figure 7), where it gives one: its units forward a frame every 16
-/// cycles, its ports take one every other cycle, and 8 units reach 200 Gb/s from 1,024 bytes. Its smallest frames have 64.
+/// Forwarding rate of the paper, Mpps (section 6.1 and Figure 7), where it gives one: its units forward a frame every
+/// 16 cycles, its ports take one every other cycle, and 8 units reach 200 Gb/s from 1,024 bytes. Its smallest frames
+/// have 64.
 pub fn paper_forward(units: u32, ports: u32, size: usize) -> Option<f64> {
     let line = line(ports, size);
     let units_limit = f64::from(units) * CLOCK_MHZ / 16.0;

@@ -1,9 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `rpu-reload`: how long a unit gets no frames while its program and its tables are loaded anew, and what becomes of the traffic.
+//! `rpu-reload`: how long a unit gets no frames while its program and its tables are loaded anew, and what becomes of
+//! the traffic.
 //!
-//! Both ports run at line rate without a pause, and the units are loaded one after the other: out of the dispatch, drained, reset, written
-//! through the card's AXI4-Lite port (a word in some ten cycles), started, and back when its slots are declared. The paper's figure (section
-//! 4.1) includes a partial reconfiguration of the unit's logic, which a new program or table does not need here.
+//! Both ports run at line rate without a pause, and the units are loaded one after the other: out of the dispatch,
+//! drained, reset, written through the card's AXI4-Lite port (a word in some ten cycles), started, and back when its
+//! slots are declared. The paper's figure (section 4.1) includes a partial reconfiguration of the unit's logic, which a
+//! new program or table does not need here.
 
 use penstock_device::{ForGroup, Override, Policy, Rate, Root};
 

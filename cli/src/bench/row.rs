@@ -53,8 +53,8 @@ impl Row {
         Self { bench, case, metric, unit, paper, peer: None, goal, better, value }
     }
 
-    /// The figures beside the value that it does not reach: `paper` and `goal`, with their values. A rate may miss one by what counting whole
-    /// frames explains.
+    /// The figures beside the value that it does not reach: `paper` and `goal`, with their values. A rate may miss one
+    /// by what counting whole frames explains.
     pub fn missed(&self) -> Vec<(&'static str, f64)> {
         let falls_behind = |figure: f64| match self.better {
             Better::Higher => self.value < figure * (1.0 - TOLERANCE),

@@ -7,13 +7,15 @@ use penstock_device::files;
 
 use super::BenchError;
 
-/// Frames that are timed at once, at least: some hundreds of milliseconds, as Linux counts the time of a thread that runs in ticks of up to 4 ms.
+/// Frames that are timed at once, at least: some hundreds of milliseconds, as Linux counts the time of a thread that
+/// runs in ticks of up to 4 ms.
 const TIMED: usize = 4_000_000;
 
 /// How often. The fastest counts: what else the machine does only ever slows it down.
 const ROUNDS: usize = 5;
 
-/// Where Linux says for how many nanoseconds this thread has had a processor: what other work takes of it does not count.
+/// Where Linux says for how many nanoseconds this thread has had a processor: what other work takes of it does not
+/// count.
 const CLOCK: &str = "/proc/thread-self/schedstat";
 
 /// Millions of frames a second, where `run` takes so many frames.

@@ -52,8 +52,8 @@ pub fn clean_share() -> f64 {
     1.0 - f64::from(FRAMES.div_ceil(BLOCKED_EVERY)) / f64::from(FRAMES)
 }
 
-/// Cycles of a port at line rate in which its list passes a whole number of times, at least `cycles`: in such a window the share of clean frames is
-/// [`clean_share`], wherever in the list it begins.
+/// Cycles of a port at line rate in which its list passes a whole number of times, at least `cycles`: in such a window
+/// the share of clean frames is [`clean_share`], wherever in the list it begins.
 pub fn whole_lists(size: usize, cycles: u64) -> u64 {
     rates::whole_frames(size, cycles.div_ceil(u64::from(FRAMES))) * u64::from(FRAMES)
 }

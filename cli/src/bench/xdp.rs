@@ -83,7 +83,8 @@ pub fn card(root: &Root, program: &str, units: u32) -> Result<RtlDevice, BenchEr
 /// What maps begin with.
 type Contents = Vec<(Map, Vec<Entry>)>;
 
-/// The program of its design's only group of units, for so many lanes if not for those of the design, and what its maps begin with.
+/// The program of its design's only group of units, for so many lanes if not for those of the design, and what its maps
+/// begin with.
 pub fn loaded(
     root: &Root,
     name: &'static str,
@@ -124,7 +125,8 @@ pub fn fill(
     Ok(())
 }
 
-/// How many ports frames of a program's bench enter at. Two tell ports apart: traffic of both would be that of another program.
+/// How many ports frames of a program's bench enter at. Two tell ports apart: traffic of both would be that of another
+/// program.
 pub fn ports(program: &str) -> u32 {
     if matches!(program, "rxq_info" | "simple_firewall") { 1 } else { PORTS }
 }

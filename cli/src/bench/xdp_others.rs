@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Programs of others in `xdp-rows`: the kernel's samples, compiled from Debian's linux-source-6.1, and the objects of Debian's xdp-tools. What is not
-//! installed is skipped, with a line that says so.
+//! Programs of others in `xdp-rows`: the kernel's samples, compiled from Debian's linux-source-6.1, and the objects of
+//! Debian's xdp-tools. What is not installed is skipped, with a line that says so.
 //!
-//! Some samples have changed since the paper: xdp1 and xdp2 copy the headers to the stack with bpf_xdp_load_bytes(), and those that redirect count
-//! what becomes of frames.
+//! Some samples have changed since the paper: xdp1 and xdp2 copy the headers to the stack with bpf_xdp_load_bytes(),
+//! and those that redirect count what becomes of frames.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -78,7 +78,8 @@ fn tools() -> Vec<Other> {
     files(&folder, &[".o"]).into_iter().map(read).collect()
 }
 
-/// The kernel's samples, compiled as all C is here, with headers of the machine and what bench/xdp/linux has in place of a kernel's own.
+/// The kernel's samples, compiled as all C is here, with headers of the machine and what bench/xdp/linux has in place
+/// of a kernel's own.
 fn samples(root: &Root) -> Result<Vec<Other>, String> {
     if !Path::new(ARCHIVE).exists() || !Path::new(HEADERS).exists() {
         return Ok(vec![]);

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `xdp-rate`: how many frames of 64 bytes a second XDP programs take on one unit, at our clock and at the paper's, and on cards of many (hXDP,
-//! section 4.3 and Figures 10, 12, 13); and how long a frame is in the card (Figure 11). Frames count when they come into a unit: it holds thirty-two
-//! at most, so that is how fast it disposes of them, dropped or sent.
+//! `xdp-rate`: how many frames of 64 bytes a second XDP programs take on one unit, at our clock and at the paper's, and
+//! on cards of many (hXDP, section 4.3 and Figures 10, 12, 13); and how long a frame is in the card (Figure 11). Frames
+//! count when they come into a unit: it holds thirty-two at most, so that is how fast it disposes of them, dropped or
+//! sent.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +30,8 @@ const WINDOW: u64 = 40_000;
 /// Clock of the paper's core, MHz.
 const PAPER_MHZ: f64 = 156.25;
 
-/// Programs, each the design of its name in bench/xdp, and what the paper's core does with them, millions of frames a second.
+/// Programs, each the design of its name in bench/xdp, and what the paper's core does with them, millions of frames a
+/// second.
 pub const PROGRAMS: [(&str, f64); 12] = [
     ("drop", 52.0),
     ("tx", 22.5),
@@ -47,8 +49,8 @@ pub const PROGRAMS: [(&str, f64); 12] = [
 /// What is measured over all sizes.
 const TIMED: &str = "redirect";
 
-/// Measures each program on each card. The goals: on one unit what the paper's core would do at our clock, and of the firewall on sixteen line
-/// rate of a port.
+/// Measures each program on each card. The goals: on one unit what the paper's core would do at our clock, and of the
+/// firewall on sixteen line rate of a port.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
         for (name, paper) in PROGRAMS {

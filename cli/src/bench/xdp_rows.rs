@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `xdp-rows`: how many rows the compiler makes of a program, at each number of lanes, how many operations stand in one, and how many rows a frame takes
-//! (hXDP, Figure 8 and Table 3).
+//! `xdp-rows`: how many rows the compiler makes of a program, at each number of lanes, how many operations stand in
+//! one, and how many rows a frame takes (hXDP, Figure 8 and Table 3).
 //!
-//! A row of the paper counts the call of a helper as one instruction, whatever the helper does in hardware of its own. Ours count all of a helper's code
-//! that the compiler writes into the program: csum_diff and the clearing of adjust_tail stand in the rows of xdp_adjust_tail. What a card's maps do
-//! counts as one on both sides.
+//! A row of the paper counts the call of a helper as one instruction, whatever the helper does in hardware of its own.
+//! Ours count all of a helper's code that the compiler writes into the program: csum_diff and the clearing of
+//! adjust_tail stand in the rows of xdp_adjust_tail. What a card's maps do counts as one on both sides.
 
 use std::collections::BTreeMap;
 

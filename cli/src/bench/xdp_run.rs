@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows that frames take by the design of a program in bench/xdp, at every number of lanes. Each frame is the first of its flow.
+//! Rows that frames take by the design of a program in bench/xdp, at every number of lanes. Each frame is the first of
+//! its flow.
 
 use penstock_device::{Port, Root};
 use penstock_xdp_host::Lanes;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `xdp-soft`: frames a second of XDP programs in native code, on one processor.
 //!
-//! Frames lie in memory and are copied before each run, as programs change them. Maps are filled as the design of a program in bench/xdp says; what they
-//! get from frames they have before time is taken.
+//! Frames lie in memory and are copied before each run, as programs change them. Maps are filled as the design of a
+//! program in bench/xdp says; what they get from frames they have before time is taken.
 
 use std::collections::BTreeMap;
 

@@ -154,7 +154,8 @@ impl Name {
     }
 }
 
-/// Measures. An error names the cases that fall behind a published figure or a goal, after everything is printed and written.
+/// Measures. An error names the cases that fall behind a published figure or a goal, after everything is printed and
+/// written.
 pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone(), cases: args.cases.clone() };
     let named = |name: &Name| args.name == Name::All || args.name == *name;

@@ -157,10 +157,11 @@ pub enum Prog {
         #[arg(value_name = "[NAME=]PROGRAM", value_parser = run::program)]
         program: ForGroup<PathBuf>,
     },
-    /// Gives a group or block another program between two frames; its tables of the same name, types and sizes keep what they hold.
+    /// Gives a group or block another program between two frames; its tables of the same name, types and sizes keep
+    /// what they hold.
     Swap {
-        /// The program, of several parts for the group or block of this name. When left out, the program that was loaded, else the one that runs, compiled
-        /// anew: that of NAME=, or the only program that waits.
+        /// The program, of several parts for the group or block of this name. When left out, the program that was
+        /// loaded, else the one that runs, compiled anew: that of NAME=, or the only program that waits.
         #[arg(value_name = "[NAME=][PROGRAM]", value_parser = swapped)]
         program: Option<ForGroup<Option<PathBuf>>>,
     },

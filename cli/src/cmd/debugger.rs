@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What `penstock ctl` does to debug a unit of a card that is up. The card knows nothing of it: all is made of reads and writes.
+//! What `penstock ctl` does to debug a unit of a card that is up. The card knows nothing of it: all is made of reads
+//! and writes.
 
 use std::net::TcpListener;
 use std::sync::Arc;

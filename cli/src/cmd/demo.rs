@@ -50,7 +50,8 @@ pub enum DemoError {
     Verdict,
 }
 
-/// Runs the demo. An error also when the targets differ from each other or from the block list; the report is written all the same.
+/// Runs the demo. An error also when the targets differ from each other or from the block list; the report is written
+/// all the same.
 pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     let began = Instant::now();
     let list_path = root.join(LIST);

@@ -15,8 +15,9 @@ use crate::show::Bar;
 
 /// Runs a bare program: its instructions in hex on standard input, its result in hex on standard output.
 ///
-/// r1 holds the address of the memory, r2 its length, r10 the end of a stack. An access of anything else, a helper or an instruction
-/// that does not exist is an error. On rtl the memory has 65,520 bytes at most, and functions share one stack of 512 bytes.
+/// r1 holds the address of the memory, r2 its length, r10 the end of a stack. An access of anything else, a helper or
+/// an instruction that does not exist is an error. On rtl the memory has 65,520 bytes at most, and functions share one
+/// stack of 512 bytes.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// The engine it is for.

@@ -41,12 +41,14 @@ pub struct Args {
     /// What carries the design out.
     #[arg(long, value_enum, default_value_t = TargetName::Soft)]
     pub target: TargetName,
-    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one at a time) [default: lossless, for some engines turns]
+    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one
+    /// at a time) [default: lossless, for some engines turns]
     ///
-    /// Frames enter as fast as this says, whatever the times in the captures are, so latency depends on it: at line rate frames queue;
-    /// a low rate, say 1, shows the latency of a card that is not loaded. In `turns` frames of all ports enter in the order of their times, the
-    /// next when the one before has left or was dropped, on both targets: so programs that remember do the same on both, but for
-    /// XDP programs and C that read the clock: on `soft` it is the computer's, or counts instructions of C, on `rtl` it is the card's cycles.
+    /// Frames enter as fast as this says, whatever the times in the captures are, so latency depends on it: at line
+    /// rate frames queue; a low rate, say 1, shows the latency of a card that is not loaded. In `turns` frames of all
+    /// ports enter in the order of their times, the next when the one before has left or was dropped, on both targets:
+    /// so programs that remember do the same on both, but for XDP programs and C that read the clock: on `soft` it is
+    /// the computer's, or counts instructions of C, on `rtl` it is the card's cycles.
     #[arg(long, value_parser = Rate::parse)]
     pub rate: Option<Rate>,
     /// Write the result as JSON; `-` is standard output, in place of the summary.
@@ -55,13 +57,15 @@ pub struct Args {
     /// Write the report, an HTML page that opens offline.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of units or blocks, for this one. Repeatable.
+    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of
+    /// units or blocks, for this one. Repeatable.
     #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = program)]
     pub programs: Vec<ForGroup<PathBuf>>,
     /// Files of tables.
     #[command(flatten)]
     pub tables: Tables,
-    /// Write what a service gives of all its tables after the frames into this folder, for example `map=maps`. Repeatable.
+    /// Write what a service gives of all its tables after the frames into this folder, for example `map=maps`.
+    /// Repeatable.
     #[arg(long = "dump", value_name = "SERVICE=DIR", value_parser = table)]
     pub dumps: Vec<(String, PathBuf)>,
     /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
@@ -70,7 +74,8 @@ pub struct Args {
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
     #[arg(long, value_parser = policy)]
     pub policy: Option<Policy>,
-    /// Halt this unit at its first instruction and wait for gdb at this port of the machine [default port: 3333]; the others go on
+    /// Halt this unit at its first instruction and wait for gdb at this port of the machine [default port: 3333]; the
+    /// others go on
     ///
     /// The program with its symbols is then in the folder of --out: program.elf.
     #[arg(long, value_name = "UNIT[:PORT]", value_parser = Debugged::parse)]

@@ -38,7 +38,8 @@ pub struct Args {
     /// Prints each step of the critical paths.
     #[arg(long)]
     pub paths: bool,
-    /// Places blocks anew of which there is a placement of the same netlist by the same tools, here or in bench/placements.
+    /// Places blocks anew of which there is a placement of the same netlist by the same tools, here or in
+    /// bench/placements.
     #[arg(long)]
     pub again: bool,
     /// Runs of the tools at a time.
@@ -47,7 +48,8 @@ pub struct Args {
     /// Measures only this.
     #[arg(long, value_enum)]
     pub only: Option<Kind>,
-    /// Also writes the figures into bench/results/synth.json, where those that were not measured stay, and the placements into bench/placements.
+    /// Also writes the figures into bench/results/synth.json, where those that were not measured stay, and the
+    /// placements into bench/placements.
     #[arg(long)]
     pub save: bool,
     /// Measures nothing: only says whether the tools can read the blocks.

@@ -24,7 +24,8 @@ pub struct Args {
     /// A test that is skipped for a reason with WORD in it fails.
     #[arg(long, value_name = "WORD")]
     pub require: Vec<String>,
-    /// Only the steps (with --mutants, the bugs) whose name contains WORD; if there is none, the hardware and system tests whose name does.
+    /// Only the steps (with --mutants, the bugs) whose name contains WORD; if there is none, the hardware and system
+    /// tests whose name does.
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
 }

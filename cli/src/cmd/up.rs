@@ -18,7 +18,8 @@ use crate::status::Look;
 
 /// Puts a card between interfaces of this machine, as a bump in the wire, until Ctrl-C.
 ///
-/// Needs the right CAP_NET_RAW (root has it; AF_XDP needs more). `penstock ctl` and `penstock top` talk to it; docs/live.md is a guide.
+/// Needs the right CAP_NET_RAW (root has it; AF_XDP needs more). `penstock ctl` and `penstock top` talk to it;
+/// docs/live.md is a guide.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// Manifest of the card, for example designs/forward.toml.
@@ -32,7 +33,8 @@ pub struct Args {
     /// Write how it was at the end as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of units or blocks, for this one. Repeatable.
+    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of
+    /// units or blocks, for this one. Repeatable.
     #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = run::program)]
     pub programs: Vec<ForGroup<PathBuf>>,
     /// Files of tables.
@@ -44,8 +46,8 @@ pub struct Args {
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
     #[arg(long, value_parser = run::policy)]
     pub policy: Option<Policy>,
-    /// What carries frames between interfaces and card: auto, xdp (AF_XDP) or packet (AF_PACKET). `auto` takes AF_XDP where frames come from a
-    /// wire and the kernel lets it, and says why not.
+    /// What carries frames between interfaces and card: auto, xdp (AF_XDP) or packet (AF_PACKET). `auto` takes AF_XDP
+    /// where frames come from a wire and the kernel lets it, and says why not.
     #[arg(long, default_value = "auto", value_parser = driver)]
     pub driver: Driver,
     /// Where the control socket shall be [default: by the name of the design, in the user's runtime folder]

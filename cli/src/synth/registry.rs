@@ -115,7 +115,8 @@ impl Default for TimingView {
     }
 }
 
-/// Which of nextpnr's routers connects a placement. A block is compared with the reference core as the same router connects it.
+/// Which of nextpnr's routers connects a placement. A block is compared with the reference core as the same router
+/// connects it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Router {

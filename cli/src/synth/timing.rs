@@ -71,8 +71,8 @@ pub struct Repository {
     pub save: bool,
 }
 
-/// Measures `sources` in `folder`, relative to the repository. It may take the router an hour to connect a block, so a placement is kept as
-/// soon as it is there, and used for as long as netlist and tools stay the same.
+/// Measures `sources` in `folder`, relative to the repository. It may take the router an hour to connect a block, so a
+/// placement is kept as soon as it is there, and used for as long as netlist and tools stay the same.
 pub fn measure(tools: &Tools, sources: &Sources, folder: &Path, repository: &Repository) -> Result<Timing, SynthError> {
     let absolute = tools.root.join(folder);
     fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;

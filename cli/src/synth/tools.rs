@@ -52,8 +52,8 @@ impl Tools {
         Ok(Self { root: root.to_path_buf(), bin, site_packages, versions: versions.join(" ") })
     }
 
-    /// Has yosys compiled for this machine. Its first call does that, for a minute of both processors, and keeps what comes of it for all others: of two
-    /// first calls at once each would do it.
+    /// Has yosys compiled for this machine. Its first call does that, for a minute of both processors, and keeps what
+    /// comes of it for all others: of two first calls at once each would do it.
     pub fn prepare(&self, folder: &Path) -> Result<(), SynthError> {
         let absolute = self.root.join(folder);
         fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
@@ -126,8 +126,8 @@ pub fn read_commands(sources: &Sources, folder: &Path) -> String {
     format!("{read}; hierarchy -top {top}; write_rtlil {}", inside(&folder.join("block.il")))
 }
 
-/// The files that the last run of [`read_commands`] for `folder` used: those that the netlist came from, and all packages,
-/// which leave no trace in it.
+/// The files that the last run of [`read_commands`] for `folder` used: those that the netlist came from, and all
+/// packages, which leave no trace in it.
 pub fn used_files(root: &Path, folder: &Path, sources: &Sources) -> Result<Vec<PathBuf>, SynthError> {
     let path = root.join(folder).join("block.il");
     let netlist = fs::read_to_string(&path).map_err(io_error(&path))?;

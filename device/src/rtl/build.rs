@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Builds the Verilator model of a card, once for each set of sources, parameters and tools.
 //!
-//! Usually the card and each kind of unit are models of their own (device/rtl/split): the clock loop makes an instance of its kind for each
-//! unit, which keeps the code to build and to run small. Each is built once, whatever it is combined with. A model that records waves is
-//! one whole, so that its signals have their places in the card.
+//! Usually the card and each kind of unit are models of their own (device/rtl/split): the clock loop makes an instance
+//! of its kind for each unit, which keeps the code to build and to run small. Each is built once, whatever it is
+//! combined with. A model that records waves is one whole, so that its signals have their places in the card.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,8 @@ use crate::file_list;
 
 /// The clock loop.
 const DRIVER: (&str, &str) = ("driver.cpp", include_str!("../../rtl/driver.cpp"));
-/// What C++ includes: a unit as the clock loop knows it, and stand-ins for the compression libraries that Verilator's FST writer asks for.
+/// What C++ includes: a unit as the clock loop knows it, and stand-ins for the compression libraries that Verilator's
+/// FST writer asks for.
 const HEADERS: [(&str, &str); 3] = [
     ("unit_model.h", include_str!("../../rtl/split/unit_model.h")),
     ("lz4.h", include_str!("../../rtl/stored/lz4.h")),
@@ -74,8 +75,8 @@ const CXX: [&str; 8] = [
 const MAX_BLOCKS: usize = 8;
 /// Units that card_top has parameters for.
 const MAX_UNITS: usize = 32;
-/// Verilator's files are compiled together up to this size: the compiler reads the model's headers for each, which takes longer than a small file,
-/// and wants half a gigabyte for a piece of this size.
+/// Verilator's files are compiled together up to this size: the compiler reads the model's headers for each, which
+/// takes longer than a small file, and wants half a gigabyte for a piece of this size.
 const PIECE_BYTES: u64 = 6_000_000;
 /// Lines of a tool's complaint that are passed on.
 const COMPLAINT_LINES: usize = 20;
@@ -188,8 +189,8 @@ pub fn library(
     Ok(library)
 }
 
-/// What is translated by Verilator and compiled at a time: the card, a kind of unit. Also what Verilator itself brings along, which only is
-/// compiled.
+/// What is translated by Verilator and compiled at a time: the card, a kind of unit. Also what Verilator itself brings
+/// along, which only is compiled.
 struct Part {
     /// Hash of all that it depends on.
     key: String,
@@ -225,7 +226,8 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
     let Parameters { ports, units, ingress_depth, blocks, map_rows, waves } = parameters;
     let engines = Engines::of(root)?;
     let numbers = units.iter().map(|unit| engines.number(unit.engine)).collect::<Result<Vec<_>, _>>()?;
-    // A card has the sources of the engines that are in it, and of no other: Verilator needs no module behind a condition that is false.
+    // A card has the sources of the engines that are in it, and of no other: Verilator needs no module behind a
+    // condition that is false.
     let (mut lists, mut traces) = (Vec::new(), vec![Source::Text(TRACE)]);
     for unit in units {
         lists.extend(engines.card_maps(unit.engine)?);
@@ -425,7 +427,8 @@ fn translate<'a>(part: &'a Part, work: &'a Path, verilator: &Verilator) -> Resul
     Ok(files.into_iter().map(|file| Job { work, file, defines: &part.defines }).collect())
 }
 
-/// C++ files that include those of a folder, in pieces of about the same size: what runs once, and what runs in each cycle.
+/// C++ files that include those of a folder, in pieces of about the same size: what runs once, and what runs in each
+/// cycle.
 fn gathered(work: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let failed = |path: &Path, source| BuildError::File { path: path.to_path_buf(), source };
     let (mut once, mut often) = (Vec::new(), Vec::new());
@@ -471,8 +474,8 @@ impl Source {
     }
 }
 
-/// A folder beside the place in the cache where something is built, so that a broken or a second build leaves nothing half done. It goes
-/// with its value; one that stays behind does no harm.
+/// A folder beside the place in the cache where something is built, so that a broken or a second build leaves nothing
+/// half done. It goes with its value; one that stays behind does no harm.
 struct Work(PathBuf);
 
 impl Work {
@@ -554,7 +557,8 @@ fn normal(path: &Path) -> Result<PathBuf, BuildError> {
     fs::canonicalize(path).map_err(|source| BuildError::File { path: path.to_path_buf(), source })
 }
 
-/// Removes what killed builds left in the cache: folders KEY.PID whose process is gone. What cannot be removed does no harm.
+/// Removes what killed builds left in the cache: folders KEY.PID whose process is gone. What cannot be removed does no
+/// harm.
 fn sweep(cache: &Path) {
     let processes = Path::new("/proc");
     if !processes.join("self").exists() {
@@ -609,7 +613,8 @@ fn runs_once(file: &str) -> bool {
     file.contains("__Slow") || file.contains("Trace")
 }
 
-/// Set in the environment when models are to be built in half the time and may run a sixth slower, as the test suite wants it.
+/// Set in the environment when models are to be built in half the time and may run a sixth slower, as the test suite
+/// wants it.
 const QUICK: &str = "PENSTOCK_QUICK_MODELS";
 
 /// Code that runs once is compiled as it is, which saves most of the build time.
@@ -736,7 +741,8 @@ mod tests {
         }
         let (root, verilator) = (Root::above(&folder).unwrap(), Verilator::of(&checkout));
         let kinds = [Kind { engine: "rpu", param: 1 }, Kind { engine: "xdp", param: 4 }];
-        // Keys of the cards with only the first kind of unit, only the second, and the first behind an inline chain; then of both units.
+        // Keys of the cards with only the first kind of unit, only the second, and the first behind an inline chain;
+        // then of both units.
         let keys = || {
             let mut cards = Vec::new();
             let mut of_units = Vec::new();

@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The `rtl` target: the card's SystemVerilog, cycle for cycle, through Verilator.
 //!
-//! The clock loop, the MACs and the register master run in compiled code (device/rtl/driver.cpp); this module brings the
-//! card up, feeds it, watches over its units and takes the frames that leave.
+//! The clock loop, the MACs and the register master run in compiled code (device/rtl/driver.cpp); this module brings
+//! the card up, feeds it, watches over its units and takes the frames that leave.
 //!
-//! How it measures: a frame's latency runs from the cycle of its first beat in to that of its last beat out, as the card's
-//! own timestamp gives it. The throughput of [`RtlDevice::measure`] is counted over a window of cycles after a warm-up, by
-//! last beats that left; the throughput of a run is what entered whole, from the first beat in to the last beat moved.
+//! How it measures: a frame's latency runs from the cycle of its first beat in to that of its last beat out, as the
+//! card's own timestamp gives it. The throughput of [`RtlDevice::measure`] is counted over a window of cycles after a
+//! warm-up, by last beats that left; the throughput of a run is what entered whole, from the first beat in to the last
+//! beat moved.
 
 mod build;
 mod engines;
@@ -259,7 +260,8 @@ impl RtlDevice {
         self.model.clear();
     }
 
-    /// Sends no more, and waits until the card is empty; gives what was dropped. An error says how many frames got lost.
+    /// Sends no more, and waits until the card is empty; gives what was dropped. An error says how many frames got
+    /// lost.
     fn end_endless(&mut self, endless: &mut Endless) -> Result<Drops, DeviceError> {
         self.set_pace(false);
         self.model.queue(&[], &[]);
@@ -329,7 +331,8 @@ impl RtlDevice {
         Ok(flight)
     }
 
-    /// Hands over what was sent, once all frames before have entered; in turns the next frame, once nothing is known to be inside.
+    /// Hands over what was sent, once all frames before have entered; in turns the next frame, once nothing is known to
+    /// be inside.
     fn top_up(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
         let Some(next) = self.waiting.front() else { return Ok(()) };
         if flight.matcher.entered < flight.queued || self.host.asleep != 0 {
@@ -491,7 +494,8 @@ impl RtlDevice {
         Ok(())
     }
 
-    /// Says what keeps the frames in a card that none enters or leaves any more: they go round over loopback, or wait for each other there.
+    /// Says what keeps the frames in a card that none enters or leaves any more: they go round over loopback, or wait
+    /// for each other there.
     fn explain_standstill(&mut self, inside: u64, circling: bool, run: &mut Run) -> Result<(), DeviceError> {
         let level = regs::CARD_STREAM_BASE + LOOPBACK_STREAM * regs::CARD_STREAM_STRIDE + regs::CARD_STREAM_RX_LEVEL;
         let waiting = self.read(level)? != 0;
@@ -749,7 +753,8 @@ struct Flight {
     run: Run,
     /// Departures of frames that had entered before.
     earlier: u64,
-    /// Frames that programs made, as they left and as the units counted them, and the cycle in which the last of them was seen.
+    /// Frames that programs made, as they left and as the units counted them, and the cycle in which the last of them
+    /// was seen.
     made: Made,
     told: u64,
     made_at: u64,
@@ -864,7 +869,8 @@ impl Matcher {
         let input = match stream {
             Some(stream) => self.inside.remove(&(stream, entered)),
             None if exit.made_by().is_some() => None,
-            // A frame that went round over loopback no longer says where it entered; the cycle does, unless two entered in it.
+            // A frame that went round over loopback no longer says where it entered; the cycle does, unless two entered
+            // in it.
             None => {
                 let mut there = (0..=self.ports).filter(|stream| self.inside.contains_key(&(*stream, entered)));
                 match (there.next(), there.next()) {

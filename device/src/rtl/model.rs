@@ -234,7 +234,8 @@ impl Model {
         }
     }
 
-    /// Frames that left since the last [`Model::clear`], in time order, and the buffer that holds their bytes if they are kept.
+    /// Frames that left since the last [`Model::clear`], in time order, and the buffer that holds their bytes if they
+    /// are kept.
     pub fn exits(&self) -> (&[Exit], &[u8]) {
         let (mut first, mut bytes, mut size) = (std::ptr::null(), std::ptr::null(), 0);
         // SAFETY: as in `entries`.

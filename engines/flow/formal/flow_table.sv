@@ -155,7 +155,8 @@ module flow_table
     );
   end
 
-  localparam int unsigned Lines = Ways * Depth + StashEntries;  // all that can hold an entry: the places of the ways, then the stash
+  // all that can hold an entry: the places of the ways, then the stash
+  localparam int unsigned Lines = Ways * Depth + StashEntries;
   entry_t [Lines-1:0] lines;
   for (genvar w = 0; w < Ways; w++) begin : gen_way
     for (genvar a = 0; a < Depth; a++) begin : gen_place

@@ -8,8 +8,9 @@
 //     row ──> write of each sink ───────────────────────────────────────┴─┐    │
 //     vector ──> tags ──> swaps ──────────────────────────────────────────┴──> │ ──> out
 //
-// One cycle, the eighth of an element; a frame each cycle. Values are those of the frame as it came, so tags, swaps and writes need not wait for each
-// other: a bit has as sources what stood there or came there by tags and swaps, and one write for each of the few fields that have it.
+// One cycle, the eighth of an element; a frame each cycle. Values are those of the frame as it came, so tags, swaps and
+// writes need not wait for each other: a bit has as sources what stood there or came there by tags and swaps, and one
+// write for each of the few fields that have it.
 module flow_act
   import fields_pkg::*;
   import flow_pkg::*;
@@ -23,7 +24,8 @@ module flow_act
     input wire logic                   takes,    // it is this element's turn: `in.next` is its number
     input wire logic                   fits,     // a row was taken (out_fits)
     input wire vector_t                in,       // as it came into the element
-    input wire edit_t                  row,      // what it says of frames: read by out_row from distributed memory, in A
+    // what it says of frames: read by out_row from distributed memory, in A
+    input wire edit_t                  row,
     input wire word_t [Functions-1:0]  results,  // one register behind r_results_q
     input wire word_t [Operands-1:0]   x,        // out_x
     input wire word_t [Registers-1:0]  r,        // out_r, out_g: as the row leaves them
@@ -49,7 +51,8 @@ module flow_act
     endcase
   endfunction
 
-  // A frame that passes, or that no row takes, has no edits: so they are kept off where they are few bits, and not where they meet the frame.
+  // A frame that passes, or that no row takes, has no edits: so they are kept off where they are few bits, and not
+  // where they meet the frame.
   wire acts = takes && fits;
   edit_t edit;
   always_comb begin

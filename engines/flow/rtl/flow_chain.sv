@@ -40,7 +40,8 @@ module flow_chain
 
     output block_event_t events[Ports]
 );
-  localparam int unsigned Depth = 32;  // of a queue: frames at full rate in an element and on the way through the queue, and some to spare
+  // of a queue: frames at full rate in an element and on the way through the queue, and some to spare
+  localparam int unsigned Depth = 32;
   localparam int unsigned CountW = $clog2(Depth) + 1;
   localparam int unsigned InsideW = $clog2(MaxPorts * 512) + 1;  // no more than have room in flow_frames.sv
 
@@ -59,7 +60,8 @@ module flow_chain
   assign vectors[0] = '{
           headers: to_headers,
           hash: to_meta.hash,
-          port: port_t'(to_meta.src[1:0]),  // programs count ports as people do; of 0, 1, PortEthHigh + 2 and + 3 these bits
+          // programs count ports as people do; of 0, 1, PortEthHigh + 2 and + 3 these bits
+          port: port_t'(to_meta.src[1:0]),
           len: to_meta.len,
           meta0: to_meta.mark,
           verdict: '{kind: DecisionOnward, port: '0},

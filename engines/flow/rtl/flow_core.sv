@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An element of the flow engine without what reads and edits frames: keys and operands in, rows and registers out (engines/flow/element.md).
+// An element of the flow engine without what reads and edits frames: keys and operands in, rows and registers out
+// (engines/flow/element.md).
 //
 //   H ───────> T ───────> S ───────> X ────────> C ───────────> R ───────────> A ───────> out
 //   hash of    ways are   keys are   has it      conditions,    first row,     contexts
@@ -10,27 +11,33 @@
 //                                       │           └── 2 behind ────┤           │
 //                                       └────── 3, 4, 5 behind ──────┴───────────┘
 //
-// One operation a cycle, seven cycles, in their order: nothing stands still behind T, and what waits in T holds all that come after it. It waits there
+// One operation a cycle, seven cycles, in their order: nothing stands still behind T, and what waits in T holds all
+// that come after it. It waits there
 //   - for the one ahead, when both are frames of one flow, or the program writes globals: one cycle;
 //   - while one that moves, looks at or changes places on the host's behalf and it share one, up to five cycles;
 //   - while one that looks at a slot of the stash is ahead, up to five cycles;
-//   - while a frame of its flow that came in another microsecond is ahead: what that leaves may have expired by now; up to five of
-//     a microsecond's 250 cycles;
-//   - in programs that evict, while a frame ahead shares a place with it, unless both are of one flow, whose context is there: up to five cycles.
-// A context that is newer than what was read comes from the operation ahead of the same key: it is at most five ahead. So each operation sees all
-// that those before it did, at its own time, and the table changes in A alone, in their order.
+//   - while a frame of its flow that came in another microsecond is ahead: what that leaves may have expired by now; up
+//     to five of a microsecond's 250 cycles;
+//   - in programs that evict, while a frame ahead shares a place with it, unless both are of one flow, whose context is
+//     there: up to five cycles.
+// A context that is newer than what was read comes from the operation ahead of the same key: it is at most five ahead.
+// So each operation sees all that those before it did, at its own time, and the table changes in A alone, in their
+// order.
 //
-// A new context goes into a way of its four places, when one is empty, else into the stash. The mover takes entries of the stash, as operations of their
-// own where no frame comes (or, when the stash fills, before frames), to an empty place of theirs, or in exchange for what lies there. Frames wait while
-// the stash may not have a slot for each that is on its way.
+// A new context goes into a way of its four places, when one is empty, else into the stash. The mover takes entries of
+// the stash, as operations of their own where no frame comes (or, when the stash fills, before frames), to an empty
+// place of theirs, or in exchange for what lies there. Frames wait while the stash may not have a slot for each that is
+// on its way.
 //
-// There are keys for which it never will: twelve that share their places, to name the plainest. So frames wait for the mover only while there is
-// patience, a count of cycles. Each in which one is held back takes one away; an entry of the stash that finds an empty place brings 256, and time one
-// in 32 cycles. Without patience frames go on, and a context that finds no slot is not kept, or, in programs that evict, takes another's place. So
+// There are keys for which it never will: twelve that share their places, to name the plainest. So frames wait for the
+// mover only while there is patience, a count of cycles. Each in which one is held back takes one away; an entry of the
+// stash that finds an empty place brings 256, and time one in 32 cycles. Without patience frames go on, and a context
+// that finds no slot is not kept, or, in programs that evict, takes another's place. So
 //   cycles in which the mover holds frames back  <=  4,352 + 256 * contexts that came into the stash + a tenth of all cycles.
 //
-// When no context can be added, a program that evicts puts the new one where another was: of those in its four places that with the lowest
-// or highest first register gives way. Where nothing is in them it is added all the same, as long as the table has room.
+// When no context can be added, a program that evicts puts the new one where another was: of those in its four places
+// that with the lowest or highest first register gives way. Where nothing is in them it is added all the same, as long
+// as the table has room.
 module flow_core
   import flow_pkg::*;
 #(
@@ -103,9 +110,11 @@ module flow_core
     output logic [$clog2(StashEntries):0]    stash_used,
     output logic                             moved     // one cycle: an entry went to another place
 );
-  localparam int unsigned Ahead = 5;  // how far an operation is ahead at most whose effect is not in the ways when they are read
+  // how far an operation is ahead at most whose effect is not in the ways when they are read
+  localparam int unsigned Ahead = 5;
   localparam int unsigned Room = room_of(Entries);  // contexts for which places are found
-  localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker: half of them it waits for one without a frame
+  // cycles between two looks of the walker: half of them it waits for one without a frame
+  localparam int unsigned WalkEvery = 128;
   localparam int unsigned Pressing = 6;  // entries of the stash from which on the mover goes before frames
   localparam int unsigned UltraDepth = 4096;  // places of a way that fill UltraRAM
   localparam int unsigned Patience = 4096;  // at most, but for what the last entry brings
@@ -133,7 +142,8 @@ module flow_core
     logic                keyed;
     key_t                key;
     word_t               now;    // when it was taken: the time that it sees
-    where_t              where;  // until it is known: what the walker and the host look at, the slot that is to be moved
+    // until it is known: what the walker and the host look at, the slot that is to be moved
+    where_t              where;
     addr_t [Ways-1:0]    addr;
   } head_t;
 
@@ -180,7 +190,8 @@ module flow_core
   way_t walk_way_q;
   addr_t walk_addr_q;
   logic sweeping_q, host_busy_q;
-  logic room_q;   // of those in H, T, S, X, C and R each may take a slot, this is one cycle late, and what R sees is one behind
+  // of those in H, T, S, X, C and R each may take a slot, this is one cycle late, and what R sees is one behind
+  logic room_q;
   logic press_q;  // moves go before frames
   assign clearing = clearing_q;
   assign sweeping = sweeping_q;
@@ -286,8 +297,8 @@ module flow_core
     return head.valid && (head.keyed || head.op == OpWalk || head.op == OpRead);
   endfunction
 
-  // Who looks at a slot of the stash does not know whose it is, so it waits for all that is ahead, and all behind wait for it; but walkers of a sweep,
-  // which come to each slot once.
+  // Who looks at a slot of the stash does not know whose it is, so it waits for all that is ahead, and all behind wait
+  // for it; but walkers of a sweep, which come to each slot once.
   function automatic logic has_slot(head_t head);
     return head.where.stash && (head.op == OpWalk || head.op == OpRead);
   endfunction
@@ -441,10 +452,12 @@ module flow_core
     for (int unsigned d = 1; d <= Ahead; d++) if (!x_ahead[d].stash) x_free &= ~(x_same_addr_q[d] & Ways'(1) << x_ahead[d].way);
   end
 
-  // What an operation of the same key ahead has made of it is newer; it cannot have expired since, as both have one time.
+  // What an operation of the same key ahead has made of it is newer; it cannot have expired since, as both have one
+  // time.
   assign x_forwarded = x_same_key_q[5:2] != 0;
 
-  // What is not there begins anew, in a place that is free. A way that one ahead has left, or would have taken, still is.
+  // What is not there begins anew, in a place that is free. A way that one ahead has left, or would have taken, still
+  // is.
   function automatic result_t settled(result_t result, logic forwarded);
     settled = result;
     if (!result.present) settled.content = fresh;
@@ -486,7 +499,8 @@ module flow_core
   end
 
   // ---- C: conditions and functions (flow_update.sv)
-  logic r_nowhere_q;  // it has neither an empty place nor, but for one that the operation ahead may take, a slot of the stash
+  // it has neither an empty place nor, but for one that the operation ahead may take, a slot of the stash
+  logic r_nowhere_q;
   always_ff @(posedge clk) begin
     r_q <= c_q;
     r_q.valid <= c_q.valid && !rst;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What the host is told, in a queue: one entry for each operation of which something is to be said, of the kinds that it wants to know. What
-// finds the queue full is counted and lost, each kind by itself; no frame ever waits for it.
+// What the host is told, in a queue: one entry for each operation of which something is to be said, of the kinds that
+// it wants to know. What finds the queue full is counted and lost, each kind by itself; no frame ever waits for it.
 module flow_events
   import flow_pkg::*;
 #(

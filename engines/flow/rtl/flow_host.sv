@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The host's window into an element: registers by byte address (engines/flow/regs/flow.rdl). A write takes one cycle; what is read is there
-// two cycles behind its address. Reading changes nothing.
+// The host's window into an element: registers by byte address (engines/flow/regs/flow.rdl). A write takes one cycle;
+// what is read is there two cycles behind its address. Reading changes nothing.
 module flow_host
   import flow_pkg::*;
   import edit_pkg::*;
@@ -196,7 +196,8 @@ module flow_host
     all[at(FLOW_HOST_TIMEOUT + 4 * 1)] = word_t'({content_q.idle.period, content_q.idle.on});
     all[at(FLOW_HOST_DEADLINE)] = content_q.hard.at;
     all[at(FLOW_HOST_DEADLINE + 4 * 1)] = content_q.idle.at;
-    for (int unsigned i = 0; i < Rows; i++) all[at(FLOW_HOST_ROWS + 4 * i)] = row_count;  // of the row that the address says
+    // of the row that the address says
+    for (int unsigned i = 0; i < Rows; i++) all[at(FLOW_HOST_ROWS + 4 * i)] = row_count;
     all[at(FLOW_HOST_EVENT)] = told_valid ? word_t'(told.kinds) : '0;
     all[at(FLOW_HOST_EVENT_TIME)] = told.at;
     for (int unsigned i = 0; i < KeyBits / 32; i++) begin

@@ -98,9 +98,11 @@ package flow_pkg;
   // Halves are numbered from the lowest.
   typedef struct packed {
     parts_t                  parts;   // that a frame must have
-    // For both directions to have one key, these change places when the frame's source is the larger: n and n + 8 for n < 8, and 16 and 17.
+    // For both directions to have one key, these change places when the frame's source is the larger: n and n + 8 for n
+    // < 8, and 16 and 17.
     logic    [KeyPairs-1:0]  swap;
-    pair_e   [2:0]           order;   // what is compared for that: the first pair, from [0] on, whose sides differ, decides
+    // what is compared for that: the first pair, from [0] on, whose sides differ, decides
+    pair_e   [2:0]           order;
     choose_t [KeyHalves-1:0] halves;
   } key_word_t;
 
@@ -236,7 +238,8 @@ package flow_pkg;
     logic                              serial;     // it writes global registers
     logic                              evicts;     // when no context can be added, another one gives way
     logic                              highest;    // that with the highest first register, not the lowest
-    logic           [PlaceBits-1:0]    places;     // bits of addresses that are used: small tables are small, so that few contexts meet
+    // bits of addresses that are used: small tables are small, so that few contexts meet
+    logic           [PlaceBits-1:0]    places;
     key_word_t                         key;
     choose_t        [Operands-1:0]     operands;
     word_t                             capacity;   // contexts, if there is room for so many

@@ -6,8 +6,9 @@
 //   word ─┬─> what rows do, 32 bits a cycle ──> memories, a bank each ──> choice of the row that fits, edit of the row that was taken
 //         └─> shift register ── commit ──> registers ──> program
 //
-// Words come lowest first: of each row those of its edits and of its choice, then those of program_t. These move through all of the shift register, so
-// one costs a wire and no address. When all are there the host may commit them, in a cycle in which nothing is on its way.
+// Words come lowest first: of each row those of its edits and of its choice, then those of program_t. These move
+// through all of the shift register, so one costs a wire and no address. When all are there the host may commit them,
+// in a cycle in which nothing is on its way.
 module flow_program
   import flow_pkg::*;
   import edit_pkg::*;

@@ -9,7 +9,8 @@
 //   frame      each        the frame      rows that fit        choice
 //              predicate
 //
-// Names begin with the cycle to which they belong. Globals are written at the end of R and read in C; so the next frame that reads them is two behind.
+// Names begin with the cycle to which they belong. Globals are written at the end of R and read in C; so the next frame
+// that reads them is two behind.
 module flow_update
   import flow_pkg::*;
 (

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Runs .efsm files in plain Python, from their text: the rules of engines/flow/language.md and element.md, without an eye on speed or hardware.
+"""Runs .efsm files in plain Python, from their text: the rules of engines/flow/language.md and element.md, without an
+eye on speed or hardware.
 
 It takes programs that are right; saying what is wrong with one is the compiler's job.
 """
@@ -396,7 +397,8 @@ class Frame:
         self.look()
 
     def repaired(self) -> bytes:
-        """The frame as it leaves, with checksums repaired by what all edits together have added (RFC 1624, equation 3)."""
+        """The frame as it leaves, with checksums repaired by what all edits together have added (RFC 1624, equation 3).
+        """
         layers = Layers(bytes(self.data), self.found).at
         sums = [("net", layers["net"] + 10)] if "ip" in self.found.headers else []
         sums += [("l4", layers["l4"] + at) for name, at in SUMS.items() if name in self.found.headers]

@@ -1,7 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Makes the captures in engines/flow/programs, from what the tests play the programs with: `PYTHONPATH=python build/venv/bin/python engines/flow/tests/flow_captures.py`.
+"""Makes the captures in engines/flow/programs, from what the tests play the programs with: `PYTHONPATH=python
+build/venv/bin/python engines/flow/tests/flow_captures.py`.
 
-NAME.N.pcap holds what a card gets at its Ethernet port N. Of each program there are those of ports 0 and 1; where nothing comes, it is one ARP.
+NAME.N.pcap holds what a card gets at its Ethernet port N. Of each program there are those of ports 0 and 1; where
+nothing comes, it is one ARP.
 """
 
 from __future__ import annotations

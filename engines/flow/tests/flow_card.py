@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cards with an inline chain on either target, with a clock that goes on when the test says so: each frame finds the time that it is given."""
+"""Cards with an inline chain on either target, with a clock that goes on when the test says so: each frame finds the
+time that it is given.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ ALONE = 120
 
 
 def exit_of(verdict: tuple, came: int, ports: int) -> int | str | None:
-    """Where a frame leaves a card whose units send what passes to the neighbour of the port where it came; None: nowhere."""
+    """Where a frame leaves a card whose units send what passes to the neighbour of the port where it came; None:
+    nowhere.
+    """
     if verdict[0] == "drop":
         return None
     if verdict[0] == "pass":
@@ -66,7 +70,9 @@ class TimedCard:
             self.flow.time = time
 
     def walk(self) -> None:
-        """Until the walker has been everywhere. On soft it goes on as the clock does, a place of each table in a microsecond."""
+        """Until the walker has been everywhere. On soft it goes on as the clock does, a place of each table in a
+        microsecond.
+        """
         if self.rtl:
             self.card.step(self.round)
 

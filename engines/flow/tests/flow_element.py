@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The element of the flow engine in plain Python: what a program is, as bits and in meaning (engines/flow/element.md)."""
+"""The element of the flow engine in plain Python: what a program is, as bits and in meaning (engines/flow/element.md).
+"""
 
 from __future__ import annotations
 
@@ -122,13 +123,17 @@ FULL_FUNCTIONS = 4
 
 
 def reads(source: Source, upper: int) -> bool:
-    """Whether the side of a function reads it that has the upper half of operands and global registers, or the lower one."""
+    """Whether the side of a function reads it that has the upper half of operands and global registers, or the lower
+    one.
+    """
     return source.of not in {"g", "x"} or source.index // 4 == upper
 
 
 @dataclass(frozen=True)
 class Key:
-    """What a key is made of: parts that a frame must have, halves that change places, pairs that decide it, what each half chooses."""
+    """What a key is made of: parts that a frame must have, halves that change places, pairs that decide it, what each
+    half chooses.
+    """
 
     parts: int = 0
     swap: int = 0
@@ -443,7 +448,9 @@ class Event:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a frame: the row that was taken, and the registers as they are then; of the flow's only when there was a row."""
+    """What became of a frame: the row that was taken, and the registers as they are then; of the flow's only when there
+    was a row.
+    """
 
     row: int | None
     unkept: bool

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What goes through the elements in hardware, a frame's headers and what travels with them (`vector_t` of flow_pkg.sv), in plain Python."""
+"""What goes through the elements in hardware, a frame's headers and what travels with them (`vector_t` of flow_pkg.sv),
+in plain Python.
+"""
 
 from __future__ import annotations
 

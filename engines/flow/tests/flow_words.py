@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Programs as the words that hardware is given, carried out in plain Python beside the interpreter of their text (efsm.py)."""
+"""Programs as the words that hardware is given, carried out in plain Python beside the interpreter of their text
+(efsm.py).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ FRAMES = 120
 
 
 def words(path: Path, contexts: int = 1 << 20) -> list[dict] | str:
-    """For each element of a program, whose table may hold so many contexts, its words, and the program's row of each of its own; or what is wrong."""
+    """For each element of a program, whose table may hold so many contexts, its words, and the program's row of each of
+    its own; or what is wrong.
+    """
     done = subprocess.run([example("words"), path, str(contexts)], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return json.loads(done.stdout)

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What an element does to frames, in hardware: random edit words against plain Python, and rows of the language, as the compiler brings them into words,
-against the interpreter (efsm.py), which carries out their edits one after the other."""
+"""What an element does to frames, in hardware: random edit words against plain Python, and rows of the language, as the
+compiler brings them into words, against the interpreter (efsm.py), which carries out their edits one after the other.
+"""
 
 from __future__ import annotations
 

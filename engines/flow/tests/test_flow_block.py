@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A flow block in the card, with elements that do what frames say (flow_stage.sv in this folder) and one echo unit behind it: what leaves where, in which
-order, and what is counted, beside a model in Scapy."""
+"""A flow block in the card, with elements that do what frames say (flow_stage.sv in this folder) and one echo unit
+behind it: what leaves where, in which order, and what is counted, beside a model in Scapy.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +122,9 @@ class Traffic:
         return sum(to == what for _, to, _ in self.sent)
 
     def check(self) -> None:
-        """Each frame that is to leave has left once, where it should and as what it should be, and those of one port on one way in their order."""
+        """Each frame that is to leave has left once, where it should and as what it should be, and those of one port on
+        one way in their order.
+        """
         left: Counter[int] = Counter()
         last: dict[tuple[int, Any, int], int] = {}
         for exit_, frames in self.bench.out.items():
@@ -147,7 +150,9 @@ async def started(dut: Any) -> tuple[CardBench, Traffic]:
 
 @cocotb.test()
 async def as_the_elements_say(dut: Any) -> None:
-    """Frames of both ports with gaps, stalls and elements that are slow, and frames of the host, which the chain does not see."""
+    """Frames of both ports with gaps, stalls and elements that are slow, and frames of the host, which the chain does
+    not see.
+    """
     bench, traffic = await started(dut)
     for idle, stall, *shares in ((0, 0, 256, 256), (0.3, 0.3, 256, 200), (0.1, 0.5, 60, 256), (0.4, 0.1, 256, 60)):
         bench.rx_idle, bench.tx_stall = idle, stall
@@ -184,7 +189,9 @@ async def as_the_elements_say(dut: Any) -> None:
 
 @cocotb.test()
 async def a_frame_a_cycle(dut: Any) -> None:
-    """64 B back to back past the units: a port alone has all of the chain, two share it, and nothing waits that need not."""
+    """64 B back to back past the units: a port alone has all of the chain, two share it, and nothing waits that need
+    not.
+    """
     bench, traffic = await started(dut)
     bench.pause = False
     count = 500
@@ -209,7 +216,9 @@ async def a_frame_a_cycle(dut: Any) -> None:
 
 @cocotb.test()
 async def an_exit_that_stands(dut: Any) -> None:
-    """It holds up the port whose frames go there, not the other one; when it goes on, nothing is lost. Two ports share an exit evenly."""
+    """It holds up the port whose frames go there, not the other one; when it goes on, nothing is lost. Two ports share
+    an exit evenly.
+    """
     bench, traffic = await started(dut)
     bench.stall_ports = {1}
     for number in range(200):
@@ -233,7 +242,9 @@ async def an_exit_that_stands(dut: Any) -> None:
 
 @cocotb.test()
 async def grown_too_long(dut: Any) -> None:
-    """A frame that a tag makes longer than frames may be is dropped, as oversize of its port; what is dropped anyway is not counted twice."""
+    """A frame that a tag makes longer than frames may be is dropped, as oversize of its port; what is dropped anyway is
+    not counted twice.
+    """
     bench, traffic = await started(dut)
     tag, drop = does(PUSH, 5), does(DROP)
     for size, ops in (
@@ -253,8 +264,10 @@ async def grown_too_long(dut: Any) -> None:
 
 @cocotb.test()
 async def all_elements_at_once(dut: Any) -> None:
-    """Frames that meet one edition in the first element and another one in the second are dropped. With a write to both there are none, whatever waits between
-    them, and at line rate the frames that wait for it have room; with a write to each there are many."""
+    """Frames that meet one edition in the first element and another one in the second are dropped. With a write to both
+    there are none, whatever waits between them, and at line rate the frames that wait for it have room; with a write to
+    each there are many.
+    """
     bench, traffic = await started(dut)
     bench.pause = False
     for shares in ((256, 256), (256, 100)):

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Designs with inline blocks: what leaves a card, frame by frame, against plain Python models of what the programs are for."""
+"""Designs with inline blocks: what leaves a card, frame by frame, against plain Python models of what the programs are
+for.
+"""
 
 from __future__ import annotations
 

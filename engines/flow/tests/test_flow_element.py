@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The element in hardware against plain Python: random rows at full rate, programs as the compiler makes them against the interpreter, changes under
-traffic, full tables, timeouts, rates; through the registers that the host sees."""
+"""The element in hardware against plain Python: random rows at full rate, programs as the compiler makes them against
+the interpreter, changes under traffic, full tables, timeouts, rates; through the registers that the host sees.
+"""
 
 from __future__ import annotations
 
@@ -523,7 +524,9 @@ async def contexts_give_way(dut: Any) -> None:
 
 @cocotb.test()
 async def programs_change(dut: Any) -> None:
-    """Under traffic: each frame is taken by all of the old program or all of the new one, and those behind it by the new one; contexts and globals stay."""
+    """Under traffic: each frame is taken by all of the old program or all of the new one, and those behind it by the
+    new one; contexts and globals stay.
+    """
     bench = Bench(dut, 3)
     await bench.start()
     rng = bench.rng
@@ -642,7 +645,9 @@ COUNTING = Program(
 
 @cocotb.test()
 async def rates(dut: Any) -> None:
-    """A frame each cycle of different flows, one each second cycle of one flow or with globals; eight cycles from in to out."""
+    """A frame each cycle of different flows, one each second cycle of one flow or with globals; eight cycles from in to
+    out.
+    """
     bench = Bench(dut, 7)
     await bench.start()
     keys = [bench.rng.getrandbits(32) for _ in range(8)]
@@ -679,7 +684,9 @@ async def rates(dut: Any) -> None:
 
 @cocotb.test()
 async def the_walker_gives_way(dut: Any) -> None:
-    """Frames without contexts, which share no place with it, take eight cycles whenever they come; and it comes by though there is one each cycle."""
+    """Frames without contexts, which share no place with it, take eight cycles whenever they come; and it comes by
+    though there is one each cycle.
+    """
     bench = Bench(dut, 18)
     await bench.start()
     rows = [Row(true_p=1, r={0: 0}, keep=True, hard=0), Row()]
@@ -715,7 +722,8 @@ async def fills_up(dut: Any) -> None:
     room = entries * 97 // 100
     # The program has more than there is room for.
     await bench.run(replace(COUNTING, capacity=entries))
-    # Flows that come together want the same places most often where many are empty; where few are, flows come back while their contexts move.
+    # Flows that come together want the same places most often where many are empty; where few are, flows come back
+    # while their contexts move.
     for flows, returns in [(ROOM // 2, 0)] * 8 + [(ROOM, 4)] * 4:
         model = Element(COUNTING)
         for new in [bench.rng.getrandbits(32) for _ in range(flows)]:
@@ -768,7 +776,9 @@ async def fills_up(dut: Any) -> None:
 
 @cocotb.test()
 async def a_flood(dut: Any) -> None:
-    """New flows at full rate in a table in which others give way: no frame waits for ever, and the table has about as many contexts as it is to have."""
+    """New flows at full rate in a table in which others give way: no frame waits for ever, and the table has about as
+    many contexts as it is to have.
+    """
     bench = Bench(dut, 9)
     await bench.start()
     await bench.run(replace(COUNTING, capacity=40, evict="lowest"))
@@ -782,7 +792,9 @@ async def a_flood(dut: Any) -> None:
 
 @cocotb.test()
 async def keys_count_up(dut: Any) -> None:
-    """Addresses of a range, under a secret by which sums alone would reach 24 of 64 places: all find room, at full rate."""
+    """Addresses of a range, under a secret by which sums alone would reach 24 of 64 places: all find room, at full
+    rate.
+    """
     bench = Bench(dut, 227)
     await bench.start()
     await bench.run(COUNTING)
@@ -796,8 +808,10 @@ async def keys_count_up(dut: Any) -> None:
 
 @cocotb.test()
 async def keys_collide(dut: Any) -> None:
-    """Who knows the secret and sends flows that all share their places holds nobody up for long: those that find no slot are not kept, as in a table
-    that is full, or take the places of each other. Frames of others, and the host, go on."""
+    """Who knows the secret and sends flows that all share their places holds nobody up for long: those that find no
+    slot are not kept, as in a table that is full, or take the places of each other. Frames of others, and the host, go
+    on.
+    """
     bench = Bench(dut, 14)
     await bench.start()
     keys = bench.colliding(60)
@@ -812,7 +826,8 @@ async def keys_collide(dut: Any) -> None:
             await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set(), 1))
         # Patience, and what entries of the stash bring that find a place, of which there are few.
         assert bench.cycle - begin < 6000
-        # Then nearly nothing is held up; where others give way, a frame waits for those ahead that share a place with it, up to five cycles.
+        # Then nearly nothing is held up; where others give way, a frame waits for those ahead that share a place with
+        # it, up to five cycles.
         begin = bench.cycle
         for number in range(400):
             await bench.frame(random_vector(bench.rng, others[number % 20], [0] * OPERANDS, set()))
@@ -839,7 +854,9 @@ async def keys_collide(dut: Any) -> None:
 
 @cocotb.test()
 async def others_give_way(dut: Any) -> None:
-    """In a larger table, of those in the new one's places: that with the lowest or highest register. Where there are none it is added all the same."""
+    """In a larger table, of those in the new one's places: that with the lowest or highest register. Where there are
+    none it is added all the same.
+    """
     bench = Bench(dut, 15)
     await bench.start()
     rng = bench.rng
@@ -869,7 +886,9 @@ async def others_give_way(dut: Any) -> None:
 
 @cocotb.test()
 async def the_clock_leaps(dut: Any) -> None:
-    """The host has all contexts looked at at once, those of the stash too: what is over by then ends, and no frame comes between."""
+    """The host has all contexts looked at at once, those of the stash too: what is over by then ends, and no frame
+    comes between.
+    """
     bench = Bench(dut, 16)
     await bench.start()
     rows = [Row(true_p=1, r={0: 0}, keep=True, hard=0), Row(r={0: 0}, keep=True, idle=1)]
@@ -898,7 +917,9 @@ async def the_clock_leaps(dut: Any) -> None:
 
 @cocotb.test()
 async def frames_follow_a_sweep(dut: Any) -> None:
-    """Frames that come right behind a sweep, of flows whose contexts it ends in the stash: each ends once, and begins anew."""
+    """Frames that come right behind a sweep, of flows whose contexts it ends in the stash: each ends once, and begins
+    anew.
+    """
     bench = Bench(dut, 18)
     await bench.start()
     await bench.run(replace(COUNTING, periods=[Period(10)], rows=[Row(r={0: 0}, keep=True, hard=0)]))
@@ -925,7 +946,9 @@ async def frames_follow_a_sweep(dut: Any) -> None:
 
 @cocotb.test()
 async def the_host_sets_registers(dut: Any) -> None:
-    """Global registers while each frame counts in one: none of them counts from what was before, in whatever cycle the host writes."""
+    """Global registers while each frame counts in one: none of them counts from what was before, in whatever cycle the
+    host writes.
+    """
     bench = Bench(dut, 17)
     await bench.start()
     functions = [Function("add", Source("g", 0), Source(), value=1)]
@@ -949,7 +972,9 @@ async def the_host_sets_registers(dut: Any) -> None:
 
 @cocotb.test()
 async def time_passes(dut: Any) -> None:
-    """Contexts go, or change their state, when their time is over: at their next frame, one cycle later or many, or when the walker comes by."""
+    """Contexts go, or change their state, when their time is over: at their next frame, one cycle later or many, or
+    when the walker comes by.
+    """
     bench = Bench(dut, 10)
     await bench.start()
     rng = bench.rng
@@ -1037,7 +1062,9 @@ async def check_element(bench: Bench, of: str, at: int, one: Play) -> None:
 
 
 def in_place(given: Given, at: int) -> tuple:
-    """What is left of a frame by an element that is the first of its chain: only what no row took goes to another element than where its row says."""
+    """What is left of a frame by an element that is the first of its chain: only what no row took goes to another
+    element than where its row says.
+    """
     *rest, next_ = given.left
     return (*rest, 1 if given.outcome.row is None else next_)
 
@@ -1063,7 +1090,8 @@ async def random_programs(dut: Any) -> None:
 
 @cocotb.test()
 async def any_key(dut: Any) -> None:
-    """Any words in any halves of the key and as any operands, whatever changes places; of each frame those that it has."""
+    """Any words in any halves of the key and as any operands, whatever changes places; of each frame those that it has.
+    """
     bench = Bench(dut, 13)
     await bench.start()
     rng, frames = bench.rng, Traffic(5)

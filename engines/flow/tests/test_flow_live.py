@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The inline chain between real interfaces: kernels' TCP through a NAT, port knocking as docs/flow.md shows it, and `ctl flow`."""
+"""The inline chain between real interfaces: kernels' TCP through a NAT, port knocking as docs/flow.md shows it, and
+`ctl flow`.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,9 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
 
 
 def test_tcp_through_tracking(net: Net, tmp_path: Path) -> None:
-    """The numbers of kernels' connections are right from SYN to FIN, nothing of them is lost; nobody connects from outside."""
+    """The numbers of kernels' connections are right from SYN to FIN, nothing of them is lost; nobody connects from
+    outside.
+    """
     up = Up(net, tmp_path, ROOT / "designs/tcp.toml")
     net.python(LEFT, ECHO, "10.0.0.1", "8000")
     net.python(RIGHT, ECHO, "10.0.0.2", "8000")
@@ -198,7 +202,8 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
 
 
 def test_nobody_knows_where_contexts_lie(net: Net, tmp_path: Path) -> None:
-    """Else flows could be chosen that get in each other's way: the same contexts stand in another order in each card."""
+    """Else flows could be chosen that get in each other's way: the same contexts stand in another order in each card.
+    """
     orders = []
     for _ in range(2):
         up = Up(net, tmp_path, ROOT / "designs/nat.toml")

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The programs of engines/flow/programs, each against a plain Python model of what it is for: every verdict and every byte."""
+"""The programs of engines/flow/programs, each against a plain Python model of what it is for: every verdict and every
+byte.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,9 @@ def words(*values: int) -> bytes:
 
 
 class Knocking:
-    """A host knocks at four doors, each within a second of the last; then port 22 is open for a minute. Nothing else comes in but ARP."""
+    """A host knocks at four doors, each within a second of the last; then port 22 is open for a minute. Nothing else
+    comes in but ARP.
+    """
 
     DOORS = (5123, 6234, 7345, 8456)
 
@@ -151,7 +155,8 @@ def knocks() -> Iterable[Step]:
         yield now + 5, 0, to(f"3.3.3.{slow}", 22)
     yield 300 * S, 0, udp("1.1.1.1", "10.0.0.1", 1, 22)
     yield 300 * S, 0, ADDRESS_QUESTION
-    # Ways around the doors, from who has knocked and from who has not: headers that are hidden, IPv6, a SYN in pieces (RFC 1858).
+    # Ways around the doors, from who has knocked and from who has not: headers that are hidden, IPv6, a SYN in pieces
+    # (RFC 1858).
     for at, door in enumerate(Knocking.DOORS):
         yield 301 * S + at, 0, to("8.8.8.8", door)
     for packet in deep(TCP(sport=1024, dport=22, flags="S")):
@@ -182,7 +187,9 @@ def test_port_knocking() -> None:
 
 
 def deep(payload: Packet) -> Iterable[Packet]:
-    """TCP or UDP behind more and more headers: extensions of IPv6, VLAN tags, MPLS labels; then in an IPv4 packet whose header is damaged."""
+    """TCP or UDP behind more and more headers: extensions of IPv6, VLAN tags, MPLS labels; then in an IPv4 packet whose
+    header is damaged.
+    """
     ether, ip = Ether(**MACS), IP(src="8.8.8.8", dst="10.0.0.1")
     for extensions in (0, 1, 4, 5, 6):
         packet = Ether(**MACS, type=0x86DD) / IPv6(src="2001:db8::8", dst="2001:db8::1")
@@ -201,14 +208,18 @@ def deep(payload: Packet) -> Iterable[Packet]:
 
 
 def is_hidden(packet: Packet) -> bool:
-    """Whether more stands in front of the ports than inline engines look through (engines/flow/language.md), or it is damaged."""
+    """Whether more stands in front of the ports than inline engines look through (engines/flow/language.md), or it is
+    damaged.
+    """
     names = [layer.__name__ for layer in packet.layers()]
     tags, extensions = names.count("Dot1Q") + names.count("Dot1AD"), sum(name.startswith("IPv6Ext") for name in names)
     return tags > 2 or names.count("MPLS") > 1 or extensions > 4 or (IP in packet and packet[IP].ihl < 5)
 
 
 class UdpFirewall:
-    """UDP comes in only between those who spoke from inside, 30 s after a question and 120 s after anything in a conversation."""
+    """UDP comes in only between those who spoke from inside, 30 s after a question and 120 s after anything in a
+    conversation.
+    """
 
     def __init__(self) -> None:
         self.talks: dict[frozenset, tuple[int, int]] = {}
@@ -669,7 +680,9 @@ def test_optimistic_ack(seed: int) -> None:
 
 
 class Spreader:
-    """A host may have 100 connections open; who had more must close half, or wait for five minutes. Who sends nothing for as long is forgotten."""
+    """A host may have 100 connections open; who had more must close half, or wait for five minutes. Who sends nothing
+    for as long is forgotten.
+    """
 
     def __init__(self) -> None:
         self.open: Counter = Counter()
@@ -750,7 +763,9 @@ def test_super_spreader_full() -> None:
 
 
 class Nat:
-    """Each flow from inside has a public port for as long as it sends, whatever comes for it; answers come from where it sends to."""
+    """Each flow from inside has a public port for as long as it sends, whatever comes for it; answers come from where
+    it sends to.
+    """
 
     PUBLIC = "203.0.113.1"
 
@@ -859,7 +874,8 @@ def test_nat_keeps_no_port_for_strangers() -> None:
 
 
 def test_nat_keeps_connections() -> None:
-    """An idle connection keeps its port for more than an hour, but not before it is established nor when it has ended."""
+    """An idle connection keeps its port for more than an hour, but not before it is established nor when it has ended.
+    """
 
     def ports(*segments: tuple[int, str]) -> list[int]:
         """The ports with which segments leave, each with its time in seconds and its flags."""
@@ -892,7 +908,8 @@ def test_nat_has_no_room() -> None:
             return found
 
         assert ports([*range(8), 3], 0) == [1024, 1025, 1026, 1027, 1028, 0, 0, 0, 1027]
-        # The table of ports has room a second sooner than that of what they stand for; the flow keeps the port that it was given.
+        # The table of ports has room a second sooner than that of what they stand for; the flow keeps the port that it
+        # was given.
         for time, wanted in ((300 * S, 0), (301 * S, 1029)):
             soft.walk(time)
             machine.walk(time)
@@ -908,8 +925,8 @@ def many_flows(flow: int) -> bytes:
 def test_nat_runs_out_of_ports() -> None:
     """The last port is followed by the first; a port that is another flow's is given to nobody until it is free."""
     with Soft(PROGRAMS / "nat.efsm") as soft:
-        # Slowly, so that those whose ports come again are over, and the table never has more than half of its contexts. One, which comes first,
-        # keeps its own; it differs in its source alone from the flow that is given the same.
+        # Slowly, so that those whose ports come again are over, and the table never has more than half of its contexts.
+        # One, which comes first, keeps its own; it differs in its source alone from the flow that is given the same.
         gap, kept = 40_000, 4512
         flows = range(65536 - 1024 + 3)
         ports, told = [], 0
@@ -1073,7 +1090,8 @@ def test_paxos_acceptor() -> None:
 
 
 def test_paxos_agrees() -> None:
-    """Three acceptors, proposers that overtake each other, messages that get lost: what is decided once stays decided."""
+    """Three acceptors, proposers that overtake each other, messages that get lost: what is decided once stays decided.
+    """
     path = PROGRAMS / "paxos_acceptor.efsm"
     chance, time, decided = random.Random(13), 0, {}
     with Soft(path) as one, Soft(path) as two, Soft(path) as three:
@@ -1109,7 +1127,9 @@ GET, SET, RESPONSE = 1, 2, 3
 
 
 class Cache:
-    """Answers with what the store said first since two seconds behind the last SET, unless nobody asked for it in a minute."""
+    """Answers with what the store said first since two seconds behind the last SET, unless nobody asked for it in a
+    minute.
+    """
 
     def __init__(self) -> None:
         self.cached: dict[bytes, bytes] = {}
@@ -1167,7 +1187,9 @@ def test_kvs_cache() -> None:
 
 
 class Network:
-    """Clients and a store with the cache between them; messages overtake each other, and get lost. Values are versions, which the store gives with each SET."""
+    """Clients and a store with the cache between them; messages overtake each other, and get lost. Values are versions,
+    which the store gives with each SET.
+    """
 
     def __init__(self, chance: random.Random, cache: Soft) -> None:
         self.chance, self.cache = chance, cache
@@ -1273,7 +1295,8 @@ SEQUENCES: dict[str, Callable[[], tuple[Model, Iterable[Step]]]] = {
 
 
 def few_ports() -> Iterable[Scene]:
-    """NAT with tables of five contexts, then with all ports given, one of them to a flow that the host has put there."""
+    """NAT with tables of five contexts, then with all ports given, one of them to a flow that the host has put there.
+    """
 
     def asks(time: int, flow: int) -> Step:
         return time, 1, udp("192.168.0.1", "9.9.9.9", flow, 80)

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The flow table never holds a key twice and never loses one: proven by SymbiYosys (engines/flow/formal/flow_table.sv)."""
+"""The flow table never holds a key twice and never loses one: proven by SymbiYosys (engines/flow/formal/flow_table.sv).
+"""
 
 from __future__ import annotations
 
@@ -40,5 +41,7 @@ def test_prove() -> None:
 
 @pytest.mark.long
 def test_cover() -> None:
-    """What the proof speaks of happens: entries are pushed into the stash and found there, give way, expire, find no place."""
+    """What the proof speaks of happens: entries are pushed into the stash and found there, give way, expire, find no
+    place.
+    """
     run("cover")

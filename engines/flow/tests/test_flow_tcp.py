@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Connections, with what networks do to them, and forgeries, through engines/flow/programs/tcp_tracking.efsm: what hosts send passes, what they do not is dropped."""
+"""Connections, with what networks do to them, and forgeries, through engines/flow/programs/tcp_tracking.efsm: what
+hosts send passes, what they do not is dropped.
+"""
 
 from __future__ import annotations
 
@@ -150,7 +152,9 @@ class Connection:
 
 
 def life(seed: int, pause: int = 4000 * S) -> Iterator[tuple[int, int, Packet, bool]]:
-    """Connections one after the other, some of the same port as the one before, some after a pause in which all that is known of it ends."""
+    """Connections one after the other, some of the same port as the one before, some after a pause in which all that is
+    known of it ends.
+    """
     chance, time = random.Random(seed), seed * 1_000_000_000
     before: Connection | None = None
     for number in range(12):
@@ -246,7 +250,9 @@ def test_what_is_over_takes_no_room() -> None:
 
 
 def test_a_handshake_that_finds_no_room() -> None:
-    """The answer to the SYN/ACK is dropped when the table of what is open is full; when it is not any more, what inside sends again opens."""
+    """The answer to the SYN/ACK is dropped when the table of what is open is full; when it is not any more, what inside
+    sends again opens.
+    """
     path = PROGRAMS / "tcp_tracking.efsm"
     machine = Machine(path.read_text(), 1)
     first, second = (Connection(random.Random(port), port) for port in (1, 2))
@@ -315,7 +321,9 @@ def test_handshakes_that_end(events: list[Event]) -> None:
 
 
 def full_windows() -> Iterator[Event]:
-    """Sides that send as much as the largest window takes (RFC 7323, section 2.3) before anything of it is acknowledged."""
+    """Sides that send as much as the largest window takes (RFC 7323, section 2.3) before anything of it is
+    acknowledged.
+    """
     connection, window = Connection(random.Random(3), 3), (1 << 30) - (1 << 14)
     yield from connection.send(INSIDE, "S")
     yield from connection.send(OUTSIDE, "SA")
@@ -331,7 +339,9 @@ def full_windows() -> Iterator[Event]:
 
 
 def unlucky_number() -> Iterator[Event]:
-    """A segment whose number is the one that the elements tell each other with 0 (tcp_tracking.efsm): it opens nothing by itself, and belongs to what is open."""
+    """A segment whose number is the one that the elements tell each other with 0 (tcp_tracking.efsm): it opens nothing
+    by itself, and belongs to what is open.
+    """
     connection = Connection(random.Random(4), 4)
     connection.number[INSIDE] = (3 << 30) - 1001
     yield INSIDE, connection.segment(INSIDE, "A", 10, seq=1001), False

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Frames in turns find the times of their captures, and what is over by then takes no room: the same on both targets."""
+"""Frames in turns find the times of their captures, and what is over by then takes no room: the same on both targets.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ def of(host: int, sport: int = 1, data: bytes = b"") -> Packet:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_over_takes_no_room(target: str, tmp_path: Path) -> None:
-    """Of two sources each time both find room, as those before are over; a third does not. A microsecond apart no walker has been everywhere."""
+    """Of two sources each time both find room, as those before are over; a third does not. A microsecond apart no
+    walker has been everywhere.
+    """
     steps = [(time, 0, of(3 * time + n)) for time in range(1, 20) for n in range(3)]
     steps += [(5 * S * time, 0, of(100 + n)) for time in range(1, 4) for n in range(2)]
     run = taken(AGING, steps, tmp_path, target)

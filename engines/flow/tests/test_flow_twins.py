@@ -1,8 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random programs of the flow engine on random frames in a card: both targets do what plain Python makes of the program's text, in all that leaves the
-card and all that the host sees of it.
+"""Random programs of the flow engine on random frames in a card: both targets do what plain Python makes of the
+program's text, in all that leaves the card and all that the host sees of it.
 
-PENSTOCK_FLOW_ROUNDS says how many programs, PENSTOCK_SEED which is the first. When one fails, what is left of it that still does is in the message.
+PENSTOCK_FLOW_ROUNDS says how many programs, PENSTOCK_SEED which is the first. When one fails, what is left of it that
+still does is in the message.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ T = TypeVar("T")
 
 
 class CardWriter(Writer):
-    """Writes programs of two elements, of which the second may do nothing, that send frames to where there is something."""
+    """Writes programs of two elements, of which the second may do nothing, that send frames to where there is
+    something.
+    """
 
     def program(self) -> str:
         elements = self.random.randint(1, ELEMENTS)
@@ -70,7 +73,9 @@ class CardWriter(Writer):
 
 
 def accepted(seed: int, path: Path) -> str | None:
-    """A random program for the card, without the rows that the compiler refuses; None when it refuses something else of it."""
+    """A random program for the card, without the rows that the compiler refuses; None when it refuses something else of
+    it.
+    """
     compiled = without_refused(CardWriter(seed).program(), path, partial(words, contexts=CONTEXTS))
     return compiled and compiled[0]
 
@@ -109,8 +114,8 @@ class CardTraffic(Traffic):
 class Case:
     text: str
     arrivals: list[Arrival]
-    # The walker has been everywhere before frames find another time. Otherwise what is over is found by frames as well, in which order is not said; so
-    # it may not matter how many contexts there are.
+    # The walker has been everywhere before frames find another time. Otherwise what is over is found by frames as well,
+    # in which order is not said; so it may not matter how many contexts there are.
     strict: bool
 
     def batches(self) -> list[tuple[int, int, list[bytes]]]:
@@ -234,8 +239,9 @@ class CardSide:
 
 
 class Oracle(Machine):
-    """The interpreter of programs' text, with counters, and as much of a card as there is around it. `gone`: contexts that gave way elsewhere, of each
-    element in their order, as any of equal ones may."""
+    """The interpreter of programs' text, with counters, and as much of a card as there is around it. `gone`: contexts
+    that gave way elsewhere, of each element in their order, as any of equal ones may.
+    """
 
     def __init__(self, text: str, gone: dict[str, list[tuple]] | None = None) -> None:
         super().__init__(text, CONTEXTS)

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Accelerators with the unit's side of their bus as plain ports, and packet memory as the unit has it behind port B, for test benches.
+// Accelerators with the unit's side of their bus as plain ports, and packet memory as the unit has it behind port B,
+// for test benches.
 module accel_bench
   import penstock_pkg::*;
 #(

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""accel.sv: pages and windows of the kinds, those of nobody, and packet memory shared by all that read it at the same time."""
+"""accel.sv: pages and windows of the kinds, those of nobody, and packet memory shared by all that read it at the same
+time.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,9 @@ async def tables_are_apart(dut: Any) -> None:
 
 @cocotb.test()
 async def all_at_once(dut: Any) -> None:
-    """All that read packet memory at the same time, under a host that takes it, too, are asked in any order: each gets its own rows."""
+    """All that read packet memory at the same time, under a host that takes it, too, are asked in any order: each gets
+    its own rows.
+    """
     bus = Bus(dut)
     await bus.start()
     await bus.load(

@@ -1,13 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Reads any bytes of packet memory for an accelerator: gives the rows that hold them, in order, with what lies around them zeroed.
+// Reads any bytes of packet memory for an accelerator: gives the rows that hold them, in order, with what lies around
+// them zeroed.
 //
 //   start ‖ check, how many rows ‖ request ‖ ─> accel.sv, packet memory ─> ‖ row, which bytes ‖ zero the others ‖ ─> row
 //
-// One row a cycle while `room` is up and nobody else asks; the first comes eight cycles after `start`. A start before the last row has come
-// begins anew: rows of the range before do not come any more. Bytes that do not all lie in packet memory are an error, and none of them
-// count. Of a range of fewer than `Least` bytes come the rows that so many would take. A row stays until the next one comes.
+// One row a cycle while `room` is up and nobody else asks; the first comes eight cycles after `start`. A start before
+// the last row has come begins anew: rows of the range before do not come any more. Bytes that do not all lie in packet
+// memory are an error, and none of them count. Of a range of fewer than `Least` bytes come the rows that so many would
+// take. A row stays until the next one comes.
 module accel_rows
   import penstock_pkg::*;
 #(

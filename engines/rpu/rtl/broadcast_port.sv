@@ -1,19 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The unit's part of the broadcast: the region of memory that the words of all units come into, the queue of those that leave, and the
-// queue of messages. (Rosebud, section 4.2.)
+// The unit's part of the broadcast: the region of memory that the words of all units come into, the queue of those that
+// leave, and the queue of messages. (Rosebud, section 4.2.)
 //
 //   core ─┬─> region, port A: loads in EX, stores in MEM; a load right behind a store reads again, a cycle later
 //         └─> queue (8) ─> bc.out                        the core waits while it is full
 //   bc.in ─> register ─┬─> region, port B (the host waits)
 //                      └─> filter ─> message queue (2,048 addresses) ─> head register
 //
-// What a unit stores stands in its own region at once, and in all others in one and the same cycle, some cycles later (broadcast.sv).
-// An address stands in the message queue once, however often it is stored before it comes to the head: the queue cannot overflow and
-// no receiver ever holds a sender up. A word that comes when its address is at the head, or has been, makes it queue again; so who
-// reads the region after the address misses nothing. Without `listen` the queue runs dry, an address a cycle; in the 2,048 cycles after a reset
-// nothing is queued. A byte that the core and a word write at once gets either value: a word should have one writer.
+// What a unit stores stands in its own region at once, and in all others in one and the same cycle, some cycles later
+// (broadcast.sv). An address stands in the message queue once, however often it is stored before it comes to the head:
+// the queue cannot overflow and no receiver ever holds a sender up. A word that comes when its address is at the head,
+// or has been, makes it queue again; so who reads the region after the address misses nothing. Without `listen` the
+// queue runs dry, an address a cycle; in the 2,048 cycles after a reset nothing is queued. A byte that the core and a
+// word write at once gets either value: a word should have one writer.
 module broadcast_port
   import penstock_pkg::*;
 (
@@ -116,8 +117,9 @@ module broadcast_port
 
   // ---- messages
   //   in_q ─> read, filter ─> match_q ─> found_q ─> add
-  // Which addresses are in the queue stands in a memory. What it says of a word's address counts two cycles later, with what has been queued
-  // meanwhile. What has come to the head meanwhile may count as queued: the word is in the region before anybody sees the head.
+  // Which addresses are in the queue stands in a memory. What it says of a word's address counts two cycles later, with
+  // what has been queued meanwhile. What has come to the head meanwhile may count as queued: the word is in the region
+  // before anybody sees the head.
   (* ram_style = "block", no_rw_check *) logic queued[Words];
   logic [13:2] clear_q;  // after a reset: addresses up to here are cleared
   logic match_q, found_q, add, move, oldest_valid;

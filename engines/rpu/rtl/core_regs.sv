@@ -1,16 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Registers that firmware sees (engines/rpu/regs/rpu.rdl, rpu_core), and what stands behind them: receive queue, checks of what
-// the firmware sends, slot set-up, interrupts, timer, debug words.
+// Registers that firmware sees (engines/rpu/regs/rpu.rdl, rpu_core), and what stands behind them: receive queue, checks
+// of what the firmware sends, slot set-up, interrupts, timer, debug words.
 //
 //   receive   done ─> queue of slots (32) ─> descriptor register ─> RECV / RECV_DESC
 //   send      store ─> register ─> checked against the slots held ─> register ─> transmit engine    3 cycles, one a cycle
 //   set-up    store ─> register ─> checked ─> slot table / dispatcher                      2 cycles, one a cycle
 //
-// An access is the MEM stage of the core: `rd` or `wr` with address and data out of registers. It takes one cycle; only a read
-// of RECV waits (`hold`) until a descriptor is there, or gives up (`retry`) to an interrupt, which returns to it; and a send of what has no
-// slot (a request to host memory, a frame that the program made), or the address of the next request, waits for the one before (tx_dma.sv).
+// An access is the MEM stage of the core: `rd` or `wr` with address and data out of registers. It takes one cycle; only
+// a read of RECV waits (`hold`) until a descriptor is there, or gives up (`retry`) to an interrupt, which returns to
+// it; and a send of what has no slot (a request to host memory, a frame that the program made), or the address of the
+// next request, waits for the one before (tx_dma.sv).
 module core_regs
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -30,7 +31,8 @@ module core_regs
     input  wire logic [8:2]  addr,
     input  wire logic [31:0] wdata,
     input  wire logic [3:0]  be,      // bytes of the word that a store writes
-    input  wire logic [127:0] line,   // of the register at `addr`, decoded while the access was in EX: a register, so that reads are short
+    // of the register at `addr`, decoded while the access was in EX: a register, so that reads are short
+    input  wire logic [127:0] line,
     input  wire early_t      early,   // of the access, decoded while it was in EX: the core waits behind it
     output logic [1:0][31:0] rdata,   // in two parts: all but one are zero
     output logic             hold,
@@ -84,7 +86,8 @@ module core_regs
     input  wire header_row_t taken_header,
     input  wire logic [31:0] taken_hash,
     input  wire time_t  taken_timestamp,
-    output logic [14:8] window,  // where the header window lies in data memory, for the access that follows the one of now
+    // where the header window lies in data memory, for the access that follows the one of now
+    output logic [14:8] window,
     output slot_index_t send_slot,
     input  wire half_t  send_place,
 
@@ -199,8 +202,8 @@ module core_regs
   logic [7:0] s_index_q;  // number of the slot, less one
 
   wire store_send = wr && at(addr, RPU_CORE_SEND);
-  // A frame without a slot or a request to host memory has one place in the unit: the next one waits in its store. So does every write of
-  // SEND_DESC_TYPE, whatever it sends, which spares decoding its data in this cycle.
+  // A frame without a slot or a request to host memory has one place in the unit: the next one waits in its store. So
+  // does every write of SEND_DESC_TYPE, whatever it sends, which spares decoding its data in this cycle.
   logic no_slot_q;               // SEND_DESC_LOW names no slot
   logic s_host_q, s_generate_q;  // what is in the register is a request; a frame without a slot
   logic x_generate_q;            // the same of the register behind it
@@ -221,7 +224,8 @@ module core_regs
     if (store_typed) mem_read <= '{place: desc_high_q[19:1], len: desc_low_q[15:0]};
   end
 
-  // A descriptor may be written in parts of any width and order, because another store sends it. A program begins with an empty one.
+  // A descriptor may be written in parts of any width and order, because another store sends it. A program begins with
+  // an empty one.
   always_ff @(posedge clk) begin
     for (int unsigned b = 0; b < 4; b++) begin
       if (wr && at(addr, RPU_CORE_SEND_DESC_LOW) && be[b]) desc_low_q[8*b+:8] <= wdata[8*b+:8];
@@ -291,7 +295,8 @@ module core_regs
     end
   end
 
-  // A pointer into packet memory must name a place from which the transmit engine can rotate back; any other means the slot's place.
+  // A pointer into packet memory must name a place from which the transmit engine can rotate back; any other means the
+  // slot's place.
   wire moved = s_pointer_q && s_data_q[31:20] == 12'h010 && 32'(s_data_q[19:0]) < PmemBytes;
   wire frame_fits = !s_long_q && (!moved || (s_data_q[5:4] == 0 && !s_data_q[0]));
 
@@ -300,8 +305,8 @@ module core_regs
   wire host_fits = s_exists && s_len != 0 && moved && frame_fits && 32'(s_end) <= PmemBytes;
   wire refuse_host = s_host_q && !host_fits;
 
-  // A frame that the program made has only its pointer. Over loopback it would hold the core until another unit has room, and units
-  // that hold each other so would not come free again.
+  // A frame that the program made has only its pointer. Over loopback it would hold the core until another unit has
+  // room, and units that hold each other so would not come free again.
   wire s_loops = s_type_q == SendToUnit || s_port == PortLoopback || s_port >= PortUnit;
   wire generate_fits = s_len != 0 && moved && frame_fits;
   wire refuse_generate_dst = s_generate_q && (!dst_exists || s_loops);
@@ -432,7 +437,8 @@ module core_regs
   logic [31:0] interval_q, countdown_q;
   wire timer_due = interval_q != 0 && countdown_q == 32'd1;
 
-  logic bad_descriptor_q, bad_destination_q;  // late in the cycle in which they are found, so they count in the next one
+  // late in the cycle in which they are found, so they count in the next one
+  logic bad_descriptor_q, bad_destination_q;
   always_ff @(posedge clk) begin
     bad_descriptor_q  <= (refuse_slot || refuse_frame || refuse_host || refuse_generate) && !rst;
     bad_destination_q <= (refuse_dst || refuse_generate_dst) && !rst;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Packet memory: rows of 64 bytes in UltraRAM, two ports. A port reads in every cycle in which it writes no byte; the row is there two cycles
-// later (memory, output register), for one cycle.
+// Packet memory: rows of 64 bytes in UltraRAM, two ports. A port reads in every cycle in which it writes no byte; the
+// row is there two cycles later (memory, output register), for one cycle.
 //
 // Port A belongs to the core and the frame engines, port B to the accelerators and the host.
 // A row that one port writes while the other reads it is read as either value.

@@ -8,12 +8,12 @@
 //                                                                                             │   (waits for the host and for stores of the core)
 //                                                                                             └─> with the last row: slot to the receive queue
 //
-// A beat becomes a row; what the rotation pushes out of the last beat becomes a row of its own. A row stays one cycle, or two while its
-// half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames one more for each beat, when nobody else
-// wants the memories.
-// What was read from host memory goes where the answer says, and nothing beside it is touched; it gets no header copy and no descriptor.
-// The answer to a write has no bytes: it is told (`wrote`) and gone. A slot's place must stay while a frame comes into it.
-// Latency from rx to the descriptor: 4 cycles and the rows.
+// A beat becomes a row; what the rotation pushes out of the last beat becomes a row of its own. A row stays one cycle,
+// or two while its half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames
+// one more for each beat, when nobody else wants the memories. What was read from host memory goes where the answer
+// says, and nothing beside it is touched; it gets no header copy and no descriptor. The answer to a write has no bytes:
+// it is told (`wrote`) and gone. A slot's place must stay while a frame comes into it. Latency from rx to the
+// descriptor: 4 cycles and the rows.
 module rx_dma
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -69,7 +69,8 @@ module rx_dma
     len_t len;
     logic answer;       // of host memory
     logic error;        // of an answer
-    logic [6:0] stop;   // of an answer: byte after its last one, in the row of its last beat; above 64 in the row behind that
+    // of an answer: byte after its last one, in the row of its last beat; above 64 in the row behind that
+    logic [6:0] stop;
     half_t place;       // in packet memory
     header_row_t header; // the header copy's row
     logic [7:0] head_end; // byte after its last one, counted from the start of row 0; 0 when there is none
@@ -134,7 +135,8 @@ module rx_dma
   );
   assign stall = head_avail && !rx_room;  // after a reset there is no room for a cycle, which is no stall
 
-  // The data stand in a memory beside it and are read where they stand: a register behind it would be 512 bits that wait for `pop`.
+  // The data stand in a memory beside it and are read where they stand: a register behind it would be 512 bits that
+  // wait for `pop`.
   (* ram_style = "distributed" *) logic [DataW-1:0] data_mem[32];
   logic [4:0] data_in_q, data_out_q;
   wire [DataW-1:0] beat = data_mem[data_out_q];

@@ -151,8 +151,11 @@ class Debugged:
         return int(found[1])
 
     def settle(self, timeout: float) -> None:
-        """Waits until it hardly computes any more, or has ended. On rtl, whose clock never stops, it waits the full time, in seconds."""
-        # Of the time in which a thread has not to wait for a processor it hardly runs: so the machine's load does not matter.
+        """Waits until it hardly computes any more, or has ended. On rtl, whose clock never stops, it waits the full
+        time, in seconds.
+        """
+        # Of the time in which a thread has not to wait for a processor it hardly runs: so the machine's load does not
+        # matter.
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline and self._process.poll() is None:
             began, before = time.monotonic_ns(), self._times()

@@ -192,7 +192,9 @@ def test_bad_tables(name: str, text: str, message: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_not_there(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """The page of an accelerator that the units do not have, and bytes outside packet memory: reported, and the rest goes on."""
+    """The page of an accelerator that the units do not have, and bytes outside packet memory: reported, and the rest
+    goes on.
+    """
     program = tmp_path / "wrong.c"
     program.write_text(
         "#include <checksum.h>\n#include <crc32.h>\n"

@@ -246,7 +246,9 @@ async def addresses_wait_once(dut: Any) -> None:
 
 @cocotb.test()
 async def no_message_is_lost_in_a_flood(dut: Any) -> None:
-    """Words come every cycle while messages are read: after each word its address comes to the head, and none without a word."""
+    """Words come every cycle while messages are read: after each word its address comes to the head, and none without a
+    word.
+    """
     bench = Bench(dut)
     rng = bench.rng
     await bench.start()

@@ -52,8 +52,9 @@ def in_packet_memory(address: int) -> bool:
 
 @dataclass
 class Model:
-    """State behind the registers. A store gives what must come of it: ("send", slot, length, destination, start), slot 0 with ("generated",),
-    ("release", slot, counts as blocked), ("refused",) when a frame is dropped for its descriptor, ("setup", count, size).
+    """State behind the registers. A store gives what must come of it: ("send", slot, length, destination, start), slot
+    0 with ("generated",), ("release", slot, counts as blocked), ("refused",) when a frame is dropped for its
+    descriptor, ("setup", count, size).
     """
 
     held: set[int] = field(default_factory=set)
@@ -386,7 +387,9 @@ async def sends(dut: Any) -> None:
 
 @cocotb.test()
 async def takes_descriptors_in_parts(dut: Any) -> None:
-    """Bytes, halfwords and words of a descriptor, in any order and some twice: nothing is sent before SEND_DESC_TYPE, and then what was written."""
+    """Bytes, halfwords and words of a descriptor, in any order and some twice: nothing is sent before SEND_DESC_TYPE,
+    and then what was written.
+    """
     bench = Bench(dut, random.Random(SEED + 9))
     rng = bench.rng
     await bench.start()
@@ -432,7 +435,9 @@ async def takes_descriptors_in_parts(dut: Any) -> None:
 
 @cocotb.test()
 async def sends_without_a_slot(dut: Any) -> None:
-    """Frames that the program made: from any place where one may begin, to ports and the host, one at a time; what cannot be is refused."""
+    """Frames that the program made: from any place where one may begin, to ports and the host, one at a time; what
+    cannot be is refused.
+    """
     bench = Bench(dut, random.Random(SEED + 8))
     rng = bench.rng
     await bench.start()
@@ -504,7 +509,9 @@ async def sends_without_a_slot(dut: Any) -> None:
 
 @cocotb.test()
 async def asks_host_memory(dut: Any) -> None:
-    """Requests leave one at a time and hold the core meanwhile; what cannot be is refused; flags and interrupts tell of the answers."""
+    """Requests leave one at a time and hold the core meanwhile; what cannot be is refused; flags and interrupts tell of
+    the answers.
+    """
     bench = Bench(dut, random.Random(SEED + 5))
     rng = bench.rng
     await bench.start()
@@ -606,7 +613,8 @@ async def asks_host_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def a_frame_without_header_copy(dut: Any) -> None:
-    """Its place is 0, whatever frames before it had, and after a reset nobody has one; the window shows the first page."""
+    """Its place is 0, whatever frames before it had, and after a reset nobody has one; the window shows the first page.
+    """
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     assert await bench.load(regs.RPU_CORE_RECV_HDR) == 0
@@ -699,7 +707,9 @@ async def sets_slots_up(dut: Any) -> None:
 
 @cocotb.test()
 async def random_traffic(dut: Any) -> None:
-    """A program in a hurry: an access in nearly every cycle, frames arriving, slots coming back, now and then a mistake."""
+    """A program in a hurry: an access in nearly every cycle, frames arriving, slots coming back, now and then a
+    mistake.
+    """
     bench = Bench(dut, random.Random(SEED))
     rng = bench.rng
     await bench.start()

@@ -174,7 +174,9 @@ async def a_load_that_waits(dut: Any) -> None:
 
 @cocotb.test()
 async def breakpoints(dut: Any) -> None:
-    """ebreak halts when it is told to, as often as the program comes there; a unit that is halted does not count as one that hangs."""
+    """ebreak halts when it is told to, as often as the program comes there; a unit that is halted does not count as one
+    that hangs.
+    """
     unit, debugger = await running(dut, "forward")
     await debugger.halt()
     pc = await debugger.pc()
@@ -212,7 +214,9 @@ async def breakpoints(dut: Any) -> None:
 
 @cocotb.test()
 async def from_reset(dut: Any) -> None:
-    """HALT outlasts a reset: the core halts at its first instruction, and again there when it is reset while it is halted."""
+    """HALT outlasts a reset: the core halts at its first instruction, and again there when it is reset while it is
+    halted.
+    """
     unit = Unit(dut)
     await unit.start()
     debugger = Debugger(unit)

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Firmware under a debugger: over gdb's remote protocol with a client of our own, and with a gdb that knows RISC-V where there is one."""
+"""Firmware under a debugger: over gdb's remote protocol with a client of our own, and with a gdb that knows RISC-V
+where there is one.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,10 @@ def debug(tmp_path: Path, design: Path, target: str, count: int, unit: int) -> D
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_frame_is_met_at_a_line_and_changed(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """A breakpoint at a line of C is hit with a frame; registers and memory are what they must be; each step is what a simulator of others
-    does; a variable is changed, and the unit's frames with it. Meanwhile the other unit sends its own."""
+    """A breakpoint at a line of C is hit with a frame; registers and memory are what they must be; each step is what a
+    simulator of others does; a variable is changed, and the unit's frames with it. Meanwhile the other unit sends its
+    own.
+    """
     count = 60
     design = make_design(MIXER, units=2, policy="round-robin", accelerators=["ip_prefix"])
     with debug(tmp_path, design, target, count, 1) as run:
@@ -137,8 +141,9 @@ def simulate_steps(gdb: Remote, steps: int) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """Ctrl-C in a load that waits, memory of every region, registers written, a step that waits, ranges, a client that vanishes, and the end
-    of the run."""
+    """Ctrl-C in a load that waits, memory of every region, registers written, a step that waits, ranges, a client that
+    vanishes, and the end of the run.
+    """
     count = 6
     table = tmp_path / "table.txt"
     table.write_text("10.0.0.0/8 5\n")
@@ -204,7 +209,9 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_ctrl_c_and_the_end(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """Ctrl-C stops a program in its loop; `kill` lets it go; a run that is over while the unit runs is the program's exit."""
+    """Ctrl-C stops a program in its loop; `kill` lets it go; a run that is over while the unit runs is the program's
+    exit.
+    """
     source = tmp_path / "spin.c"
     source.write_text(
         "#include <penstock.h>\nstatic volatile uint32_t stay = 1, rounds;\nint main(void) {\n  pn_init();\n"

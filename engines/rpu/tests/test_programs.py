@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Programs that show one capability of a unit each, on both targets: length check, sampler, timer, rate meter, latency probe, generator, hash."""
+"""Programs that show one capability of a unit each, on both targets: length check, sampler, timer, rate meter, latency
+probe, generator, hash.
+"""
 
 from __future__ import annotations
 
@@ -133,8 +135,8 @@ def test_rate_meter(open_device: Open) -> None:
     frames = [bytes(100)] * 1920
     card.send(frames)
     if card.target == "rtl":
-        # 1,000 bits a microsecond, of which a frame takes 992 on the wire: 100.8 frames in an interval, half of them a unit. The
-        # last of them comes in the middle of one.
+        # 1,000 bits a microsecond, of which a frame takes 992 on the wire: 100.8 frames in an interval, half of them a
+        # unit. The last of them comes in the middle of one.
         result = card.run(rate=1)
         for unit in card.units:
             assert unit.debug_out & 0xFFFFFFFF in (50, 51)
@@ -160,7 +162,8 @@ def test_latency_probe(open_device: Open) -> None:
         arrival, round_trip = struct.unpack("<II", frame.data[14:22])
         assert arrival < 1 << 20 and 0 < round_trip < 1 << 20
         if card.target == "rtl":
-            # Both are parts of the frame's way; over loopback and back there are two rounds through switches and engines.
+            # Both are parts of the frame's way; over loopback and back there are two rounds through switches and
+            # engines.
             assert 20 < arrival and 60 < round_trip < 1000
             assert (arrival + round_trip) * 4 < frame.latency_ns
 
@@ -191,7 +194,9 @@ def check_made(result: Result, unit: int, count: int, lengths: list[int], ports:
 
 
 def test_generator(open_device: Open) -> None:
-    """Frames of several sizes at both ports and the host at a pace, exactly as many as were ordered, beside frames that are forwarded."""
+    """Frames of several sizes at both ports and the host at a pace, exactly as many as were ordered, beside frames that
+    are forwarded.
+    """
     card = open_device(DESIGN, program=PROGRAMS / "generator.c", units=2, policy="round-robin")
     rng = random.Random(11)
     frames = [rng.randbytes(rng.choice([60, 64, 65, 300, 1514])) for _ in range(1500)]
@@ -282,7 +287,9 @@ BAD_FRAMES = {
 
 @pytest.mark.parametrize("kind", BAD_FRAMES)
 def test_frames_that_cannot_be_made(kind: int, open_device: Open) -> None:
-    """Outside packet memory, at an odd place, of a length that none has, to where none can go: told, and the unit goes on."""
+    """Outside packet memory, at an odd place, of a length that none has, to where none can go: told, and the unit goes
+    on.
+    """
     firmware = ROOT / "engines" / "rpu" / "tests" / "firmware" / "generate.c"
     card = open_device(DESIGN, program=firmware, units=2)
     frames = [bytes([kind, n]) + bytes(60) for n in range(10)]

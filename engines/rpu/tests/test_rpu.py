@@ -102,7 +102,9 @@ async def answers_soon(dut: Any) -> None:
 
 @cocotb.test()
 async def interrupts_cost_no_frame(dut: Any) -> None:
-    """Pokes at any time, most of them while forward.c waits for a frame: each is served, and no frame is lost or sent twice."""
+    """Pokes at any time, most of them while forward.c waits for a frame: each is served, and no frame is lost or sent
+    twice.
+    """
     unit = await running(dut, "forward")
     unit.rx_pause = 0.97
     unit.to_send.extend(unit.random_frame(unit.rng.choice([14, 64, 200])) for _ in range(150))
@@ -179,7 +181,9 @@ async def sends_as_firmware_says(dut: Any) -> None:
 
 @cocotb.test()
 async def makes_frames(dut: Any) -> None:
-    """generate.c: frames without a slot between those with one, in order, also while the link stands; what cannot be is told."""
+    """generate.c: frames without a slot between those with one, in order, also while the link stands; what cannot be is
+    told.
+    """
     unit = await running(dut, "generate", unit_id=5)
     expected: list[tuple[bytes, int, int, int, slice]] = []  # bytes, source, destination, slot, which bytes are known
     everything, behind_the_offset = slice(None), slice(bench.OFFSET, None)
@@ -265,7 +269,9 @@ async def makes_frames_fast(dut: Any) -> None:
 
 
 def ways_to_write(rng: random.Random) -> list[bytes]:
-    """How descriptors.c writes a descriptor, as frames begin: every C statement, every order of fields, words and halfwords, many of bytes."""
+    """How descriptors.c writes a descriptor, as frames begin: every C statement, every order of fields, words and
+    halfwords, many of bytes.
+    """
     ways = [bytes([way]) for way in range(32)]
     stores = [
         *([(offset, width) for offset in order] for width in (4, 2) for order in permutations(range(0, 8, width))),
@@ -334,7 +340,8 @@ async def survives_bad_firmware(dut: Any) -> None:
 
 @cocotb.test()
 async def nothing_lies_where_null_pointers_lead(dut: Any) -> None:
-    """Loads and stores of every width below the registers and behind them are wild, and those to the registers are not."""
+    """Loads and stores of every width below the registers and behind them are wild, and those to the registers are not.
+    """
     unit = await running(dut, "pointer")
     last = 0
     for address, is_wild in (
@@ -353,7 +360,9 @@ async def nothing_lies_where_null_pointers_lead(dut: Any) -> None:
 
 @cocotb.test()
 async def dies_and_lives_again(dut: Any) -> None:
-    """A fault and an endless loop are seen from outside, where the host still reads and writes; a reset brings the unit back."""
+    """A fault and an endless loop are seen from outside, where the host still reads and writes; a reset brings the unit
+    back.
+    """
     unit = await running(dut, "illegal")
     unit.to_send.append(unit.random_frame(64))
     await unit.step(400)
@@ -384,7 +393,9 @@ async def dies_and_lives_again(dut: Any) -> None:
 
 @cocotb.test()
 async def a_reset_waits_for_what_is_to_be_sent(dut: Any) -> None:
-    """Frames that wait for a place when the unit is reset leave as they are, and give their slots back before the next program runs."""
+    """Frames that wait for a place when the unit is reset leave as they are, and give their slots back before the next
+    program runs.
+    """
     unit = await running(dut, "loopback")
     unit.place_rate = 0.0
     unit.to_send.extend(unit.random_frame(100) for _ in range(3))
@@ -408,7 +419,9 @@ async def a_reset_waits_for_what_is_to_be_sent(dut: Any) -> None:
 
 @cocotb.test()
 async def stores_hold_no_frames_up(dut: Any) -> None:
-    """A program that stores in every cycle leaves frames half of the cycles of the memories: they come in and go out at half the link's rate or more."""
+    """A program that stores in every cycle leaves frames half of the cycles of the memories: they come in and go out at
+    half the link's rate or more.
+    """
     unit = await running(dut, "stores")
     for where in range(4):
         # In: the program takes none of them.
@@ -436,7 +449,9 @@ async def stores_hold_no_frames_up(dut: Any) -> None:
 
 @cocotb.test()
 async def copies_headers_where_told(dut: Any) -> None:
-    """forward.c gets header copies and nothing beside them in data memory; bare.c, which declares no place for them, gets none."""
+    """forward.c gets header copies and nothing beside them in data memory; bare.c, which declares no place for them,
+    gets none.
+    """
     unit = await running(dut, "forward")
     for place in range(bench.HEADERS, bench.DMEM + 0x6000, 4):
         await unit.write(place, 0x5A5A5A5A)

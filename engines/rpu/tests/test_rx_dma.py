@@ -107,7 +107,9 @@ class Bench:
         self.cycle += 1
 
     async def send(self, frame: Frame, entry: tuple[int, int] | None = None) -> None:
-        """Sends a frame into its slot; `entry` is what the slot table says when it does not belong there (an answer of host memory)."""
+        """Sends a frame into its slot; `entry` is what the slot table says when it does not belong there (an answer of
+        host memory).
+        """
         dut = self.dut
         self.sent.append(frame)
         self.place[frame.slot], self.header[frame.slot] = entry or (frame.place, frame.header)
@@ -216,7 +218,9 @@ async def stalls_everywhere(dut: Any) -> None:
 
 @cocotb.test()
 async def answers_of_host_memory(dut: Any) -> None:
-    """What was read lands at its place and nowhere else, is told once, and is no frame; answers to writes are told and write nothing."""
+    """What was read lands at its place and nowhere else, is told once, and is no frame; answers to writes are told and
+    write nothing.
+    """
     bench = Bench(dut, random.Random(SEED + 3))
     rng = bench.rng
     await bench.start()

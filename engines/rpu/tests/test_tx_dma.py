@@ -30,7 +30,9 @@ SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 
 @dataclass(frozen=True)
 class Send:
-    """A frame of `length` bytes at `start`; without a destination its slot only comes back. Slot 0: the program made it."""
+    """A frame of `length` bytes at `start`; without a destination its slot only comes back. Slot 0: the program made
+    it.
+    """
 
     slot: int
     start: int
@@ -242,7 +244,9 @@ async def stalls_everywhere(dut: Any) -> None:
 
 @cocotb.test()
 async def requests_to_host_memory(dut: Any) -> None:
-    """Writes and reads between frames: address and length go with them, no slot comes back, and the frames are as before."""
+    """Writes and reads between frames: address and length go with them, no slot comes back, and the frames are as
+    before.
+    """
     bench = Bench(dut, random.Random(SEED + 4))
     rng = bench.rng
     await bench.start()
@@ -286,8 +290,9 @@ async def requests_to_host_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def frames_without_a_slot(dut: Any) -> None:
-    """Between frames with a slot and requests, as many as there is room for: they say where they come from and when they were begun, give no
-    slot back, and tell while their memory must stay."""
+    """Between frames with a slot and requests, as many as there is room for: they say where they come from and when
+    they were begun, give no slot back, and tell while their memory must stay.
+    """
     bench = Bench(dut, random.Random(SEED + 7))
     rng = bench.rng
     await bench.start()
@@ -313,7 +318,8 @@ async def frames_without_a_slot(dut: Any) -> None:
             assert bench.cycle < limit, "the engine stands still"
             if number == 4 and len(waiting) <= 18:
                 bench.tx_stall = 0.0
-            # A further one waits until the one before has begun; `extra_busy` tells so from the cycle after it was sent.
+            # A further one waits until the one before has begun; `extra_busy` tells so from the cycle after it was
+            # sent.
             free = not dut.tx_extra_busy.value
             if waiting and not bench.to_send and (waiting[0].slot or free):
                 bench.to_send.append(send := waiting.pop(0))
@@ -346,8 +352,9 @@ async def frames_without_a_slot(dut: Any) -> None:
 
 @cocotb.test()
 async def places_for_loopback(dut: Any) -> None:
-    """Frames over loopback wait for their places while all others pass; they go out in order, labelled with the place, and a refused one
-    only gives its slot back."""
+    """Frames over loopback wait for their places while all others pass; they go out in order, labelled with the place,
+    and a refused one only gives its slot back.
+    """
     bench = Bench(dut, random.Random(SEED + 6))
     rng = bench.rng
     await bench.start()

@@ -1,8 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """A packet unit under test: its clock, its host, a dispatcher that gives it frames and a sink that takes what it sends.
 
-All happens at the falling edge, once a cycle: outputs are those of the cycle, inputs driven there are taken at the rising edge that
-follows. So a beat leaves when `valid` and `ready` are both up after the falling edge.
+All happens at the falling edge, once a cycle: outputs are those of the cycle, inputs driven there are taken at the
+rising edge that follows. So a beat leaves when `valid` and `ready` are both up after the falling edge.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@
 //      │                       base    ─> packet_memory, stack ─> lane_load ┘
 //      └── next row, waits, ends <──────────────── guards         stores
 //
-// Nothing stalls: what cannot go on in MEM (bytes that have not arrived, a store while frames are starved) is tried again at the context's next
-// turn.
+// Nothing stalls: what cannot go on in MEM (bytes that have not arrived, a store while frames are starved) is tried
+// again at the context's next turn.
 module xdp_core
   import xdp_pkg::*;
   import xdp_isa_pkg::*;

@@ -321,7 +321,9 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
 
 
 def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
-    """The only one that waits, or the one that is named; what the other runs is not looked at, and what the design names may be missing."""
+    """The only one that waits, or the one that is named; what the other runs is not looked at, and what the design
+    names may be missing.
+    """
     for name in ("one", "two"):
         (tmp_path / f"{name}.c").write_text(counting(name))
     groups = "".join(

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Maps that are larger than the chip has memory for, with rows that take each other's place there: no count is lost, on both targets."""
+"""Maps that are larger than the chip has memory for, with rows that take each other's place there: no count is lost, on
+both targets.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What `penstock compile xdp` says of programs: rows that a capture takes, what cards in RTL cannot do, the longest way."""
+"""What `penstock compile xdp` says of programs: rows that a capture takes, what cards in RTL cannot do, the longest
+way.
+"""
 
 from __future__ import annotations
 

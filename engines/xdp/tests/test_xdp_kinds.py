@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Maps of kinds that few programs use, on both targets: what programs find in them, and what they leave, is what plain Python says."""
+"""Maps of kinds that few programs use, on both targets: what programs find in them, and what they leave, is what plain
+Python says.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def by_text(numbers: dict[int, Any]) -> dict[str, Any]:
 
 
 def test_redirection_to_processors_and_sockets(make_design: DesignMaker, tmp_path: Path) -> None:
-    """A card has neither: a frame that an entry sends there is refused; without an entry the program gets what it asked for."""
+    """A card has neither: a frame that an entry sends there is refused; without an entry the program gets what it asked
+    for.
+    """
     rng = random.Random(21)
     cpus, sockets = {1: 2, 4: 16384}, {0: 0, 3: 1}
     frames = [bytes([rng.randrange(6), rng.choice([*range(7), 255])]) + rng.randbytes(58) for _ in range(400)]
@@ -131,7 +135,9 @@ def test_each_processor_counts_in_hash_tables(make_design: DesignMaker, tmp_path
 
 
 def test_a_new_entry_is_zeros_to_others(make_design: DesignMaker, tmp_path: Path) -> None:
-    """One processor updates, deletes and looks up in tables that the host has filled for all; the others' values stay until the entry goes."""
+    """One processor updates, deletes and looks up in tables that the host has filled for all; the others' values stay
+    until the entry goes.
+    """
     rng = random.Random(32)
     flow = rng.randbytes(8)
     model: list[dict[int, list[int]]] = [

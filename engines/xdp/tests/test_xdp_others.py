@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Objects of others, those of Debian's xdp-tools: RTL does with frames and maps what native code does, and the filters what their entries say."""
+"""Objects of others, those of Debian's xdp-tools: RTL does with frames and maps what native code does, and the filters
+what their entries say.
+"""
 
 from __future__ import annotations
 

@@ -114,7 +114,9 @@ async def sends_back(dut: Any) -> None:
 
 @cocotb.test()
 async def stores_hold_no_frames_up(dut: Any) -> None:
-    """Contexts that store in every cycle leave frames half of packet memory's cycles. Frames that begin with 1 do so in 1000 rows."""
+    """Contexts that store in every cycle leave frames half of packet memory's cycles. Frames that begin with 1 do so in
+    1000 rows.
+    """
     unit = Xdp(dut)
     data, add, unless = control(isa.SOURCE_DATA), opcode("add", True), opcode("br.ne", True)
     program = [

@@ -86,7 +86,9 @@ def test_programs(program: str, make_design: DesignMaker, tmp_path: Path) -> Non
 
 
 def test_each_processor_counts_for_itself(make_design: DesignMaker, tmp_path: Path) -> None:
-    """Frames of a flow come to one context of one unit, in order: so the counts are the same on both targets, and what Python counts."""
+    """Frames of a flow come to one context of one unit, in order: so the counts are the same on both targets, and what
+    Python counts.
+    """
     rng = random.Random(3)
     flows = []
     for _ in range(40):
@@ -141,7 +143,9 @@ def test_reaches_its_stack_where_it_computes(make_design: DesignMaker, tmp_path:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_numbers(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
-    """No bit is more often 1 than chance allows, and none says anything of the same bit of the number behind it, or of its neighbours there."""
+    """No bit is more often 1 than chance allows, and none says anything of the same bit of the number behind it, or of
+    its neighbours there.
+    """
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 400)
     run = run_design(make_design(FIRMWARE / "random.c", units=2, engine="xdp"), [capture], tmp_path / "out", target)
     assert run.status == 0, run.stderr
@@ -283,7 +287,9 @@ SEC("xdp") int slow(struct xdp_md *ctx) {
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_slow_program_loses_no_frames(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
-    """All contexts of a core work on frames of thousands of rows each: none leaves for longer than a card that stands is waited for."""
+    """All contexts of a core work on frames of thousands of rows each: none leaves for longer than a card that stands
+    is waited for.
+    """
     program = tmp_path / "slow.c"
     program.write_text(SLOW)
     rng = random.Random(25)

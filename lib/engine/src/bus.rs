@@ -34,7 +34,8 @@ pub trait Bus {
     /// The card broke.
     fn pass(&mut self, cycles: u64) -> Result<(), CardError>;
 
-    /// The units and blocks themselves, of a card in native code. None of a card in hardware, which is reached by its registers alone.
+    /// The units and blocks themselves, of a card in native code. None of a card in hardware, which is reached by its
+    /// registers alone.
     fn native(&mut self) -> Option<&mut dyn Native>;
 }
 
@@ -54,6 +55,7 @@ pub trait Native {
         self.block(block)?.take_record()
     }
 
-    /// Gives a block a record ([`crate::records::give`]), and sends the frames on that it makes. A card without blocks keeps the default.
+    /// Gives a block a record ([`crate::records::give`]), and sends the frames on that it makes. A card without blocks
+    /// keeps the default.
     fn give_record(&mut self, _block: usize, _record: &Record) {}
 }

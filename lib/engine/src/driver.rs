@@ -42,8 +42,8 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Checks images before any part of the card changes; `images` are those of all parts of the engine, by part. Where `native`, the card is
-    /// native code.
+    /// Checks images before any part of the card changes; `images` are those of all parts of the engine, by part. Where
+    /// `native`, the card is native code.
     ///
     /// # Errors
     /// The card cannot run them together.
@@ -71,15 +71,15 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Gives a part another program between two frames: no frame is lost or waits. Gives what became of its tables. If the swap fails, the
-    /// program before goes on.
+    /// Gives a part another program between two frames: no frame is lost or waits. Gives what became of its tables. If
+    /// the swap fails, the program before goes on.
     ///
     /// # Errors
     /// The engine cannot do that, or the new program does not fit beside the one that runs.
     fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError>;
 
-    /// Fills the tables of a part anew, from an image whose program the part runs already. A frame that is looked up meanwhile meets the old table on `soft`,
-    /// and on a card in hardware perhaps a part of each.
+    /// Fills the tables of a part anew, from an image whose program the part runs already. A frame that is looked up
+    /// meanwhile meets the old table on `soft`, and on a card in hardware perhaps a part of each.
     ///
     /// # Errors
     /// The engine fills tables with the program alone.
@@ -116,7 +116,8 @@ pub trait Driver: Any {
         Ok(Vec::new())
     }
 
-    /// What is most likely behind all other faults when a unit has these error flags: the device says it first, and once.
+    /// What is most likely behind all other faults when a unit has these error flags: the device says it first, and
+    /// once.
     ///
     /// # Errors
     /// The card refuses.
@@ -124,7 +125,8 @@ pub trait Driver: Any {
         Ok(None)
     }
 
-    /// What a unit's program has done so far, modulo 2^32, where the unit counts it. While it grows the program works on a frame, although no frame moves.
+    /// What a unit's program has done so far, modulo 2^32, where the unit counts it. While it grows the program works
+    /// on a frame, although no frame moves.
     ///
     /// # Errors
     /// The card refuses.
@@ -156,8 +158,8 @@ pub trait Driver: Any {
         Ok(Log::default())
     }
 
-    /// Takes the records that blocks have for the driver, and answers them ([`crate::records`]). The device calls this again and again while frames
-    /// run, on every target. True: there was something, so frames may move again.
+    /// Takes the records that blocks have for the driver, and answers them ([`crate::records`]). The device calls this
+    /// again and again while frames run, on every target. True: there was something, so frames may move again.
     ///
     /// # Errors
     /// The card refuses.
@@ -165,8 +167,8 @@ pub trait Driver: Any {
         Ok(false)
     }
 
-    /// Sets the time that programs of a card in hardware see, in ns, before the next frame enters. A clock that was never set follows the card's
-    /// cycles.
+    /// Sets the time that programs of a card in hardware see, in ns, before the next frame enters. A clock that was
+    /// never set follows the card's cycles.
     ///
     /// # Errors
     /// The card refuses.
@@ -190,12 +192,12 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Sets a number that nobody outside knows: from the next load on, places in native tables follow from it, so that nobody can choose
-    /// keys that collide.
+    /// Sets a number that nobody outside knows: from the next load on, places in native tables follow from it, so that
+    /// nobody can choose keys that collide.
     fn set_seed(&mut self, _seed: u64) {}
 
-    /// Sets when the card's time was 0, in ns since 1970 UTC, from the next load on. Without a call the card's time counts from 1970 itself, as times in
-    /// captures do.
+    /// Sets when the card's time was 0, in ns since 1970 UTC, from the next load on. Without a call the card's time
+    /// counts from 1970 itself, as times in captures do.
     fn set_epoch(&mut self, _ns: u64) {}
 
     /// Carries out a request of one of the engine's services.

@@ -13,7 +13,8 @@ pub enum ErrorKind {
     File,
     /// A program does not compile or does not fit.
     Program,
-    /// Something that a service was asked to do is not possible, or a file of its data is wrong; the name of the service.
+    /// Something that a service was asked to do is not possible, or a file of its data is wrong; the name of the
+    /// service.
     Service(&'static str),
     /// The engine, the target or this card cannot do that.
     Unsupported,

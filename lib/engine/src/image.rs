@@ -31,7 +31,8 @@ pub trait Image: Any + Debug + Send + Sync {
         None
     }
 
-    /// The word that chooses the hardware for this program, where that follows from the program ([`crate::Part::parameter`]).
+    /// The word that chooses the hardware for this program, where that follows from the program
+    /// ([`crate::Part::parameter`]).
     fn parameter(&self) -> Option<u64> {
         None
     }

@@ -35,7 +35,8 @@ pub trait Part: Any + Debug + Send + Sync {
         0
     }
 
-    /// A unit of such a group in native code. None of blocks, which [`crate::Driver::load_block`] puts into their places.
+    /// A unit of such a group in native code. None of blocks, which [`crate::Driver::load_block`] puts into their
+    /// places.
     fn unit(&self, _identity: Identity) -> Option<Box<dyn Unit>> {
         None
     }
@@ -58,7 +59,8 @@ pub trait Part: Any + Debug + Send + Sync {
         Err(format!("there is no table `{name}`: this engine has no tables in files"))
     }
 
-    /// Whether the design must name a program for an inline block. An engine whose own table names the programs needs none.
+    /// Whether the design must name a program for an inline block. An engine whose own table names the programs needs
+    /// none.
     fn needs_program(&self) -> bool {
         true
     }

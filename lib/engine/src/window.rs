@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The unit window of the host address space: registers, memories and tables of units (docs/architecture.md, "Address maps").
+//! The unit window of the host address space: registers, memories and tables of units (docs/architecture.md, "Address
+//! maps").
 
 use crate::bus::{Bus, CardError};
 use crate::regs;

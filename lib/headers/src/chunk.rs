@@ -3,7 +3,8 @@
 
 use crate::{headers::Headers, table::Layer};
 
-/// Up to 64 bits that stand together in a layer. They are read with the eight bytes that end with theirs, whatever their number is.
+/// Up to 64 bits that stand together in a layer. They are read with the eight bytes that end with theirs, whatever
+/// their number is.
 ///
 /// ```
 /// use penstock_headers::{Field, Headers};
@@ -38,7 +39,8 @@ impl Chunk {
         self.bits.into()
     }
 
-    /// The bits, at the bottom, of a frame that has them: where the layer is not there, any others. None if that would be outside of the frame.
+    /// The bits, at the bottom, of a frame that has them: where the layer is not there, any others. None if that would
+    /// be outside of the frame.
     #[inline]
     pub fn read(self, headers: &Headers, frame: &[u8]) -> Option<u64> {
         let bytes = frame.get(self.start(headers)..)?.first_chunk()?;

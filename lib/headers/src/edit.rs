@@ -40,7 +40,8 @@ const TAG: i8 = 4;
 const BOTTOM: u32 = 1 << 8;
 
 impl Headers {
-    /// Sets a field to the low bits of `value`. Checksums that cover it are as they were until [`repair`](Headers::repair).
+    /// Sets a field to the low bits of `value`. Checksums that cover it are as they were until
+    /// [`repair`](Headers::repair).
     ///
     /// ```
     /// use penstock_headers::{EditError, Field, Headers};
@@ -68,9 +69,10 @@ impl Headers {
         Ok(())
     }
 
-    /// Repairs the checksums, of IPv4, TCP, UDP, ICMP and ICMPv6, by what edits have changed since the frame was parsed or was repaired last (RFC 1624): a wrong
-    /// one stays wrong. A UDP checksum of 0 stays 0, which means that there is none. What edits have undone has not changed: a checksum
-    /// that says 0 with 0xFFFF stays so, as in hardware (lib/rtl/deparser.sv), to which all edits of a frame are one.
+    /// Repairs the checksums, of IPv4, TCP, UDP, ICMP and ICMPv6, by what edits have changed since the frame was parsed
+    /// or was repaired last (RFC 1624): a wrong one stays wrong. A UDP checksum of 0 stays 0, which means that there is
+    /// none. What edits have undone has not changed: a checksum that says 0 with 0xFFFF stays so, as in hardware
+    /// (lib/rtl/deparser.sv), to which all edits of a frame are one.
     #[inline]
     pub fn repair(&mut self, frame: &mut [u8]) {
         if self.added != [0; 2] {
@@ -106,8 +108,8 @@ impl Headers {
         self.set(frame, other, was)
     }
 
-    /// Puts a VLAN tag before the others: 802.1Q for the first, 802.1ad, a provider's, before another. `tci` is priority, drop eligible bit and
-    /// VLAN. There may be two.
+    /// Puts a VLAN tag before the others: 802.1Q for the first, 802.1ad, a provider's, before another. `tci` is
+    /// priority, drop eligible bit and VLAN. There may be two.
     pub fn push_vlan(&mut self, frame: &mut Vec<u8>, tci: u16) -> Result<(), EditError> {
         if self.has_part(Part::Vlan2) {
             return Err(EditError::TwoTags);
@@ -131,8 +133,8 @@ impl Headers {
         Ok(())
     }
 
-    /// Puts an MPLS label before IPv4 or IPv6: the low 20 bits of `label`, traffic class 0, the packet's time to live (RFC 3443). There may be
-    /// one.
+    /// Puts an MPLS label before IPv4 or IPv6: the low 20 bits of `label`, traffic class 0, the packet's time to live
+    /// (RFC 3443). There may be one.
     pub fn push_mpls(&mut self, frame: &mut Vec<u8>, label: u32) -> Result<(), EditError> {
         let ttl = [Field::IpTtl, Field::Ip6Hops].into_iter().find_map(|field| self.get(frame, field));
         let Some(ttl) = ttl.filter(|_| !self.has_part(Part::Mpls)) else { return Err(EditError::NoPlaceForLabel) };

@@ -64,8 +64,8 @@ impl Field {
         self.row().set
     }
 
-    /// Where hardware's edits write a word of it, the lowest is 0: a number of fields_pkg.sv's sinks. None for fields that may not be set, and for words that
-    /// it has not.
+    /// Where hardware's edits write a word of it, the lowest is 0: a number of fields_pkg.sv's sinks. None for fields
+    /// that may not be set, and for words that it has not.
     ///
     /// ```
     /// use penstock_headers::Field;
@@ -84,7 +84,8 @@ impl Field {
         self.row().part.is_none()
     }
 
-    /// The header that a frame must have for the field to be there: `ip` for `ip.src`. None for metadata, Ethernet and what both TCP and UDP have.
+    /// The header that a frame must have for the field to be there: `ip` for `ip.src`. None for metadata, Ethernet and
+    /// what both TCP and UDP have.
     pub fn header(self) -> Option<Header> {
         let part = self.row().part?;
         HEADERS.iter().find(|row| row.part == part).map(|row| row.header)
@@ -95,8 +96,8 @@ impl Field {
         self.row().part
     }
 
-    /// The number by which hardware chooses the field's lowest 32 bits (`WORDS` in lib/headers/fields_pkg.sv); the words above have those behind it.
-    /// Fields in one place share them: `tcp.sport` and `l4.sport`.
+    /// The number by which hardware chooses the field's lowest 32 bits (`WORDS` in lib/headers/fields_pkg.sv); the
+    /// words above have those behind it. Fields in one place share them: `tcp.sport` and `l4.sport`.
     pub fn word(self) -> u8 {
         self.row().word
     }

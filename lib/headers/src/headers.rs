@@ -10,8 +10,9 @@ const LAYERS: usize = Layer::Data as usize + 1;
 
 /// Which headers a frame has and where they begin: 20 bytes, which hold nothing of the frame itself.
 ///
-/// Fields are read from the frame when they are asked for. The frame that is given then must be the one that was parsed, in the state to which
-/// edits have brought it. With another one the answers mean nothing, but nothing worse happens.
+/// Fields are read from the frame when they are asked for. The frame that is given then must be the one that was
+/// parsed, in the state to which edits have brought it. With another one the answers mean nothing, but nothing worse
+/// happens.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Headers {
     /// A bit for each [`Part`].
@@ -20,7 +21,8 @@ pub struct Headers {
     at: [u8; LAYERS],
     /// Bytes of TCP's payload.
     pub(crate) tcp_len: u16,
-    /// What edits have added to the sums that checksums are over, and [`Headers::repair`] has not seen: IPv4's header, TCP, UDP, ICMP and ICMPv6.
+    /// What edits have added to the sums that checksums are over, and [`Headers::repair`] has not seen: IPv4's header,
+    /// TCP, UDP, ICMP and ICMPv6.
     pub(crate) added: [u16; 2],
 }
 
@@ -101,8 +103,8 @@ static PLACES: [Place; FIELDS.len()] = {
 };
 
 impl Field {
-    /// Where it stands in the frames that have it: one chunk, or of 128 bits the upper half and the lower one. None for what does not stand in a frame:
-    /// metadata, and the length of TCP's payload.
+    /// Where it stands in the frames that have it: one chunk, or of 128 bits the upper half and the lower one. None for
+    /// what does not stand in a frame: metadata, and the length of TCP's payload.
     pub fn chunks(self) -> impl Iterator<Item = Chunk> {
         let place = PLACES[self as usize];
         let low = (place.mask != 0).then_some(place.low);
@@ -123,7 +125,8 @@ impl Headers {
         field.row().part.is_some_and(|part| self.has_part(part))
     }
 
-    /// A field of the frame, in its low bits; none when the frame does not have it, and for metadata, which do not stand in the frame.
+    /// A field of the frame, in its low bits; none when the frame does not have it, and for metadata, which do not
+    /// stand in the frame.
     ///
     /// ```
     /// use penstock_headers::{Field, Headers};

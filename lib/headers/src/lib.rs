@@ -23,32 +23,35 @@
 //! ```
 //!
 //! # What is there
-//! Fields have names, widths and places in `fields.toml`, from which come a page and what lib/rtl/header_parser.sv shows. A header is there when it is
-//! whole: its lengths make sense, its version is right, and neither it nor, for IP, its packet runs over the end of the frame; a TCP header with
-//! its options, and a UDP datagram, lie within the packet. What is damaged is not there, nor is anything behind it. Checksums are not checked.
+//! Fields have names, widths and places in `fields.toml`, from which come a page and what lib/rtl/header_parser.sv
+//! shows. A header is there when it is whole: its lengths make sense, its version is right, and neither it nor, for IP,
+//! its packet runs over the end of the frame; a TCP header with its options, and a UDP datagram, lie within the packet.
+//! What is damaged is not there, nor is anything behind it. Checksums are not checked.
 //!
-//! - Ethernet, then up to two VLAN tags (0x8100, 0x88A8), then one MPLS label (0x8847). A third tag is a type like any other; behind a label that is
-//!   not the last nothing is there.
+//! - Ethernet, then up to two VLAN tags (0x8100, 0x88A8), then one MPLS label (0x8847). A third tag is a type like any
+//!   other; behind a label that is not the last nothing is there.
 //! - IPv4 with options; IPv6 with hop-by-hop options, routing, destination options and fragment headers, in any order.
-//! - A *fragment* has an offset or says that more follow. Behind the IP header only the first has anything; the length of its UDP is the
-//!   whole datagram's.
-//! - TCP with options, UDP, ICMP over IPv4, ICMPv6 over IPv6, and the first eight whole words of the payload of TCP and UDP.
+//! - A *fragment* has an offset or says that more follow. Behind the IP header only the first has anything; the length
+//!   of its UDP is the whole datagram's.
+//! - TCP with options, UDP, ICMP over IPv4, ICMPv6 over IPv6, and the first eight whole words of the payload of TCP and
+//!   UDP.
 //!
 //! # Limits
 //! They are those of hardware, which sees two beats of a frame.
-//! - Headers lie within the first [`WINDOW`] bytes: of IPv4, TCP and extension headers the part that all have (20, 20 and 8 bytes). One that ends behind
-//!   them is not there, nor are words of payload.
+//! - Headers lie within the first [`WINDOW`] bytes: of IPv4, TCP and extension headers the part that all have (20, 20
+//!   and 8 bytes). One that ends behind them is not there, nor are words of payload.
 //! - At most [`EXTENSIONS`] extension headers of IPv6.
-//! - The addresses of an IPv6 packet of which these limits hide something cannot be set: a checksum that covers them may be there.
-//! - Fragments but the first are not looked into, nor is a first one that ends within the TCP header or its options (RFC 1858 calls for dropping it): a
-//!   checksum there is not repaired.
-//! - The source route of IPv4 and the home address of Mobile IPv6, with which checksums cover another address than the header's, are not looked
-//!   for.
+//! - The addresses of an IPv6 packet of which these limits hide something cannot be set: a checksum that covers them
+//!   may be there.
+//! - Fragments but the first are not looked into, nor is a first one that ends within the TCP header or its options
+//!   (RFC 1858 calls for dropping it): a checksum there is not repaired.
+//! - The source route of IPv4 and the home address of Mobile IPv6, with which checksums cover another address than the
+//!   header's, are not looked for.
 //!
 //! # Edits
-//! A frame is parsed once. Edits change the frame and keep [`Headers`] true: apart from what an edit names, nothing comes to be there or ceases to
-//! be, also if tags have moved it over the limit of the window. Edits that a frame does not allow change nothing. Checksums are repaired once, when
-//! all edits are done.
+//! A frame is parsed once. Edits change the frame and keep [`Headers`] true: apart from what an edit names, nothing
+//! comes to be there or ceases to be, also if tags have moved it over the limit of the window. Edits that a frame does
+//! not allow change nothing. Checksums are repaired once, when all edits are done.
 
 mod checksum;
 mod chunk;

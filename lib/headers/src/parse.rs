@@ -92,7 +92,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One label. Only the routers that agreed on it know what is behind it; all others go by the version of IP (RFC 4928).
+    /// One label. Only the routers that agreed on it know what is behind it; all others go by the version of IP (RFC
+    /// 4928).
     fn mpls(&mut self, at: usize) -> Option<()> {
         let [_, _, bottom, _] = self.bytes(at)?;
         self.found.set_part(Part::Mpls, true);
@@ -163,7 +164,8 @@ impl<'a> Parser<'a> {
             (proto, proto_at, at) = (header[0], at, at + size);
             passed += 1;
         }
-        // Of a later fragment, the number may be that of an extension header in the first: nobody here knows what is behind it.
+        // Of a later fragment, the number may be that of an extension header in the first: nobody here knows what is
+        // behind it.
         if protocol::is_extension(proto) {
             return None;
         }

@@ -23,7 +23,8 @@ impl Random {
         Field::ALL[self.below(Field::ALL.len())]
     }
 
-    /// Bytes that lead the parser on: types, versions, protocols and lengths that it knows, at places where it looks for them, among others.
+    /// Bytes that lead the parser on: types, versions, protocols and lengths that it knows, at places where it looks
+    /// for them, among others.
     fn frame(&mut self) -> Vec<u8> {
         let mut frame = vec![0; self.below(300)];
         if self.below(3) > 0 {

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Frames and what they have, edits and what comes out, a line each. Scapy makes the frames and carries out the edits; what is in a frame says Scapy as long
-as it is intact, and plain Python (header_model.py), held against Scapy, when it is damaged.
+"""Frames and what they have, edits and what comes out, a line each. Scapy makes the frames and carries out the edits;
+what is in a frame says Scapy as long as it is intact, and plain Python (header_model.py), held against Scapy, when it
+is damaged.
 
     parse FRAME HEADERS FIELDS              headers with commas, fields as name=hex with commas; "-" is none
     edit FRAME EDITS RESULT HEADERS FIELDS  edits with commas: set:field:hex, swap:field:field, push_vlan:hex, pop_vlan, push_mpls:hex, pop_mpls
@@ -100,8 +101,9 @@ class Maker:
         return self.fragment(Case(packet, padding=padding))
 
     def fragment(self, case: Case) -> Case:
-        """A fragment, if the packet is long enough. Transport headers are not cut, except of `tiny` ones (RFC 1858): their checksum would be in another
-        fragment than the one that is known to have it."""
+        """A fragment, if the packet is long enough. Transport headers are not cut, except of `tiny` ones (RFC 1858):
+        their checksum would be in another fragment than the one that is known to have it.
+        """
         rng = self.rng
         layers = list(layers_of(case.packet))
         extensions = [layer for layer in layers if type(layer) in EXTENSIONS]
@@ -481,8 +483,9 @@ SUM_AT = {"tcp": 16, "udp": 6, "icmp": 2}
 
 
 def both_zeros(rng: random.Random, count: int) -> Iterator[str]:
-    """Checksums of 0xFFFF, the other form of 0: what all edits of a frame together add to a sum decides what becomes of it. Scapy, which only knows right
-    checksums, says how much that is. Edits that undo each other leave it."""
+    """Checksums of 0xFFFF, the other form of 0: what all edits of a frame together add to a sum decides what becomes of
+    it. Scapy, which only knows right checksums, says how much that is. Edits that undo each other leave it.
+    """
     maker = Maker(rng, tiny=False)
     for _ in range(count):
         case = maker.case()

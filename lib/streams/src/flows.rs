@@ -169,8 +169,8 @@ impl<S: Default> Flows<S> {
         self.counters
     }
 
-    /// The flow of a packet at a time in ns, and the packet's direction. The first frame of a flow comes from its client, unless it
-    /// is the answer to a SYN that was not seen.
+    /// The flow of a packet at a time in ns, and the packet's direction. The first frame of a flow comes from its
+    /// client, unless it is the answer to a SYN that was not seen.
     pub fn enter(&mut self, packet: &Packet<'_>, tenant: u8, now: u64) -> (&mut Flow<S>, Way) {
         let from = (packet.source, packet.ports[0]);
         let to = (packet.destination, packet.ports[1]);

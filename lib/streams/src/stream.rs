@@ -155,7 +155,8 @@ impl Direction {
         }
     }
 
-    /// As [`Direction::push`] where nobody has the bytes between those that were seen and this segment: they are given up.
+    /// As [`Direction::push`] where nobody has the bytes between those that were seen and this segment: they are given
+    /// up.
     pub fn resume(
         &mut self,
         sequence: u32,

@@ -28,7 +28,8 @@ pub enum Verdict {
     Host,
     /// To this unit, whatever the dispatch policy is. A unit that the card does not have drops the frame as `refused`.
     Unit(u32),
-    /// To the unit that the table RETA names for this key, whatever the dispatch policy is. RETA has 128 entries and takes the key modulo 128.
+    /// To the unit that the table RETA names for this key, whatever the dispatch policy is. RETA has 128 entries and
+    /// takes the key modulo 128.
     Dispatch(u32),
     /// Nowhere: no later block sees the frame.
     Drop,
@@ -53,11 +54,12 @@ pub struct Made {
     pub verdict: Verdict,
 }
 
-/// An inline block. Each frame of an Ethernet port goes through the blocks of a card in their order, before the dispatcher.
+/// An inline block. Each frame of an Ethernet port goes through the blocks of a card in their order, before the
+/// dispatcher.
 pub trait Block: Any {
-    /// Carries a frame through, which the block may change. So may it the frame's mark: 0 in front of the first block, and behind
-    /// a block what that block has left there. The block appends the frames that it makes to `made`: they leave the block in
-    /// this order, before the carried frame does.
+    /// Carries a frame through, which the block may change. So may it the frame's mark: 0 in front of the first block,
+    /// and behind a block what that block has left there. The block appends the frames that it makes to `made`: they
+    /// leave the block in this order, before the carried frame does.
     fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering, made: &mut Vec<Made>) -> Verdict;
 
     /// Takes the oldest record that the block has for its driver.
@@ -65,13 +67,15 @@ pub trait Block: Any {
         None
     }
 
-    /// Takes a record of its driver. Frames that the block sends because of it are made: it has counted those that it held as absorbed.
+    /// Takes a record of its driver. Frames that the block sends because of it are made: it has counted those that it
+    /// held as absorbed.
     fn give_record(&mut self, _record: &Record, _made: &mut Vec<Made>) {}
 
     /// Sets the time that the block's program sees, in ns. The clock never goes back: an earlier time changes nothing.
     fn set_time(&mut self, ns: u64);
 
-    /// As [`Block::set_time`] between frames that enter one at a time: everything that ends by then has ended when the next frame enters.
+    /// As [`Block::set_time`] between frames that enter one at a time: everything that ends by then has ended when the
+    /// next frame enters.
     fn settle_time(&mut self, ns: u64) {
         self.set_time(ns);
     }

@@ -32,6 +32,7 @@ pub enum Answer {
     Taken,
     /// It has dropped and counted it.
     Dropped,
-    /// Its destination over loopback is full: it stays in the unit, until [`Unit::resume`](crate::Unit::resume) offers it again.
+    /// Its destination over loopback is full: it stays in the unit, until [`Unit::resume`](crate::Unit::resume) offers
+    /// it again.
     Full,
 }

@@ -26,7 +26,8 @@ pub struct Mix {
     pub faults: Vec<String>,
 }
 
-/// Reads the captures and mixes them with frames from addresses inside, at the edges of, and beside the prefixes of `list`.
+/// Reads the captures and mixes them with frames from addresses inside, at the edges of, and beside the prefixes of
+/// `list`.
 pub fn mix(root: &Root, list: &[Rule]) -> Result<Mix, CaptureError> {
     let mut captured: Vec<(Port, Vec<u8>)> = Vec::new();
     let mut faults = Vec::new();

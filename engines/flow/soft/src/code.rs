@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows as they are run. All that does not depend on the context is a bit, found before the context is there: which parts the frame has, and which fields
-//! compare with which numbers. Of these a row names some, so most rows are told from each other by two comparisons.
+//! Rows as they are run. All that does not depend on the context is a bit, found before the context is there: which
+//! parts the frame has, and which fields compare with which numbers. Of these a row names some, so most rows are told
+//! from each other by two comparisons.
 
 use penstock_flow_compiler::limits::{EDITS, GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::{

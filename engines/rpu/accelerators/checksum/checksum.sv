@@ -5,9 +5,10 @@
 //
 //   LENGTH written ─> accel_rows ─> 32 words ‖ 8 sums of 4 ‖ 2 sums of 4 ‖ their sum ‖ total ‖ fold ‖ fold ‖ fold ‖ SUM
 //
-// A row a cycle; read right behind LENGTH, SUM of n rows holds the core for 13 + n cycles when nobody else reads packet memory.
-// The rows are summed as they lie. When the first byte is an odd one of its row, all bytes are in the other half of their words, and so
-// are those of the sum (RFC 1071, section 2B): INITIAL goes in with its bytes swapped, and the sum comes out so.
+// A row a cycle; read right behind LENGTH, SUM of n rows holds the core for 13 + n cycles when nobody else reads packet
+// memory. The rows are summed as they lie. When the first byte is an odd one of its row, all bytes are in the other
+// half of their words, and so are those of the sum (RFC 1071, section 2B): INITIAL goes in with its bytes swapped, and
+// the sum comes out so.
 module checksum
   import penstock_pkg::*;
   import rpu_pkg::at;

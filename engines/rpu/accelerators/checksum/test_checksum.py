@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""checksum against RFC 1071 in plain Python and against the checksums that Scapy puts into headers. PENSTOCK_SEED changes the ranges."""
+"""checksum against RFC 1071 in plain Python and against the checksums that Scapy puts into headers. PENSTOCK_SEED
+changes the ranges.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ async def long_ranges(dut: Any) -> None:
 
 @cocotb.test()
 async def headers(dut: Any) -> None:
-    """IPv4 headers and TCP segments with the checksums that Scapy gave them sum up to 0xFFFF; repaired ones are Scapy's again."""
+    """IPv4 headers and TCP segments with the checksums that Scapy gave them sum up to 0xFFFF; repaired ones are Scapy's
+    again.
+    """
     bus = Checksum(dut)
     await bus.start()
     for n in range(20):

@@ -6,11 +6,12 @@
 //   LENGTH written ─> accel_rows ─> row ‖ first four bytes ^ start value ‖ CRC of each word ‖ their sum ‖ state ‖ ─┐
 //   CRC ‖ <─ back by 64 bytes ‖ <─ ... ‖ <─ by 2 ‖ <─ by 1 ‖ <───────────────────────────────── after the last row ┘
 //
-// A row a cycle; read right behind LENGTH, CRC of n rows holds the core for 18 + n cycles when nobody else reads packet memory.
+// A row a cycle; read right behind LENGTH, CRC of n rows holds the core for 18 + n cycles when nobody else reads packet
+// memory.
 //
-// No byte is moved: zeros before the first byte leave a state of zero as it is, and the start value, which the state would begin
-// with, is added to the first four bytes instead, which comes to the same. The last row is filled up with zeros, which moves the state
-// as far as so many bytes; each step at the end takes a power of two of them back.
+// No byte is moved: zeros before the first byte leave a state of zero as it is, and the start value, which the state
+// would begin with, is added to the first four bytes instead, which comes to the same. The last row is filled up with
+// zeros, which moves the state as far as so many bytes; each step at the end takes a power of two of them back.
 module crc32
   import penstock_pkg::*;
   import rpu_pkg::at;
@@ -167,7 +168,8 @@ module crc32
     if (rst) valid_q <= '0;
   end
 
-  // --- Back by the zeros behind the last byte -------------------------------------------------------------------------
+  // --- Back by the zeros behind the last byte
+  // -------------------------------------------------------------------------
 
   logic [Steps:0] step_valid_q;
   logic [Steps:0][Steps-1:0] count;

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""flow_hash against Toeplitz in plain Python and the vectors that Microsoft published ("Verifying the RSS hash calculation")."""
+"""flow_hash against Toeplitz in plain Python and the vectors that Microsoft published ("Verifying the RSS hash
+calculation").
+"""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The flow_hash accelerator: Toeplitz hash (Microsoft, "RSS hashing functions"): bit i of the input, the first bit on the wire being bit 0, adds bits i to i + 31 of
-// the key to the hash when it is 1.
+// The flow_hash accelerator: Toeplitz hash (Microsoft, "RSS hashing functions"): bit i of the input, the first bit on
+// the wire being bit 0, adds bits i to i + 31 of the key to the hash when it is 1.
 //
 //   PUSH written ‖ bytes in order ‖ 32 products, each a 1 of the input times 32 bits of the key ‖ HASH
 //                                 ‖ key moves on by as many bits
 //
-// One push a cycle. HASH, read in the cycle behind a push, holds the core for one cycle. The key is followed by zeros. The host
-// writes it in words of the table, byte 0 in the lowest bits of word 0; until it does it is Microsoft's.
+// One push a cycle. HASH, read in the cycle behind a push, holds the core for one cycle. The key is followed by zeros.
+// The host writes it in words of the table, byte 0 in the lowest bits of word 0; until it does it is Microsoft's.
 module toeplitz
   import rpu_pkg::at;
 (

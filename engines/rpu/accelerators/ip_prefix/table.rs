@@ -59,7 +59,8 @@ pub fn read(path: &Path) -> Result<Vec<Prefix>, TableError> {
     parse(&name, &String::from_utf8_lossy(&bytes))
 }
 
-/// Parses the text of a block list; `path` is for messages. A prefix may stand in several lines, with the same class in all of them.
+/// Parses the text of a block list; `path` is for messages. A prefix may stand in several lines, with the same class in
+/// all of them.
 ///
 /// # Errors
 /// File and line of what is wrong.
@@ -168,8 +169,8 @@ fn intervals(prefixes: &[Prefix]) -> Vec<Interval> {
     merged
 }
 
-/// The host's writes, as offsets from the accelerator's table base and words, that load `prefixes`; they replace all that was there.
-/// `path` is for messages.
+/// The host's writes, as offsets from the accelerator's table base and words, that load `prefixes`; they replace all
+/// that was there. `path` is for messages.
 ///
 /// # Errors
 /// When the table is too small.

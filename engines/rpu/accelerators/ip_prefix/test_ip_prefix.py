@@ -80,7 +80,9 @@ class Table:
 
 
 def compiled(prefixes: Prefixes, *, key_at_zero: bool) -> Table:
-    """The table of `prefixes`; an interval from address 0 on is a key or, with `key_at_zero` false, the class below the keys."""
+    """The table of `prefixes`; an interval from address 0 on is a key or, with `key_at_zero` false, the class below the
+    keys.
+    """
     starts = {int(network.network_address) for network in prefixes.by_network}
     starts |= {int(network.broadcast_address) + 1 for network in prefixes.by_network}
     table = Table([], [])

@@ -10,7 +10,8 @@ use crate::{
 pub const PLACES: usize = 128;
 /// Patterns.
 pub const PATTERNS: usize = 16;
-/// Words of the table, from the accelerator's window on: at 16 c + 4 w bits 32 w to 32 w + 31 of the places at which byte c may stand.
+/// Words of the table, from the accelerator's window on: at 16 c + 4 w bits 32 w to 32 w + 31 of the places at which
+/// byte c may stand.
 pub const ALLOWED: u32 = 0x0000;
 /// The same of the places where patterns begin.
 pub const FIRSTS: u32 = 0x1000;
@@ -57,7 +58,8 @@ impl StringMatch {
         }
     }
 
-    /// Patterns as the table has them: a run of places up to each that is marked as the last, from the nearest one that is marked as a first.
+    /// Patterns as the table has them: a run of places up to each that is marked as the last, from the nearest one that
+    /// is marked as a first.
     fn runs_of(&self) -> Vec<(usize, usize)> {
         let is = |places: u128, place: usize| places >> place & 1 == 1;
         let ends = (0..PLACES).filter(|&place| is(self.lasts, place));

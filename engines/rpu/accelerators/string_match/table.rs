@@ -108,7 +108,8 @@ fn escaped(rest: &mut std::str::Chars<'_>) -> Result<u8, String> {
     }
 }
 
-/// The host's writes, as offsets from the accelerator's window and words, for the patterns of a text; they replace all that was there.
+/// The host's writes, as offsets from the accelerator's window and words, for the patterns of a text; they replace all
+/// that was there.
 ///
 /// # Errors
 /// File and line of what is wrong.

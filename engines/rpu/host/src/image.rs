@@ -63,8 +63,8 @@ impl Image for RpuImage {
     }
 }
 
-/// What the compiler is told so that programs find the groups of units that have names: macros for the number of the first unit of a group, and for how
-/// many units it has.
+/// What the compiler is told so that programs find the groups of units that have names: macros for the number of the
+/// first unit of a group, and for how many units it has.
 pub fn macros(groups: &[(String, Range<u32>)]) -> Vec<String> {
     let of_group = |(name, units): &(String, Range<u32>)| {
         let name = name.to_uppercase();

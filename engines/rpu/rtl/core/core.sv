@@ -14,15 +14,16 @@
 //   min, max, sext, rev8, orc.b, CSR read              1
 //   load, multiply, clz, ctz, cpop                     2: memory and adders have the whole of MEM
 //   divide                                             stays in EX: 3 to 33, see core_div.sv
-// A CSR instruction or mret enters EX alone (1 cycle). `dbus_wait` stops everything.
-// A branch or jump is resolved in EX: 0 cycles when FETCH had predicted it, else 3; so do a trap and mret cost 3.
-// An instruction in EX is never speculative: all that could cancel it has passed EX. So the address phase needs no undo,
-// and exceptions and interrupts are taken there. Only a load that waits in MEM may give up (`dbus_retry`): then the interrupt
-// returns to it. minstret has counted it by then, and counts it again.
+// A CSR instruction or mret enters EX alone (1 cycle). `dbus_wait` stops everything. A branch or jump is resolved in
+// EX: 0 cycles when FETCH had predicted it, else 3; so do a trap and mret cost 3. An instruction in EX is never
+// speculative: all that could cancel it has passed EX. So the address phase needs no undo, and exceptions and
+// interrupts are taken there. Only a load that waits in MEM may give up (`dbus_retry`): then the interrupt returns to
+// it. minstret has counted it by then, and counts it again.
 //
-// Halting takes an instruction in EX as an interrupt does, with its way out of a load that waits, but writes no CSR: its address stays
-// in the PC of EX, and FETCH goes on without effect. Waking is a redirection to that address. A step halts again at the first instruction
-// that comes into EX after one has left it, completed or with an exception. No interrupt is taken in a step.
+// Halting takes an instruction in EX as an interrupt does, with its way out of a load that waits, but writes no CSR:
+// its address stays in the PC of EX, and FETCH goes on without effect. Waking is a redirection to that address. A step
+// halts again at the first instruction that comes into EX after one has left it, completed or with an exception. No
+// interrupt is taken in a step.
 //
 // PCs have 16 bits: jumps and mepc are taken modulo 64 KiB, the size of the instruction memory.
 module core
@@ -92,7 +93,8 @@ module core
   counter_t i_counter_q, d_counter_q;
   logic [31:0] d_instr_q;
 
-  // Memory goes on while DECODE stands, so the word that it gave first is kept: an enable would be late and has far to go.
+  // Memory goes on while DECODE stands, so the word that it gave first is kept: an enable would be late and has far to
+  // go.
   logic kept_valid_q;
   logic [31:0] kept_q;
   wire [31:0] i_instr = kept_valid_q ? kept_q : imem_rdata;
@@ -171,7 +173,8 @@ module core
   wire w_hit1 = w_wb_q && w_rd_q == d_instr_q[19:15];
   wire w_hit2 = w_wb_q && w_rd_q == d_instr_q[24:20];
 
-  // A CSR instruction enters EX alone, so that minstret has counted what went before and what it reads is written; mret for the same reason.
+  // A CSR instruction enters EX alone, so that minstret has counted what went before and what it reads is written; mret
+  // for the same reason.
   assign d_stall = d_valid_q && (((d_is_csr || d_ctl.mret) && e_valid_q) ||
                                  (d_use_rs1 && ((e_hit1 && e_ctl_q.late) || (m_hit1 && m_late_q)))
                               || (d_use_rs2 && ((e_hit2 && e_ctl_q.late) || (m_hit2 && m_late_q))));
@@ -265,10 +268,12 @@ module core
   wire e_branch_taken = e_ctl_q.branch && e_condition;
   wire e_taken = e_branch_taken || e_ctl_q.jal || e_ctl_q.jalr;
 
-  // Traps. A branch to the middle of a word has the trap handler as its target; its condition comes late, so it counts in MEM.
+  // Traps. A branch to the middle of a word has the trap handler as its target; its condition comes late, so it counts
+  // in MEM.
   logic irq_pending;
   pc_t epc, m_pc_q;
-  wire e_irq = (e_valid_q || dbus_retry) && (irq_pending || halt_due_q);  // or halted: nothing of the instruction happens
+  // or halted: nothing of the instruction happens
+  wire e_irq = (e_valid_q || dbus_retry) && (irq_pending || halt_due_q);
   wire e_break = e_ctl_q.ebreak && halt_ebreak && !e_irq;
   wire e_mem_fault = (e_ctl_q.load || e_ctl_q.store) && e_misaligned;
   wire e_jalr_fault = e_ctl_q.jalr && e_addr[1];

@@ -139,7 +139,8 @@ static inline pn_desc_t pn_to(pn_desc_t desc, uint32_t port) { return (desc & 0x
  */
 #define PN_SETUP static inline __attribute__((noinline))
 
-/* Arguments that pn_init_headers() and pn_init_slots() refuse: constants do not compile, others raise PN_INT_BAD_SLOT. */
+/* Arguments that pn_init_headers() and pn_init_slots() refuse: constants do not compile, others raise
+ * PN_INT_BAD_SLOT. */
 #define PN_BAD_COUNT(count) ((count) == 0 || (count) > PN_MAX_SLOTS)
 #define PN_BAD_HEADERS(count, base, bytes)                                              \
   ((base) < PN_HEADERS_BASE || (base) % 32u != 0 ||                                     \

@@ -18,7 +18,8 @@ const PAGE: u32 = 0x100;
 /// Bytes of table space that a kind has.
 const WINDOW: u32 = 0x10_0000;
 
-/// Registers that firmware reads and writes, and tables that the host does. A read that waits in hardware answers at once here.
+/// Registers that firmware reads and writes, and tables that the host does. A read that waits in hardware answers at
+/// once here.
 pub trait Accelerator: Send {
     /// Firmware reads the register at `offset` of the page, a multiple of 4.
     fn read(&mut self, offset: u32) -> u32;
@@ -39,7 +40,8 @@ pub fn range(packets: &[u8], address: u32, length: u32) -> Option<&[u8]> {
     packets.get(start..start.checked_add(length as usize)?)
 }
 
-/// The accelerators that a unit can have; each value is a bit of the register ACCEL, a page of registers and a window of tables.
+/// The accelerators that a unit can have; each value is a bit of the register ACCEL, a page of registers and a window
+/// of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Longest prefix match.
@@ -113,8 +115,8 @@ impl Kind {
         }
     }
 
-    /// The host's writes that fill its table from a text, as offsets from the base of all tables and words; `path` is for messages. An empty
-    /// text gives the table of one who wants none.
+    /// The host's writes that fill its table from a text, as offsets from the base of all tables and words; `path` is
+    /// for messages. An empty text gives the table of one who wants none.
     ///
     /// # Errors
     /// File and line of what is wrong.

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The unit's part of the broadcast: the region of memory that the words of all units come into, and the queue of messages.
+//! The unit's part of the broadcast: the region of memory that the words of all units come into, and the queue of
+//! messages.
 
 use std::collections::VecDeque;
 

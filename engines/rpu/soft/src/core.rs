@@ -187,7 +187,8 @@ impl Core {
         }
     }
 
-    /// Executes at most `limit` instructions; None when something happened that may have raised an interrupt, or at the limit.
+    /// Executes at most `limit` instructions; None when something happened that may have raised an interrupt, or at the
+    /// limit.
     fn steps(&mut self, system: &mut System, outside: &mut dyn Outside, limit: u64) -> Option<Pause> {
         let start = system.now;
         let end = start + limit;

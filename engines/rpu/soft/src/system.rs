@@ -465,8 +465,8 @@ impl System {
         Loaded::Value(value)
     }
 
-    /// Stores `bytes` bytes into the register that holds `address`, where no memory is. All bytes, halves or the whole of `value` are what is
-    /// stored.
+    /// Stores `bytes` bytes into the register that holds `address`, where no memory is. All bytes, halves or the whole
+    /// of `value` are what is stored.
     pub fn store_register(&mut self, address: u32, value: u32, bytes: u32, outside: &mut dyn Outside) -> Stored {
         match address & !3 {
             regs::RPU_CORE_SEND => self.send(value, None, kind::SEND, outside),
@@ -614,7 +614,8 @@ impl System {
         moved
     }
 
-    /// Writes a part of packet memory to host memory or reads it from there; false when there is no such part. It is done at once.
+    /// Writes a part of packet memory to host memory or reads it from there; false when there is no such part. It is
+    /// done at once.
     fn reach_host(&mut self, len: u16, tag: u8, address: Option<u32>, kind: u32, outside: &mut dyn Outside) -> bool {
         let Some(start) = address.and_then(packet_offset) else {
             return false;
@@ -640,7 +641,8 @@ impl System {
         true
     }
 
-    /// Sends a frame that the program made; the error flag to raise when there is none at `address`, or no such destination.
+    /// Sends a frame that the program made; the error flag to raise when there is none at `address`, or no such
+    /// destination.
     #[cold]
     fn generate(&mut self, len: u16, port: u8, address: u32, kind: u32, outside: &mut dyn Outside) -> Result<(), u16> {
         let destination = self.destination(port, kind).filter(|to| !to.loops()).ok_or(flag::BAD_DESTINATION)?;
@@ -712,7 +714,8 @@ impl System {
     }
 }
 
-/// Offset in packet memory of a place where a frame may start: within its row even and at most 14, so that little rotation is needed.
+/// Offset in packet memory of a place where a frame may start: within its row even and at most 14, so that little
+/// rotation is needed.
 fn packet_offset(address: u32) -> Option<u32> {
     let offset = address.wrapping_sub(PMEM_BASE);
     let in_row = offset % ROW;

@@ -1,9 +1,10 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What instructions and programs must do, for the simulator's test: from the specification's formulas, and from Unicorn.
+"""What instructions and programs must do, for the simulator's test: from the specification's formulas, and from
+Unicorn.
 
-Prints lines `i WORD A B RESULT` (one instruction, x3 = WORD(x1 = A, x2 = B)) and `p WORDS REGISTERS MEMORY REGISTERS MEMORY` (a program
-at CODE; the registers x1..x15 and the first 256 bytes of data memory before and after it). RV32I and M results are checked against
-Unicorn before they are printed.
+Prints lines `i WORD A B RESULT` (one instruction, x3 = WORD(x1 = A, x2 = B)) and
+`p WORDS REGISTERS MEMORY REGISTERS MEMORY` (a program at CODE; the registers x1..x15 and the first 256 bytes of data
+memory before and after it). RV32I and M results are checked against Unicorn before they are printed.
 """
 
 import random

@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 // Runs programs on core_bench. Each line of standard input is one run:
 //   PROGRAM DATA SEED STALL IRQ HALT INJECT CYCLES TRACE MEMORY
-// PROGRAM and DATA are raw little-endian images, loaded at the start of instruction and data memory. STALL and IRQ are chances in
-// 1/1000 per cycle that a response waits and that an interrupt is raised; HALT is the chance that a debugger halts the core, which then
-// carries out a few steps, writes the PC and writes it back, and with INJECT 1 looks at a register by way of a store that it puts into the
-// program for one step. The trace has none of this. At most CYCLES cycles. TRACE takes eight 32-bit words per
-// event (kind, pc, rd, value, byte enables, address, data, cycle); MEMORY takes the data memory at the end. "-" stands for no file.
-// For each run prints "ok CYCLES HALTS", "timeout pc", or "debugger: " and what a halted core did that it must not.
+// PROGRAM and DATA are raw little-endian images, loaded at the start of instruction and data memory. STALL and IRQ are
+// chances in 1/1000 per cycle that a response waits and that an interrupt is raised; HALT is the chance that a debugger
+// halts the core, which then carries out a few steps, writes the PC and writes it back, and with INJECT 1 looks at a
+// register by way of a store that it puts into the program for one step. The trace has none of this. At most CYCLES
+// cycles. TRACE takes eight 32-bit words per event (kind, pc, rd, value, byte enables, address, data, cycle); MEMORY
+// takes the data memory at the end. "-" stands for no file. For each run prints "ok CYCLES HALTS", "timeout pc", or
+// "debugger: " and what a halted core did that it must not.
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -47,7 +48,8 @@ class Debugger {
     top_.halt_ebreak = halt_ != 0 && phase_ != Step;
     if (top_.halted == 0) {
       still_ = 0;
-      if (phase_ == Run && top_.halt && random_() % 4 == 0) top_.halt = 0;  // taken back: it runs on, at most after a moment
+      // taken back: it runs on, at most after a moment
+      if (phase_ == Run && top_.halt && random_() % 4 == 0) top_.halt = 0;
       else if (phase_ == Run && halt_ != 0 && random_() % 1000 < halt_) top_.halt = 1;
       return;
     }

@@ -66,9 +66,11 @@ class Record:
 
 @dataclass(frozen=True)
 class Job:
-    """A program for the bench. `stall` and `irq` are chances per cycle in 1/1000; `memory` is what data memory starts with.
+    """A program for the bench. `stall` and `irq` are chances per cycle in 1/1000; `memory` is what data memory starts
+    with.
 
-    `halt` is the chance that a debugger halts the core, and `inject` has it put instructions into the program (bench.cpp).
+    `halt` is the chance that a debugger halts the core, and `inject` has it put instructions into the program
+    (bench.cpp).
     """
 
     program: list[int]

@@ -115,8 +115,8 @@ module core_bench (
   assign trace_addr  = w_q.addr;
   assign trace_wdata = w_q.wdata;
 
-  // Before a program starts the branch target buffer is filled with noise, as another program would leave it: nothing in it
-  // may change what the core does.
+  // Before a program starts the branch target buffer is filled with noise, as another program would leave it: nothing
+  // in it may change what the core does.
   always_ff @(posedge clk) if (rst) dut.btb.mem[noise[3:0]] <= {4'd0, noise[31:10]};
 
   logic [2:0] owed_q;  // instructions that completed although an interrupt was due

@@ -11,7 +11,8 @@ import isa
 CORNERS = [0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFF, 0x10000, 0xFFFF0000, 0x55555555]
 END, ACK = 0xFFC, 0x3C  # stores that the bench understands
 
-# x28 and x29 point into data memory, x24 to x27 count loops, x30 and x31 belong to the trap handler, x1 and x5 to calls.
+# x28 and x29 point into data memory, x24 to x27 count loops, x30 and x31 belong to the trap handler, x1 and x5 to
+# calls.
 FREE = [r for r in range(2, 24) if r != 5]
 LOOPS = [24, 25, 26, 27]
 LINKS = {3: 1, 2: 5}  # by depth of the block
@@ -36,7 +37,8 @@ def finish() -> list[int]:
 
 
 def handler() -> list[int]:
-    """Acknowledges an interrupt; steps over an instruction that raised an exception. Mixes what the CSRs say into x31."""
+    """Acknowledges an interrupt; steps over an instruction that raised an exception. Mixes what the CSRs say into x31.
+    """
     exception = [
         isa.csr("csrrs", 31, isa.CSRS["mtval"], 0),
         isa.reg("xor", 31, 31, 30),

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Bare programs on the xdp core's RTL (penstock_xdp_compiler::bare): many runs in one simulation, each with a memory of its own in the unit's
-//! maps, which the frame that starts it names.
+//! Bare programs on the xdp core's RTL (penstock_xdp_compiler::bare): many runs in one simulation, each with a memory
+//! of its own in the unit's maps, which the frame that starts it names.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -38,7 +38,8 @@ struct Arguments {
     /// Print the rows of each program.
     #[arg(long)]
     rows: bool,
-    /// Run the rows of each program on the frames of this capture, from the first port, with maps that begin as the object says.
+    /// Run the rows of each program on the frames of this capture, from the first port, with maps that begin as the
+    /// object says.
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
     /// Give a map so many entries in place of its own, as loaders do. Repeatable.

@@ -1,5 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Byte 0 of the frame is the key of a map of devices, which may be asked first: frames of which byte 1 is odd go to the host when it has none. */
+/* Byte 0 of the frame is the key of a map of devices, which may be asked first: frames of which byte 1 is odd go to
+ * the host when it has none. */
 #include <packet.h>
 
 struct {

@@ -1,5 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The frame says which helper is called, in byte 0, and with what, in byte 1; it goes back with what the helper gave. */
+/* The frame says which helper is called, in byte 0, and with what, in byte 1; it goes back with what the helper
+ * gave. */
 #include <packet.h>
 
 int first(struct xdp_md *ctx);

@@ -15,7 +15,8 @@ use serde_json::{Number, Value as Json, json};
 use super::{Entry, Map, MapError, Record};
 use crate::services::map::SERVICE;
 
-/// The only name of an object that is bytes, whatever the type: `{"$bytes": "0a0b"}`. No member of a struct is called so.
+/// The only name of an object that is bytes, whatever the type: `{"$bytes": "0a0b"}`. No member of a struct is called
+/// so.
 const BYTES: &str = "$bytes";
 
 /// What to do about a file that cannot be read.

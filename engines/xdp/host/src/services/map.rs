@@ -411,7 +411,8 @@ fn is_zero(value: &Json) -> bool {
     }
 }
 
-/// Values of the largest array that is dumped: all of them are there, so they fill memory and file whatever the frames do.
+/// Values of the largest array that is dumped: all of them are there, so they fill memory and file whatever the frames
+/// do.
 const LARGEST: u64 = 1 << 22;
 
 /// What all maps hold, a file for each: an entry a line, so that differences between runs can be seen.
@@ -459,7 +460,8 @@ fn text_of(answer: &Answer) -> String {
     }
 }
 
-/// The file of a map: an object may call it as it likes, and the name of global data begins with a dot, which would hide the file.
+/// The file of a map: an object may call it as it likes, and the name of global data begins with a dot, which would
+/// hide the file.
 fn file_of(map: &str) -> String {
     let hidden = if map.is_empty() || map.starts_with('.') { "globals" } else { "" };
     format!("{hidden}{}.json", map.replace(['/', '\n'], "_"))
