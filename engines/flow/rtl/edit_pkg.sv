@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 
-// What a row does to a frame: its edits in the normal form that the compiler gives them
-// (engines/flow/compiler/src/edits.rs), and where the frame goes.
+// The effect of a row on a frame: its edits, in the normal form that the compiler gives them
+// (engines/flow/compiler/src/edits.rs), and the frame's destination.
 package edit_pkg;
   import flow_pkg::*;
 

@@ -51,7 +51,7 @@ module flow_act
     endcase
   endfunction
 
-  // A frame that passes, or that no row takes, has no edits: so they are kept off where they are few bits, and not
+  // A frame that passes, or that matches no row, has no edits. The edits are suppressed where they are few bits, not
   // where they meet the frame.
   wire acts = takes && fits;
   edit_t edit;

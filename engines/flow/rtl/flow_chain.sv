@@ -6,10 +6,11 @@
 //   headers ─> element 0 ─> queue ─> element 1 ─> queue ─> … ─> verdict ─> headers, verdict
 //                           2                     2             0
 //
-// One frame's headers a cycle, in order. An element may hold what comes, never what leaves: so behind each but the
-// last there is a queue, and an element takes a frame only while that has room for it and for all that are between
-// the element's input and the queue's end. What leaves the last one is taken at once (flow_frames.sv). So elements
-// wait only for those behind them, and those for nobody: a chain that takes nothing is empty soon.
+// One frame's headers a cycle, in order. An element may stall its input, but not its output. Each element except the
+// last therefore has a queue behind it, and takes a frame only while the queue has room for it and for all frames
+// between the element's input and the end of the queue. The output of the last element is taken at once
+// (flow_frames.sv). An element therefore waits only for later elements, and the last one waits for none: a chain
+// without new frames is soon empty.
 module flow_chain
   import penstock_pkg::*, fields_pkg::*, flow_pkg::*;
 #(

@@ -77,7 +77,7 @@ module flow_clock
       bits_q <= bits_q << 2;
       rest_q <= rest_d;
       quotient_q <= {quotient_q[29:0], digits};
-      // What passes meanwhile is added at the end.
+      // Cycles that pass meanwhile are added at the end.
       part_q <= part_d;
       us_q   <= us_q;
       if (left_q == 1) begin

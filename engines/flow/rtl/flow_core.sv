@@ -20,19 +20,20 @@
 //     to five of a microsecond's 250 cycles;
 //   - in programs that evict, while a frame ahead shares a place with it, unless both are of one flow, whose context is
 //     there: up to five cycles.
-// A context that is newer than what was read comes from the operation ahead of the same key: it is at most five ahead.
-// So each operation sees all that those before it did, at its own time, and the table changes in A alone, in their
-// order.
+// If an operation ahead has the same key, its context is newer than the one read from the table; it is at most five
+// ahead. Each operation therefore sees the effects of all earlier ones, at its own time, and only A changes the table,
+// in their order.
 //
 // A new context goes into a way of its four places, when one is empty, else into the stash. The mover takes entries of
 // the stash, as operations of their own where no frame comes (or, when the stash fills, before frames), to an empty
 // place of theirs, or in exchange for what lies there. Frames wait while the stash may not have a slot for each that is
 // on its way.
 //
-// There are keys for which it never will: twelve that share their places, to name the plainest. So frames wait for the
-// mover only while there is patience, a count of cycles. Each in which one is held back takes one away; an entry of the
-// stash that finds an empty place brings 256, and time one in 32 cycles. Without patience frames go on, and a context
-// that finds no slot is not kept, or, in programs that evict, takes another's place. So
+// For some key sets the stash never gets a free slot, for example for twelve keys that hash to the same places. Frames
+// therefore wait for the mover only while the element has patience, a count of cycles. Each cycle in which the mover
+// holds a frame back takes one away. An entry of the stash that finds an empty place adds 256, and time adds one every
+// 32 cycles. Without patience frames go on, and a context that finds no slot is not kept, or, in programs that evict,
+// takes another's place. Therefore
 //   cycles in which the mover holds frames back  <=  4,352 + 256 * contexts that came into the stash + a tenth of all cycles.
 //
 // When no context can be added, a program that evicts puts the new one where another was: of those in its four places
@@ -135,7 +136,7 @@ module flow_core
     context_t content;
   } entry_t;
 
-  // What an operation carries from one end to the other.
+  // The data that an operation carries through the pipeline.
   typedef struct packed {
     logic                valid;
     op_e                 op;
@@ -292,13 +293,13 @@ module flow_core
   head_t [Ahead:1] ahead;
   assign ahead = {a_q, r_q, c_q, x_q, s_q};
 
-  // What has neither a key nor a place that it looks at comes by no place.
+  // An operation has places only if it has a key or looks at a place itself.
   function automatic logic has_places(head_t head);
     return head.valid && (head.keyed || head.op == OpWalk || head.op == OpRead);
   endfunction
 
-  // Who looks at a slot of the stash does not know whose it is, so it waits for all that is ahead, and all behind wait
-  // for it; but walkers of a sweep, which come to each slot once.
+  // An operation that looks at a slot of the stash does not know whose slot it is, so it waits for all operations
+  // ahead, and all later operations wait for it. Walkers of a sweep do not wait, because they visit each slot once.
   function automatic logic has_slot(head_t head);
     return head.where.stash && (head.op == OpWalk || head.op == OpRead);
   endfunction
@@ -345,7 +346,7 @@ module flow_core
     );
   end
 
-  // Of the frame right ahead nothing is known in time: one of the same key waits in T.
+  // The frame directly ahead is not known in time: a frame of the same key waits in T.
   logic [Ahead:2] s_same_key_q, x_same_key_q;
   logic [Ahead:1][Ways-1:0] s_same_addr_q, x_same_addr_q;
   always_ff @(posedge clk) begin
@@ -438,7 +439,7 @@ module flow_core
     x_read.present = x_read.placed;
     x_hard_passed = x_read.content.hard.on && has_passed(x_q.now, x_read.content.hard.at);
     x_idle_passed = x_read.content.idle.on && has_passed(x_q.now, x_read.content.idle.at);
-    // Of two that have passed the earlier counts.
+    // If both have passed, the earlier one counts.
     x_idle_counts = x_idle_passed && (!x_hard_passed || is_before(x_read.content.idle.at, x_read.content.hard.at));
     x_period = x_idle_counts ? program_i.periods[x_read.content.idle.period] : program_i.periods[x_read.content.hard.period];
     x_expired = x_read.placed && (x_hard_passed || x_idle_passed) && (x_q.op == OpFrame || x_q.op == OpWalk);
@@ -452,12 +453,12 @@ module flow_core
     for (int unsigned d = 1; d <= Ahead; d++) if (!x_ahead[d].stash) x_free &= ~(x_same_addr_q[d] & Ways'(1) << x_ahead[d].way);
   end
 
-  // What an operation of the same key ahead has made of it is newer; it cannot have expired since, as both have one
+  // The result of an operation of the same key ahead is newer. It cannot have expired since, because both have the same
   // time.
   assign x_forwarded = x_same_key_q[5:2] != 0;
 
-  // What is not there begins anew, in a place that is free. A way that one ahead has left, or would have taken, still
-  // is.
+  // A context that does not exist begins in a free place. A way that an operation ahead has left, or would have taken,
+  // is still free.
   function automatic result_t settled(result_t result, logic forwarded);
     settled = result;
     if (!result.present) settled.content = fresh;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What an element reads of a frame: its key, and the operands of its program.
+// Extracts the key of a frame and the operands of the element's program.
 //
 //   vector, time ─> words of fields ─┬─> operands
 //                                    └─> halves of the key ─> in the order of both directions ─> key

@@ -2,7 +2,7 @@
 `default_nettype none
 
 // The host's window into an element: registers by byte address (engines/flow/regs/flow.rdl). A write takes one cycle;
-// what is read is there two cycles behind its address. Reading changes nothing.
+// read data follows two cycles after its address. Reads have no side effects.
 module flow_host
   import flow_pkg::*;
   import edit_pkg::*;

@@ -214,7 +214,7 @@ package flow_pkg;
     period_t period;
   } timeout_t;
 
-  // What a row does to registers and context.
+  // The effect of a row on registers and context.
   typedef struct packed {
     pick_t [Registers-1:0] r;
     pick_t [Globals-1:0]   g;
@@ -300,7 +300,7 @@ package flow_pkg;
     word_t moved;      // entries that went to another place
   } counts_t;
 
-  // Timeouts are at most 4,000 s. So times up to 2^28 us (268 s) ago are past, and all others still to come.
+  // Timeouts are at most 4,000 s. Times up to 2^28 us (268 s) ago are in the past, and all others in the future.
   function automatic logic has_passed(word_t now, word_t at);
     word_t late = now - at;
     return late[31:28] == '0;

@@ -5,8 +5,8 @@
 // without a register answers with `err`, and so does a write to one that can only be read.
 //
 // A write to the window of all elements waits until the chain is empty, while frames wait in front of it; then all
-// elements take it in the same cycle. An element that has answered holds frames back itself for as long as it needs.
-// So no frame is processed by a mix of old and new programs.
+// elements take it in the same cycle. An element that has answered blocks frames itself for as long as it needs.
+// Therefore no frame is processed by a mix of old and new programs.
 module flow_regs
   import flow_pkg::*, flow_regs_pkg::*;
 #(

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The rows of a program. What a row needs of the frame is known before its context, and what it needs of state, flow
-// and conditions in the first half of the element's loop; so but for a bit all of the second half is there to take the
-// first row that fits.
+// The rows of a program. A row's conditions on the frame are known before the context, and its conditions on state,
+// flow and comparisons in the first half of the element's loop. Except for one bit, the whole second half is free to
+// select the first row that matches.
 //
 //   predicates, parts ───────────────> of_frame (a bit a row)       in the cycle before the context is known
 //   of_frame, context, conditions ───> candidates                   with the conditions

@@ -272,7 +272,7 @@ def _address(text: str) -> int:
 
 
 def calculate(expression: tuple, value: Callable[[Operand], int]) -> int:
-    """What an expression gives, modulo 2^32 unless it is a lone operand."""
+    """The value of an expression, modulo 2^32 unless it is a lone operand."""
     if len(expression) == 1:
         return value(expression[0])
     operation, a, b = expression[0], value(expression[1]), value(expression[2])
@@ -318,7 +318,7 @@ def holds(compare: str, a: int, b: int) -> bool:
 
 
 class Missing(Exception):
-    """The frame has not got it."""
+    """The frame lacks the field."""
 
 
 class Layers:
@@ -568,7 +568,8 @@ class Machine:
             contexts[key] = context
         elif row.goto is not None or any(name in element.flow for name in updates):
             if element.evict and len(contexts) >= self.capacity[at]:
-                # Of how many the lowest or highest gives way is not said; with four at most it is of all.
+                # The language does not define among how many contexts the lowest or highest gives way; with four at
+                # most it is among all.
                 register = next(iter(element.flow))
                 sign = 1 if element.evict == "lowest" else -1
                 lowest = min(sign * one.registers[register] for one in contexts.values())
@@ -598,7 +599,7 @@ class Machine:
     def fits(
         self, row: Row, frame: Frame, value: Callable[[Operand], int], flags: dict[str, bool]
     ) -> tuple[dict[str, int], Frame] | None:
-        """What a row's registers and the frame become, if it fits."""
+        """The new registers and the new frame, if the row matches."""
 
         def operand(one: Operand | tuple) -> int:
             return value(one[0]) & one[1] if isinstance(one, tuple) else value(one)

@@ -20,7 +20,7 @@ Left = tuple[int | str, bytes] | None
 # When, at which Ethernet port, and what.
 Arrival = tuple[int, int, bytes]
 S = 1_000_000
-# The walker may come by that late: what is over for 268 s seems to be to come.
+# The walker may be this late: a time that passed 268 s ago looks like a future time.
 LATE = 250 * S
 # Cycles of the walker from one place of a table to the next, and some to spare for what it waits for.
 WALK = 130

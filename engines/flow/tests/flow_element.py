@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The element of the flow engine in plain Python: what a program is, as bits and in meaning (engines/flow/element.md).
+"""The element of the flow engine in plain Python: programs as bits and their meaning (engines/flow/element.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SOURCE = fields.tomllib.loads((ROOT / fields.SOURCE).read_text())
 PARTS = [*SOURCE["header"], *SOURCE["part"]]
 WORDS = fields.words(SOURCE)
 CHOICE_BITS = 6
-# What each half of a key and each operand choose from: (number of a word, 1 for its upper half).
+# The choices for each half of a key and each operand: (number of a word, 1 for its upper half).
 HALF_CHOICES = flow_choices.halves(flow_choices.Words())
 OPERAND_CHOICES = flow_choices.operands(flow_choices.Words())
 SIDES = (
@@ -131,8 +131,8 @@ def reads(source: Source, upper: int) -> bool:
 
 @dataclass(frozen=True)
 class Key:
-    """What a key is made of: parts that a frame must have, halves that change places, pairs that decide it, what each
-    half chooses.
+    """The parts of a key: parts that a frame must have, halves that change places, pairs that decide it, and the choice
+    for each half.
     """
 
     parts: int = 0
@@ -178,7 +178,7 @@ def word_of(number: int, values: Mapping[str, int]) -> int:
 
 
 def operands_of(chosen: Sequence[int], values: Mapping[str, int]) -> list[int]:
-    """What operands are that choose these."""
+    """The operands for these choices."""
     return [word_of(choices[choice][0], values) for choices, choice in zip(OPERAND_CHOICES, chosen, strict=True)]
 
 
@@ -438,7 +438,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Event:
-    """What the host is told: `kind` is "expired", "evicted", "new", "full" or "notified"."""
+    """An event for the host: `kind` is "expired", "evicted", "new", "full" or "notified"."""
 
     kind: str
     key: int
@@ -448,8 +448,8 @@ class Event:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a frame: the row that was taken, and the registers as they are then; of the flow's only when there
-    was a row.
+    """The outcome for a frame: the row that it matched, and the registers afterwards; those of the flow only if a row
+    matched.
     """
 
     row: int | None
@@ -467,16 +467,16 @@ class Element:
         self.contexts: dict[int, Context] = {}
         self.g = list(program.initial_g)
         self.now = 0
-        # Of several contexts any may give way: keys of those that did elsewhere, in their order.
+        # If several contexts could give way, any may: the keys of those that the device evicted, in their order.
         self.gone: list[int] = []
         self.ambiguous = False  # it was not known which
 
     def expire(self, key: int) -> Event | None:
-        """What is said when the time of a key's context was over; it is then as its timeout says."""
+        """The event if the time of a key's context is over; its timeout decides what follows."""
         context = self.contexts.get(key)
         if context is None:
             return None
-        # How late it is for each. What is more than 268 s late is to come.
+        # How late each timeout is. A timeout that is more than 268 s late counts as a future one.
         late = {timeout: (self.now - timeout[1]) % WORD for timeout in (context.hard, context.idle) if timeout}
         late = {timeout: by for timeout, by in late.items() if by < 1 << 28}
         if not late:

@@ -41,7 +41,7 @@ def values_of(frame: efsm.Frame, time: int) -> dict[str, int]:
     return frame.found.fields | frame.outside | {"time": time & 0xFFFFFFFF}
 
 
-# Of a frame behind an element: fields, headers, tags, what travels with them; verdict, its port, the next element.
+# A frame after an element: fields, headers, tags, the data that travels with them; verdict, its port, the next element.
 Left = tuple
 
 
@@ -65,13 +65,13 @@ def left_by(frame: efsm.Frame, verdict: tuple, next_: int) -> Left:
 
 @dataclass
 class Given:
-    """What an element got, and what it has made of it."""
+    """The input of an element, and its output."""
 
     now: int
     vector: Vector
     outcome: Outcome
     left: Left
-    # Of contexts that have ended since the one before, although their flows had no frames.
+    # Contexts that have ended since the last frame, although their flows had no frames.
     walked: list[Event]
 
 
@@ -145,7 +145,7 @@ class Twin(Machine):
         return verdict
 
     def number(self, verdict: tuple) -> int | None:
-        """Of the element to which a frame goes by its name."""
+        """The element to which a frame goes, by name."""
         return next((at for at, one in enumerate(self.elements) if one.name == verdict[-1]), None)
 
     def check_events(self, at: int, events: tuple[Event, ...], wanted: list[tuple]) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A flow block in the card, with elements that do what frames say (flow_stage.sv in this folder) and one echo unit
-behind it: what leaves where, in which order, and what is counted, beside a model in Scapy.
+"""A flow block in the card, with elements that obey commands in frames (flow_stage.sv in this folder) and one echo unit
+behind it: the frames that leave, their ports and order, and the counters, against a model in Scapy.
 """
 
 from __future__ import annotations
@@ -242,8 +242,8 @@ async def an_exit_that_stands(dut: Any) -> None:
 
 @cocotb.test()
 async def grown_too_long(dut: Any) -> None:
-    """A frame that a tag makes longer than frames may be is dropped, as oversize of its port; what is dropped anyway is
-    not counted twice.
+    """If a tag makes a frame longer than the maximum, the card drops it as oversize of its port; a frame that is
+    dropped anyway is not counted twice.
     """
     bench, traffic = await started(dut)
     tag, drop = does(PUSH, 5), does(DROP)
@@ -265,8 +265,8 @@ async def grown_too_long(dut: Any) -> None:
 @cocotb.test()
 async def all_elements_at_once(dut: Any) -> None:
     """Frames that meet one edition in the first element and another one in the second are dropped. With a write to both
-    there are none, whatever waits between them, and at line rate the frames that wait for it have room; with a write to
-    each there are many.
+    elements there are no such frames, whatever waits between the elements, and at line rate the waiting frames have
+    room; with a write to each element there are many.
     """
     bench, traffic = await started(dut)
     bench.pause = False

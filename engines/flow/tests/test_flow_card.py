@@ -58,8 +58,8 @@ class NatBench:
         await self.bench.boot()
 
     async def play(self, inside: list[bytes], outside: list[bytes]) -> list[bytes]:
-        """Sends frames into both ports at once; gives what has left for the outside. What is answered has its flow
-        already, so it does not matter which of two frames of different ports comes first.
+        """Sends frames into both ports at once; returns the frames that left for the outside. The flow of an answer
+        already exists, so it does not matter which of two frames of different ports comes first.
         """
         before = {exit_: len(out) for exit_, out in self.bench.out.items()}
         past: dict[int, list[bytes]] = {0: [], 1: [], HOST: []}
@@ -71,7 +71,7 @@ class NatBench:
                 if verdict[0] == "drop":
                     self.dropped += 1
                 else:
-                    # What passes goes through the unit, to the neighbour.
+                    # Frames that pass go through the unit, to the neighbour port.
                     (past[verdict[1]] if verdict[0] == "port" else onward[port ^ 1]).append(left)
                 self.bench.send(port, data)
         leave = sum(map(len, (*past.values(), *onward.values())))

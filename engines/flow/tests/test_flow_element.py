@@ -74,7 +74,7 @@ COMMIT, CLEAR, BEGIN_G, SWEEP = 1, 2, 4, 8
 WAYS, STASH = 4, 16
 SPREAD = 5  # bits of a key's hash that are in no place
 
-# Words that rows of random programs read: what they see is all in the frame.
+# Words that rows of random programs read; all of them are in the frame.
 KEY_FIELD = "data.7"
 X_FIELDS = ("tcp.seq", "meta1", "ip.src", "data.0", "tcp.ack", "data.1", "ip.dst", "hash")
 # Where these rows write what registers have become.
@@ -88,7 +88,7 @@ def number_of(name: str) -> int:
     return next(number for number, of in enumerate(WORDS) if (name, 0) in of)
 
 
-# A frame without Ethernet has no key; there is none, but tests make some.
+# A frame without Ethernet has no key. Real frames always have Ethernet, but tests make some without.
 HALVES_OF_KEY = [HALF_CHOICES[half].index((number_of(KEY_FIELD), half)) for half in range(2)]
 KEY = Key(parts=1 << ETH, halves=HALVES_OF_KEY + [0] * (HALVES - 2))
 OPERANDS_OF_ROWS = [OPERAND_CHOICES[at].index((number_of(name), 0)) for at, name in enumerate(X_FIELDS)]
@@ -266,7 +266,7 @@ class Bench:
         ]
 
     def colliding(self, count: int) -> list[int]:
-        """Keys of 32 bits that have the same sums, and so the same places: who knows the secret solves equations."""
+        """Keys of 32 bits with the same sums, and so the same places: with the secret one can solve the equations."""
         solved: dict[int, int] = {}  # by highest bit of the sums
         same = []
         for at in range(32):
@@ -317,7 +317,7 @@ def telling(number: int) -> int:
 
 
 def told(before: Vector, outcome: Outcome) -> Vector:
-    """What such a row makes of a frame."""
+    """The frame after such a row."""
     after = Vector.unpack(before.pack())
     if outcome.row is None or outcome.r is None:
         after.next += 1
@@ -443,7 +443,7 @@ def expected(
     sent: Sequence[tuple[Vector, int | None, list[int]]],
     changes: tuple[int, Program] | None = None,
 ) -> tuple[list[Vector], list[Event], list[Outcome]]:
-    """What becomes of frames, when from one of them on there is another program."""
+    """The outcomes of frames when the program changes at one of them."""
     wanted, events, outcomes = [], [], []
     for number, (vector, key, x) in enumerate(sent):
         if changes and number == changes[0]:
@@ -557,7 +557,7 @@ async def programs_change(dut: Any) -> None:
 
 @cocotb.test()
 async def half_a_program(dut: Any) -> None:
-    """What was not loaded to its end is not committed, and the next one begins anew."""
+    """A program that was not loaded completely is not committed, and the next one begins anew."""
     bench = Bench(dut, 4)
     await bench.start()
     await bench.run(COUNTING)
@@ -684,8 +684,8 @@ async def rates(dut: Any) -> None:
 
 @cocotb.test()
 async def the_walker_gives_way(dut: Any) -> None:
-    """Frames without contexts, which share no place with it, take eight cycles whenever they come; and it comes by
-    though there is one each cycle.
+    """Frames without contexts, which share no place with it, always take eight cycles; and the walker comes by even if
+    there is a frame in each cycle.
     """
     bench = Bench(dut, 18)
     await bench.start()
@@ -808,9 +808,8 @@ async def keys_count_up(dut: Any) -> None:
 
 @cocotb.test()
 async def keys_collide(dut: Any) -> None:
-    """Who knows the secret and sends flows that all share their places holds nobody up for long: those that find no
-    slot are not kept, as in a table that is full, or take the places of each other. Frames of others, and the host, go
-    on.
+    """Flows that all share their places, which need the secret, block other frames only briefly: those that find no
+    slot are not kept, as in a full table, or take the places of each other. Frames of other flows, and the host, go on.
     """
     bench = Bench(dut, 14)
     await bench.start()
@@ -854,8 +853,8 @@ async def keys_collide(dut: Any) -> None:
 
 @cocotb.test()
 async def others_give_way(dut: Any) -> None:
-    """In a larger table, of those in the new one's places: that with the lowest or highest register. Where there are
-    none it is added all the same.
+    """In a larger table, the context with the lowest or highest register in the new one's places gives way. If the
+    places have no contexts, the new one is added all the same.
     """
     bench = Bench(dut, 15)
     await bench.start()
@@ -886,8 +885,8 @@ async def others_give_way(dut: Any) -> None:
 
 @cocotb.test()
 async def the_clock_leaps(dut: Any) -> None:
-    """The host has all contexts looked at at once, those of the stash too: what is over by then ends, and no frame
-    comes between.
+    """The host has all contexts checked at once, including those of the stash: those whose time is over end, and no
+    frame comes between.
     """
     bench = Bench(dut, 16)
     await bench.start()
@@ -972,7 +971,7 @@ async def the_host_sets_registers(dut: Any) -> None:
 
 @cocotb.test()
 async def time_passes(dut: Any) -> None:
-    """Contexts go, or change their state, when their time is over: at their next frame, one cycle later or many, or
+    """Contexts end, or change their state, when their time is over: at their next frame, one cycle later or many, or
     when the walker comes by.
     """
     bench = Bench(dut, 10)
@@ -1003,7 +1002,7 @@ async def time_passes(dut: Any) -> None:
     for round_ in range(50):
         bench.outputs.clear()
         walks = round_ % 25 == 24
-        # Frames follow each other while the clock goes on; so what one leaves may be over for the next.
+        # Frames follow each other while the clock goes on, so the context of one frame may be over for the next.
         vectors, wanted, events = [], [], []
         for _ in range(10):
             key, x = (
@@ -1025,7 +1024,7 @@ async def time_passes(dut: Any) -> None:
         found = await bench.all_events()
         for event in events:
             found.remove(event)
-        # What the walker has found the model finds by now.
+        # By now the model also finds the contexts that the walker has found.
         assert sorted(map(repr, found)) == sorted(repr(model.expire(event.key)) for event in found)
         gone += len(found)
         if walks:
@@ -1062,8 +1061,8 @@ async def check_element(bench: Bench, of: str, at: int, one: Play) -> None:
 
 
 def in_place(given: Given, at: int) -> tuple:
-    """What is left of a frame by an element that is the first of its chain: only what no row took goes to another
-    element than where its row says.
+    """The output for a frame from the first element of a chain: only a frame that matched no row may go to another
+    element than the one its row names.
     """
     *rest, next_ = given.left
     return (*rest, 1 if given.outcome.row is None else next_)
@@ -1138,7 +1137,7 @@ async def any_key(dut: Any) -> None:
     assert swapped > 5
 
 
-# What holds a flood of new flows back is seen in a larger table, where places are hard to find.
+# A larger table shows the delay of a flood of new flows, because places are hard to find.
 @pytest.mark.parametrize(
     ("case", "entries"),
     [

@@ -108,7 +108,7 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     assert listed.startswith(
         "assign: key ip.src, ip.dst, l4.proto, l4.sport, l4.dport; 20 of 63569 contexts; next_port 1044\n"
     )
-    # The next one gets the port that is said.
+    # The next flow gets the given port.
     up.ctl("flow", "set", "assign", "next_port=40000")
     (line,) = finish(net.python(RIGHT, CLIENTS, "10.0.0.1", "8000", "1")).splitlines()
     assert line.split()[1:] == ["203.0.113.1", "40000", "True"]
@@ -125,7 +125,8 @@ def test_tcp_through_tracking(net: Net, tmp_path: Path) -> None:
     lines = [line.split() for line in finish(net.python(RIGHT, CLIENTS, "10.0.0.1", "8000", "20")).splitlines()]
     assert len(lines) == 20 and all(inside == seen and same == "True" for inside, _, seen, same in lines)
     assert up.status()["drops"].get("blocked", 0) == 0
-    # What the card counted is what the ends sent: a SYN, the bytes, a FIN. Servers end a little behind their clients.
+    # The card counts the frames that the ends sent: a SYN, the bytes, a FIN. Servers finish a little after their
+    # clients.
     deadline = time.monotonic() + 10
     while {context["state"] for context in flow(up, "dump", "tracking.windows")} != {"DONE"}:
         assert time.monotonic() < deadline
@@ -149,7 +150,7 @@ def guide() -> dict[str, str]:
 
 
 def test_knocking(net: Net, tmp_path: Path) -> None:
-    """What docs/flow.md shows at work, with the same program and the same card."""
+    """The commands of docs/flow.md, with the same program and the same card."""
     files = guide()
     for name in ("knock.efsm", "knock.toml"):
         (tmp_path / name).write_text(files[name].replace("../engines", str(ROOT / "engines")))

@@ -26,7 +26,7 @@ MACS = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}
 # With the addresses of this machine it would be another frame on each.
 ADDRESS_QUESTION = Ether(**MACS) / ARP(hwsrc=MACS["src"], psrc="10.9.9.1", pdst="10.9.9.2")
 PASS, DROP = ("pass",), ("drop",)
-# What came: when, from where, what; and what becomes of it.
+# A frame with its time and port.
 Step = tuple[int, int, Packet]
 Answer = tuple[tuple, Packet]
 Model = Callable[[int, int, Packet], Answer]
@@ -164,7 +164,7 @@ def knocks() -> Iterable[Step]:
     for host, size in (("8.8.8.8", 8), ("9.9.9.9", 8), ("8.8.8.8", 24)):
         for piece in fragment(to(host, 22) / Raw(bytes(20)), fragsize=size):
             yield 303 * S, 0, piece
-    # What the server says.
+    # The server's answer.
     yield 303 * S, 1, tcp("10.0.0.1", "8.8.8.8", 22, 1024, "SA")
     yield 303 * S, 1, tcp("10.0.0.1", "9.9.9.9", 22, 1024, "SA")
     yield 303 * S, 1, ADDRESS_QUESTION
@@ -352,7 +352,7 @@ def test_load_balancer() -> None:
 
 
 def crowd() -> Iterable[Step]:
-    # What is over takes up room until someone comes by; so all within 20 s.
+    # An expired context takes up room until the walker comes by, so all frames are within 20 s.
     return [(at, 0, tcp("198.51.100.1", "192.0.2.1", 1000 + at % 7, 80)) for at in range(30)]
 
 
@@ -553,7 +553,7 @@ def test_syn_flood() -> None:
 
 
 def test_syn_flood_from_everywhere() -> None:
-    """A full table: who is banned stays so."""
+    """A full table: a banned host stays banned."""
     with Soft(PROGRAMS / "syn_flood.efsm") as soft:
         evil = bytes(tcp("6.6.6.6", "10.0.0.1", 1, 80))
         verdicts = [soft.run(evil, 0, at)[0] for at in range(101)]
@@ -680,8 +680,8 @@ def test_optimistic_ack(seed: int) -> None:
 
 
 class Spreader:
-    """A host may have 100 connections open; who had more must close half, or wait for five minutes. Who sends nothing
-    for as long is forgotten.
+    """A host may have 100 open connections; a host with more must close half of them, or wait for five minutes. A host
+    that is silent for that long is forgotten.
     """
 
     def __init__(self) -> None:
@@ -726,7 +726,7 @@ def test_super_spreader() -> None:
 
 
 def test_super_spreader_may_come_back() -> None:
-    """Whose connections were all refused, and who goes on asking."""
+    """A host whose connections were all refused goes on asking."""
     times = [*range(101), *(240 * S * n for n in range(1, 101))]
     seen = play("super_spreader", Spreader(), [(time, 1, tcp("10.0.0.1", "9.9.9.9", 1, 1)) for time in times])
     assert seen[DROP] == 2
@@ -770,7 +770,8 @@ class Nat:
     PUBLIC = "203.0.113.1"
 
     def __init__(self) -> None:
-        # Of a flow its port, until when, and whether its connection has ended; of a port its flow, and until when.
+        # For each flow its port, its deadline, and whether its connection has ended; for each port its flow and its
+        # deadline.
         self.ports: dict[tuple, tuple[int, int, bool]] = {}
         self.flows: dict[tuple[int, type], tuple[tuple, int]] = {}
         self.next = 1024
@@ -811,10 +812,10 @@ class Nat:
 
 
 def sessions() -> Iterable[Step]:
-    # Of a NAT of its own, so that answers go to ports that were given.
+    # A NAT for the generator alone, so that answers go to ports that were assigned.
     chance, time, nat = random.Random(9), 0, Nat()
     for at in range(2500):
-        # At last so long that connections end, too.
+        # The last pauses are so long that connections end.
         pauses = (150, 299) if at < 2000 else (2000, 3999)
         time += chance.choice((1, 1000, S, S)) if chance.random() < 0.99 else chance.choice(pauses) * S
         make = chance.choice((tcp, udp))
@@ -892,7 +893,7 @@ def test_nat_keeps_connections() -> None:
 
 
 def test_nat_has_no_room() -> None:
-    """Who finds a table full gets no port, and none is lost."""
+    """A flow that finds the table full gets no port, and no port is lost."""
     path = PROGRAMS / "nat.efsm"
     machine = Machine(path.read_text(), 5)
     with Soft(path, 5) as soft:
@@ -998,7 +999,7 @@ def test_quota_is_topped_up() -> None:
         assert soft.insert(1, [subscriber], 2, [5000]) == "done"
         assert [soft.run(frame, 1, at)[0] for at in range(100, 106)] == [out(0)] * 4 + [DROP] * 2
         soft.events()
-        # Who had little, or nothing, and then has much, is told of again.
+        # A host that had little traffic, or none, and then has much is reported again.
         for state in (1, 2):
             assert soft.insert(1, [subscriber], state, [50_000]) == "done"
             assert [soft.run(frame, 1, 150)[0] for _ in range(40)] == [out(0)] * 36 + [DROP] * 4
@@ -1090,7 +1091,7 @@ def test_paxos_acceptor() -> None:
 
 
 def test_paxos_agrees() -> None:
-    """Three acceptors, proposers that overtake each other, messages that get lost: what is decided once stays decided.
+    """Three acceptors, proposers that overtake each other, lost messages: a decision never changes.
     """
     path = PROGRAMS / "paxos_acceptor.efsm"
     chance, time, decided = random.Random(13), 0, {}
@@ -1195,7 +1196,7 @@ class Network:
         self.chance, self.cache = chance, cache
         self.stored: Counter[int] = Counter()
         self.confirmed: Counter[int] = Counter()
-        # Of each request, by its client's port: what it is, its key, and what was confirmed when it was made.
+        # For each request, by its client's port: its kind, its key, and the value that was confirmed when it was made.
         self.asked: list[tuple[int, int, int]] = []
         # When, in which order of those at one time, to whom, and what.
         self.coming: list[tuple[int, int, str, Packet]] = []
@@ -1275,7 +1276,7 @@ def test_no_room(program: str, port: int, known: Packet, new: Packet, verdict: t
             assert result[0] == wanted and result == machine.run(bytes(packet), port, time)
 
 
-# What each program is played with, and its model; tcp_tracking has tests of its own (test_flow_tcp.py).
+# The frames and the model for each program; tcp_tracking has tests of its own (test_flow_tcp.py).
 SEQUENCES: dict[str, Callable[[], tuple[Model, Iterable[Step]]]] = {
     "big_flows": lambda: (Big(), few_flows()),
     "flowlets": lambda: (Flowlets(), bursts()),

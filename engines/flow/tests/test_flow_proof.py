@@ -35,13 +35,13 @@ def run(task: str) -> None:
 
 
 def test_prove() -> None:
-    """From a reset, and from any state that the invariants allow to the next: so at all times."""
+    """By induction: from a reset, and from any state that the invariants allow to the next state."""
     run("prove")
 
 
 @pytest.mark.long
 def test_cover() -> None:
-    """What the proof speaks of happens: entries are pushed into the stash and found there, give way, expire, find no
+    """The covered cases are reachable: entries are pushed into the stash and found there, give way, expire, find no
     place.
     """
     run("cover")

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Connections, with what networks do to them, and forgeries, through engines/flow/programs/tcp_tracking.efsm: what
-hosts send passes, what they do not is dropped.
+"""Connections with all faults of real networks, and forgeries, through engines/flow/programs/tcp_tracking.efsm: frames
+that hosts sent pass, all others are dropped.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Connection:
 
     chance: random.Random
     port: int
-    # What each side sends next.
+    # The next sequence number of each side.
     number: dict[int, int] = field(default_factory=dict)
-    # What was sent, to be sent again.
+    # The frames that were sent, for retransmission.
     sent: list[tuple[int, Packet]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class Connection:
         yield side, packet, True
 
     def forged(self) -> Iterator[Event]:
-        """What only an attacker sends into an open connection."""
+        """Frames that only an attacker sends into an open connection."""
         # Farther than windows are.
         far = self.chance.choice(((1 << 30) + 1, 1 << 31, -(1 << 30) - 2, -(1 << 30) - (1 << 21)))
         for side in HOSTS:
@@ -81,7 +81,7 @@ class Connection:
         yield OUTSIDE, self.segment(OUTSIDE, "SA"), False
         yield OUTSIDE, self.segment(OUTSIDE, "A", 5), False
         yield INSIDE, self.segment(INSIDE, "A", 5), False
-        # Of the data of a SYN (RFC 7413) the other side takes all, some or none.
+        # The other side takes all, some or none of a SYN's data (RFC 7413).
         data = self.chance.choice((0, 0, 1, 500))
         taken = self.chance.randint(0, data)
         again = self.segment(INSIDE, "S")
@@ -172,7 +172,7 @@ def life(seed: int, pause: int = 4000 * S) -> Iterator[tuple[int, int, Packet, b
                 time += chance.choice((1, 1000, 50_000))
                 yield time, side, packet, passes
         if chance.random() < 0.5 and pause:
-            # Whatever it was, it is over. What inside sends may still leave; nothing comes in.
+            # Whatever its state was, the connection is over. Frames from inside may still leave; no frame comes in.
             time += pause
             yield time, OUTSIDE, connection.segment(OUTSIDE, "A", 10), False
         time += 1
@@ -201,7 +201,7 @@ def test_connections(seed: int) -> None:
 
 
 def others() -> Iterator[tuple[Packet, bool]]:
-    """What is of no connection, and whether it comes in."""
+    """Frames that belong to no connection, and whether they come in."""
     yield Ether(**MACS) / ARP(), True
     yield Ether(**MACS) / IP() / UDP(), True
     yield from ((packet, False) for packet in deep(TCP(flags="A")))
@@ -219,7 +219,8 @@ def test_everything_else() -> None:
 
 
 def test_what_is_over_takes_no_room() -> None:
-    """A connection each ten seconds, which is over at once: of a table of ten none is refused. What is open stays."""
+    """A connection every ten seconds, which ends at once: a table of ten refuses none of them. Open connections stay.
+    """
     path = PROGRAMS / "tcp_tracking.efsm"
     time = 0
     with Soft(path, contexts=10) as soft:
@@ -273,7 +274,7 @@ def test_a_handshake_that_finds_no_room() -> None:
             ]
         ):
             assert [goes(event, time) for event in connection.send(side, flags)] == [wanted]
-        # What is not TCP needs no room.
+        # Frames other than TCP need no context.
         question = Ether(**MACS) / IP(src=HOSTS[INSIDE], dst=HOSTS[OUTSIDE]) / UDP(sport=1, dport=53)
         assert goes((INSIDE, question, True), 10)
         # The first one's handshake is forgotten; it is still open.
@@ -300,7 +301,7 @@ def refused() -> Iterator[Event]:
 
 
 def changed_mind(side: int) -> Iterator[Event]:
-    """A side that resets a connection before it is open; what the other side sends then is of none."""
+    """A side resets a connection before it is open; later frames of the other side belong to no connection."""
     connection = Connection(random.Random(2), 2)
     yield from connection.send(INSIDE, "S")
     yield from connection.send(OUTSIDE, "SA")

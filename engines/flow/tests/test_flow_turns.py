@@ -52,8 +52,8 @@ def of(host: int, sport: int = 1, data: bytes = b"") -> Packet:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_over_takes_no_room(target: str, tmp_path: Path) -> None:
-    """Of two sources each time both find room, as those before are over; a third does not. A microsecond apart no
-    walker has been everywhere.
+    """Each time, the contexts of two sources find room, because the earlier ones are over; a third source does not. In
+    a microsecond, no walker has visited all places.
     """
     steps = [(time, 0, of(3 * time + n)) for time in range(1, 20) for n in range(3)]
     steps += [(5 * S * time, 0, of(100 + n)) for time in range(1, 4) for n in range(2)]

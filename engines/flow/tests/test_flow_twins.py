@@ -2,8 +2,8 @@
 """Random programs of the flow engine on random frames in a card: both targets do what plain Python makes of the
 program's text, in all that leaves the card and all that the host sees of it.
 
-PENSTOCK_FLOW_ROUNDS says how many programs, PENSTOCK_SEED which is the first. When one fails, what is left of it that
-still does is in the message.
+PENSTOCK_FLOW_ROUNDS sets the number of programs, PENSTOCK_SEED the first one. When a program fails, the message has the
+smallest part of it that still fails.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 # All programs run on the same kind of card.
 PORTS, ELEMENTS, CONTEXTS = 2, 2, 62
 NOTHING = "element e1 {\nport == 255 => drop\n}"
-# Most random programs do next to nothing: so many are tried, until one takes so many of its rows.
+# Most random programs match hardly any frame, so up to this many are tried until one matches this many of its rows.
 TRIES, ROWS = 500, 3
 # Microseconds in which the walker gets round a table on soft.
 ROUND = 200
@@ -114,8 +114,8 @@ class CardTraffic(Traffic):
 class Case:
     text: str
     arrivals: list[Arrival]
-    # The walker has been everywhere before frames find another time. Otherwise what is over is found by frames as well,
-    # in which order is not said; so it may not matter how many contexts there are.
+    # Whether the walker has visited all places before frames see another time. Otherwise frames also find expired
+    # contexts, in an undefined order, and the result must not depend on the number of contexts.
     strict: bool
 
     def batches(self) -> list[tuple[int, int, list[bytes]]]:
@@ -185,7 +185,7 @@ def on_card(case: Case, target: str, folder: Path) -> list[Record]:
 
 
 class CardSide:
-    """What a card shows."""
+    """The observable state of a card."""
 
     def __init__(self, card: TimedCard) -> None:
         self.card = card
@@ -286,7 +286,7 @@ class Oracle(Machine):
 
 
 class PythonSide:
-    """What plain Python says that a card shows."""
+    """The state that plain Python predicts for a card."""
 
     def __init__(self, oracle: Oracle) -> None:
         self.oracle = oracle
@@ -337,7 +337,7 @@ class PythonSide:
 
 
 def record(case: Case, side: CardSide | PythonSide) -> list[Record]:
-    """Takes the frames of a case through; what is seen of each batch."""
+    """Sends the frames of a case through; the records of each batch."""
     records: list[Record] = []
     batches = case.batches()
     before: int | None = None

@@ -12,8 +12,9 @@
 // Reads of packet memory leave in the order in which they are taken, one a cycle; of kinds that ask in the same cycle
 // the lowest is first. A row is back three cycles after its request at the earliest.
 //
-// Only the low bits of the page decide who holds the core, and none where only one kind is there: the core waits behind
-// them. So a read of nobody's page may wait for an accelerator, which is never long.
+// Only the low bits of the page decide which accelerator holds the core, and none of them do if only one kind is there,
+// because these bits are on the core's critical path. A read of an unused page may therefore wait for an accelerator,
+// which never takes long.
 module accel #(
     parameter int unsigned Accel = 0
 ) (

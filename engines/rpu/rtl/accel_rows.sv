@@ -6,10 +6,10 @@
 //
 //   start ‖ check, how many rows ‖ request ‖ ─> accel.sv, packet memory ─> ‖ row, which bytes ‖ zero the others ‖ ─> row
 //
-// One row a cycle while `room` is up and nobody else asks; the first comes eight cycles after `start`. A start before
-// the last row has come begins anew: rows of the range before do not come any more. Bytes that do not all lie in packet
-// memory are an error, and none of them count. Of a range of fewer than `Least` bytes come the rows that so many would
-// take. A row stays until the next one comes.
+// One row a cycle while `room` is up and no other accelerator asks; the first row arrives eight cycles after `start`. A
+// start before the last row begins again: rows of the earlier range no longer arrive. A range that is not completely in
+// packet memory is an error, and none of its bytes count. A range of fewer than `Least` bytes gives as many rows as a
+// range of `Least` bytes. A row stays until the next one arrives.
 module accel_rows
   import penstock_pkg::*;
 #(

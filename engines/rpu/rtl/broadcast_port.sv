@@ -9,12 +9,12 @@
 //   bc.in ─> register ─┬─> region, port B (the host waits)
 //                      └─> filter ─> message queue (2,048 addresses) ─> head register
 //
-// What a unit stores stands in its own region at once, and in all others in one and the same cycle, some cycles later
-// (broadcast.sv). An address stands in the message queue once, however often it is stored before it comes to the head:
-// the queue cannot overflow and no receiver ever holds a sender up. A word that comes when its address is at the head,
-// or has been, makes it queue again; so who reads the region after the address misses nothing. Without `listen` the
-// queue runs dry, an address a cycle; in the 2,048 cycles after a reset nothing is queued. A byte that the core and a
-// word write at once gets either value: a word should have one writer.
+// A word that a unit stores is in its own region at once. Some cycles later it is in all other regions, in one and the
+// same cycle (broadcast.sv). An address is in the message queue once, however often it is stored before it reaches the
+// head. The queue therefore cannot overflow, and no receiver ever stalls a sender. If a word arrives when its address
+// is at the head, or has been there, it is queued again, so a program that reads the region after the address misses
+// nothing. Without `listen` the queue drains, an address a cycle; in the 2,048 cycles after a reset nothing is queued.
+// If the core and a word write a byte in the same cycle, the byte gets either value: a word should have one writer.
 module broadcast_port
   import penstock_pkg::*;
 (
@@ -109,7 +109,7 @@ module broadcast_port
 
   always @(posedge clk) begin
     if (b_en) begin
-      // Reads first, whatever it does: so the core, which may look at the same word, sees the old one.
+      // The read comes first, even when the port also writes. The core, which may read the same word, sees the old one.
       host_rdata <= mem[b_addr];
       if (b_we) for (int unsigned b = 0; b < 4; b++) if (b_be[b]) mem[b_addr][b*8+:8] <= b_wdata[b*8+:8];
     end
@@ -117,9 +117,9 @@ module broadcast_port
 
   // ---- messages
   //   in_q ─> read, filter ─> match_q ─> found_q ─> add
-  // Which addresses are in the queue stands in a memory. What it says of a word's address counts two cycles later, with
-  // what has been queued meanwhile. What has come to the head meanwhile may count as queued: the word is in the region
-  // before anybody sees the head.
+  // A memory marks the addresses that are in the queue. Its answer for a word's address counts two cycles later,
+  // together with the addresses queued meanwhile. An address that has reached the head meanwhile may count as queued:
+  // the word is in the region before anybody reads the head.
   (* ram_style = "block", no_rw_check *) logic queued[Words];
   logic [13:2] clear_q;  // after a reset: addresses up to here are cleared
   logic match_q, found_q, add, move, oldest_valid;

@@ -202,8 +202,9 @@ module core_regs
   logic [7:0] s_index_q;  // number of the slot, less one
 
   wire store_send = wr && at(addr, RPU_CORE_SEND);
-  // A frame without a slot or a request to host memory has one place in the unit: the next one waits in its store. So
-  // does every write of SEND_DESC_TYPE, whatever it sends, which spares decoding its data in this cycle.
+  // The unit has one place for a frame without a slot or a request to host memory: the next one waits in its store.
+  // Every write of SEND_DESC_TYPE waits in the same way, whatever it sends, so its data need not be decoded in this
+  // cycle.
   logic no_slot_q;               // SEND_DESC_LOW names no slot
   logic s_host_q, s_generate_q;  // what is in the register is a request; a frame without a slot
   logic x_generate_q;            // the same of the register behind it
@@ -463,7 +464,8 @@ module core_regs
     flags_d[IntHostError] |= (was_read && was_read_error) || (wrote && wrote_error);
   end
 
-  // Where the program erred: what it set up is judged in the cycle after the store, a descriptor in the one after that.
+  // The PC of the instruction that caused an error: setup is checked in the cycle after the store, a descriptor one
+  // cycle later.
   logic [15:2] stored_pc_q, judged_pc_q;
   always_ff @(posedge clk) begin
     stored_pc_q <= pc;

@@ -18,9 +18,9 @@
 // MEM cycle, a load in the one in which its word is there. Port A of packet memory serves the core first, then rx_dma,
 // then tx_dma; port B the host, then the accelerators, which only read.
 //
-// The core never holds frames up: a store that would deny port A to a row in a second cycle running waits one cycle in
-// MEM, and so does a store to data memory that would do so to a header copy. So frames have at least every other cycle
-// of both, whatever the program does.
+// The core never stalls frames for long: a store that would deny port A to a row for a second cycle in a row waits one
+// cycle in MEM, and so does a store to data memory that would deny it to a header copy. Frames therefore have at least
+// every other cycle of both memories, whatever the program does.
 module rpu
   import penstock_pkg::*;
   import rpu_pkg::*;

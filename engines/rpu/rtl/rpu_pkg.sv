@@ -36,7 +36,7 @@ package rpu_pkg;
   typedef logic [18:0] half_t;        // half word of packet memory
   typedef logic [9:0] header_row_t;   // 32-byte row of data memory
 
-  // What a unit remembers of the frame in a slot.
+  // The unit's record of the frame in a slot.
   typedef struct packed {
     len_t len;
     port_t src;
@@ -44,7 +44,7 @@ package rpu_pkg;
     logic [31:0] hash;
   } slot_info_t;
 
-  // What the firmware has sent: a frame, or a slot that only comes back.
+  // A send request of the firmware: a frame, or a slot that only returns.
   typedef struct packed {
     logic  generated;  // the program made the frame: it has no slot
     slot_index_t slot;

@@ -8,12 +8,13 @@
 //                                                                                             │   (waits for the host and for stores of the core)
 //                                                                                             └─> with the last row: slot to the receive queue
 //
-// A beat becomes a row; what the rotation pushes out of the last beat becomes a row of its own. A row stays one cycle,
-// or two while its half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames
-// one more for each beat, when nobody else wants the memories. What was read from host memory goes where the answer
-// says, and nothing beside it is touched; it gets no header copy and no descriptor. The answer to a write has no bytes:
-// it is told (`wrote`) and gone. A slot's place must stay while a frame comes into it. Latency from rx to the
-// descriptor: 4 cycles and the rows.
+// A beat becomes a row; the bytes that the rotation pushes out of the last beat become another row. A row stays one
+// cycle, or two while its half rows go into data memory. At offset 10, 64 bytes take 3 cycles, 128 bytes 5, and longer
+// frames one more for each beat, if there are no other accesses to the memories.
+// Data that was read from host memory goes to the address in the answer, and no other byte changes; it gets no header
+// copy and no descriptor. The answer to a write has no bytes: the engine raises `wrote` and discards it. A slot's place
+// must not change while a frame arrives in it.
+// Latency from rx to the descriptor: 4 cycles and the rows.
 module rx_dma
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -53,7 +54,7 @@ module rx_dma
     output slot_index_t       done_slot,
     output len_t              done_len,
 
-    // what was read from host memory is in, and the answer to a write has come: one cycle each
+    // data from host memory is stored, and the answer to a write has arrived: one cycle each
     output logic              was_read,
     output slot_index_t       was_read_tag,
     output logic              was_read_error,
@@ -141,7 +142,7 @@ module rx_dma
   logic [4:0] data_in_q, data_out_q;
   wire [DataW-1:0] beat = data_mem[data_out_q];
 
-  // What is not pushed leaves its place to the next: 512 bits do not wait for what kind of beat it is.
+  // A beat that is not pushed is overwritten by the next one, so the kind of beat does not control 512 bits.
   always_ff @(posedge clk) if (rx_valid) data_mem[data_in_q] <= rx.data;
 
   always_ff @(posedge clk) begin

@@ -79,7 +79,7 @@ class Remote:
         return self.registers()[self.PC]
 
     def read(self, address: int, count: int) -> bytes:
-        """Memory; raises KeyError where there is none."""
+        """Reads memory; raises KeyError if the address is not mapped."""
         answer = self.ask(f"m{address:x},{count:x}")
         if answer.startswith("E"):
             raise KeyError(f"{address:#x}: {answer}")
@@ -154,8 +154,7 @@ class Debugged:
         """Waits until it hardly computes any more, or has ended. On rtl, whose clock never stops, it waits the full
         time, in seconds.
         """
-        # Of the time in which a thread has not to wait for a processor it hardly runs: so the machine's load does not
-        # matter.
+        # Counts only time in which the thread does not wait for a processor, so the machine's load does not matter.
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline and self._process.poll() is None:
             began, before = time.monotonic_ns(), self._times()

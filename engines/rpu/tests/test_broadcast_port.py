@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""broadcast_port: what leaves, what comes, who sees it, and messages: none lost, none twice, in order."""
+"""broadcast_port: words out, words in, who sees them, and messages: none lost, none twice, in order."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ async def addresses_wait_once(dut: Any) -> None:
     for _ in range(8):
         await bench.step()
     assert dut.head_valid.value and int(dut.head.value) == order[0], "an address that was read may come again"
-    # What waits is forgotten, and stands in nobody's way.
+    # A reset discards waiting messages, and they do not block later ones.
     for addr in range(50):
         await bench.come(addr, 1)
     for _ in range(80):

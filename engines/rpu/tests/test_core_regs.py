@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What firmware sees in its registers, against a model in plain Python written from engines/rpu/regs/rpu.rdl."""
+"""The registers that firmware sees, against a model in plain Python written from engines/rpu/regs/rpu.rdl."""
 
 from __future__ import annotations
 
@@ -405,7 +405,7 @@ async def takes_descriptors_in_parts(dut: Any) -> None:
         while parts_left:
             width = rng.choice([1, 2, 4])
             at = rng.choice(parts_left) // width * width
-            # Whatever the core has in the other lanes does not count.
+            # The data in the other lanes does not count.
             word, lanes = due >> 32 * (at // 4) & 0xFFFFFFFF, ((1 << width) - 1) << at % 4
             mask = sum(0xFF << 8 * lane for lane in range(4) if lanes >> lane & 1)
             register = (regs.RPU_CORE_SEND_DESC_LOW, regs.RPU_CORE_SEND_DESC_HIGH)[at // 4]
@@ -417,7 +417,7 @@ async def takes_descriptors_in_parts(dut: Any) -> None:
         await bench.step(free=1, free_slot=slot - 1)
         low, high = due & 0xFFFFFFFF, due >> 32
         if number % 4 == 0:
-            # What is not written again is as it was.
+            # Registers that are not written again keep their values.
             await bench.arrive_and_take(slot)
             await bench.step(wr=1, addr=regs.RPU_CORE_SEND_DESC_LOW, wdata=(port ^ 1) * 0x01010101, be=8)
             await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
@@ -451,7 +451,7 @@ async def sends_without_a_slot(dut: Any) -> None:
         await bench.flags(model.flags)
         model.flags = 0
 
-    # Before the first descriptor there is none.
+    # Before the first descriptor the register is 0.
     await check(regs.RPU_CORE_SEND_FROM, PMEM)
     for kind in (SEND, TO_UNIT, RELEASE, 6):
         for port in (0, 1, 2, 3, 4, 7, 8, 9, 10, 15, 16, 0x40, 0x4F, 0x50, 0xFF):
@@ -737,7 +737,7 @@ async def random_traffic(dut: Any) -> None:
         act = rng.random()
         inputs |= {"rd": 0, "irq_ready": rng.random() < 0.1}
         sent: list[tuple] = []
-        # Who waits for a frame while holding all slots waits for ever.
+        # A program that waits for a frame while it holds all slots would wait for ever.
         if waits or (act < 0.35 and len(known) < SLOTS - 1):
             inputs |= {"rd": 1, "addr": regs.RPU_CORE_RECV}
         elif act < 0.75 and known:

@@ -32,7 +32,7 @@ def store(rs2: int, offset: int) -> int:
 
 
 class Debugger:
-    """What a host does to debug a unit, with nothing but its window."""
+    """A host that debugs a unit through its window alone."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit

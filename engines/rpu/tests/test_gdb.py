@@ -49,7 +49,7 @@ def expected(frame: bytes, key: int, unit: int) -> bytes:
 
 
 def signal_of(answer: str) -> int:
-    """What stopped the unit."""
+    """The signal that stopped the unit."""
     assert answer[0] in "ST", answer
     return int(answer[1:3], 16)
 
@@ -109,7 +109,7 @@ def test_a_frame_is_met_at_a_line_and_changed(target: str, tmp_path: Path, make_
 
 
 def simulate_steps(gdb: Remote, steps: int) -> None:
-    """Steps, after each of which all registers are those of Unicorn; at the end data memory is, too."""
+    """After each step all registers equal those of Unicorn, and at the end data memory does."""
     machine = Uc(UC_ARCH_RISCV, UC_MODE_RISCV32)
     for base, size in ((0, 0x10000), (DMEM, 0x8000), (PMEM, 0x100000)):
         machine.mem_map(base, size)
@@ -166,7 +166,7 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
         gdb.go()
         assert "swbreak" in gdb.receive() and gdb.pc() == here
 
-        # Every region, aligned or not; what only the core reaches, too.
+        # Every region, aligned or not, including regions that only the core reaches.
         before = gdb.registers()
         for base in (DMEM + 0x3000, PMEM + 0xF0001, WINDOW + 0x81, 0x8001):
             data = bytes(range(7, 7 + 13))
@@ -182,7 +182,7 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
                 gdb.read(nothing, 4)
         assert gdb.ask("Z0,20000,4") != "OK" and gdb.ask("Z0,2,4") != "OK"
         assert gdb.registers() == before
-        # The core has them, too: a step shows what it has, and changes one at most.
+        # The core reaches them too: a step shows their values, and changes one at most.
         assert signal_of(gdb.step()) == SIGTRAP
         rd = gdb.word(here) >> 7 & 31
         after = gdb.registers()

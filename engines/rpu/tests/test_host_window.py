@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The host's window into a unit: every region, what is not there, and answers in bounded time whatever the unit does.
+"""The host's window into a unit: every region, unmapped addresses, and answers in bounded time whatever the unit does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ MAPPED = [
 
 @cocotb.test()
 async def regions_read_back(dut: Any) -> None:
-    """Random words in every region, with the first and the last; what is next to a written word stays."""
+    """Random words in every region, including the first and the last; the neighbours of a written word keep their
+    values.
+    """
     unit = Unit(dut)
     await unit.start(unit_id=13)
     words: dict[int, int] = {}

@@ -169,7 +169,7 @@ def test_latency_probe(open_device: Open) -> None:
 
 
 def order(count: int, length: int, pace: int = 0, ports: tuple[int, int] = (0, 1), step: int = 0) -> int:
-    """What generator.c reads in its debug words."""
+    """The debug words that generator.c reads."""
     return (count | pace << 16) << 32 | length | ports[0] << 16 | ports[1] << 20 | step << 24
 
 
@@ -244,7 +244,7 @@ def test_generator_fills_both_ports(open_device: Open) -> None:
 
 
 def test_generator_and_receivers(open_device: Open) -> None:
-    """What one card makes another one meters and probes."""
+    """One card generates frames, and another card meters and probes them."""
     source = open_device(DESIGN, program=PROGRAMS / "generator.c", units=2)
     for unit in source.units:
         unit.debug_in = order(100, 100, ports=(0, 0))
@@ -262,7 +262,7 @@ def test_generator_and_receivers(open_device: Open) -> None:
 
 
 def test_generator_without_end(open_device: Open) -> None:
-    """A run ends, says why, and the card is as it was; the program, too."""
+    """A run ends with a reason; afterwards card and program are as before."""
     card = open_device(DESIGN, program=PROGRAMS / "generator.c", units=2)
     card.units[1].debug_in = order(0xFFFF, 1500, pace=1000)
     card.send([bytes(60)] * 2000)  # which takes longer than the first frame of the generator

@@ -219,7 +219,7 @@ async def makes_frames(dut: Any) -> None:
         assert len(got.data) == len(data) and got.data[known] == data[known]
         assert (got.src, got.dst, got.slot) == (source, destination, slot)
         assert source != 0x45 or start - 3000 < got.timestamp < start
-    # What cannot be, each kind alone; the unit goes on.
+    # Impossible descriptors, each kind alone; the unit goes on.
     for kind in (*range(16, 26), 0):
         unit.tx_pause = 0.0
         unit.entered, unit.sent, unit.freed = [], [], []
@@ -236,7 +236,8 @@ async def makes_frames(dut: Any) -> None:
 
 @cocotb.test()
 async def makes_frames_fast(dut: Any) -> None:
-    """Back to back the card's link decides for long frames, and the core for short ones; so does generator.c."""
+    """Back to back, the card's link limits long frames, and the core limits short ones; the same holds for generator.c.
+    """
     unit = await running(dut, "generate")
     for kind, length, limit in ((3, 64, 5), (4, 1500, 24)):
         unit.tx_first_cycles.clear()

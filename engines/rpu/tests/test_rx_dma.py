@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The receive engine against plain Python: what it must leave in packet memory and in data memory, byte for byte."""
+"""The receive engine against plain Python: its writes to packet memory and data memory, byte for byte."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Bench:
             while self.rng.random() < self.pause or not self._rooms[0]:
                 await self.step()
             chunk = frame.data[start : start + BEAT]
-            # What lies behind the end of a frame is nobody's.
+            # The bytes after the end of a frame are arbitrary.
             chunk += self.rng.randbytes(BEAT - len(chunk))
             dut.rx_valid.value = 1
             dut.rx_data.value = int.from_bytes(chunk, "little")
@@ -218,8 +218,8 @@ async def stalls_everywhere(dut: Any) -> None:
 
 @cocotb.test()
 async def answers_of_host_memory(dut: Any) -> None:
-    """What was read lands at its place and nowhere else, is told once, and is no frame; answers to writes are told and
-    write nothing.
+    """Read data lands at its place and nowhere else, is reported once, and is not a frame; answers to writes are
+    reported and write nothing.
     """
     bench = Bench(dut, random.Random(SEED + 3))
     rng = bench.rng
@@ -234,7 +234,7 @@ async def answers_of_host_memory(dut: Any) -> None:
         error = rng.random() < 0.2
         frame.src = 4
         frame.hash = error << 31 | write << 30 | (0 if write else frame.place // 2)
-        # What the slot's own entry says must not matter.
+        # The slot's own entry must not matter.
         await bench.send(frame, entry=(rng.randrange(1 << 19) * 2, 0x100))
         limit = bench.cycle + 200
         while not bench.answers:
@@ -257,7 +257,7 @@ async def answers_of_host_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def a_reset_forgets_what_waits(dut: Any) -> None:
-    """Whatever was in the queue at the reset, what comes after it is as ever."""
+    """Whatever the queue held at the reset, later frames are received as usual."""
     bench = Bench(dut, random.Random(SEED + 4))
     await bench.start()
     for length in (64, 65, 1000, 1500):

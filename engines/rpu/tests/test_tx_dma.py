@@ -88,7 +88,7 @@ class Bench:
 
     async def step(self) -> None:
         dut, rng = self.dut, self.rng
-        # what the memory was asked for two cycles ago
+        # the row requested two cycles ago
         row = self._reads.popleft()
         data = (
             rng.getrandbits(512)
@@ -133,7 +133,7 @@ class Bench:
         self.cycle += 1
 
     def _dispatcher(self) -> None:
-        """Answers a request some cycles after it is there; what it asks for must not change meanwhile."""
+        """Answers a request some cycles after it appears; its fields must not change meanwhile."""
         dut, rng = self.dut, self.rng
         dut.loop_answer.value = 0
         if not dut.loop_valid.value:
@@ -181,7 +181,7 @@ class Bench:
             assert (meta >> 70 & 31, meta >> 64 & 0x3F) == (UNIT, send.slot), what
             assert meta >> 32 & 0xFFFFFFFF == self.timestamp[send.slot], what
             assert meta & 0xFFFFFFFF == self.hash[send.slot], what
-        # Frames come back in their order, what is not sent at any time.
+        # Frames arrive in order; slots without a frame may return at any time.
         kept = {send.slot for send in frames}
         assert sorted(self.freed) == sorted(send.slot for send in sends)
         assert [slot for slot in self.freed if slot in kept] == [send.slot for send in frames]

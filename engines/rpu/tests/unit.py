@@ -1,8 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """A packet unit under test: its clock, its host, a dispatcher that gives it frames and a sink that takes what it sends.
 
-All happens at the falling edge, once a cycle: outputs are those of the cycle, inputs driven there are taken at the
-rising edge that follows. So a beat leaves when `valid` and `ready` are both up after the falling edge.
+Everything happens at the falling edge, once a cycle: outputs are those of the cycle, and inputs driven there count at
+the rising edge that follows. A beat leaves when `valid` and `ready` are both up after the falling edge.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def run(module: str, case: str, *firmware: Path) -> None:
 
 
 def load_words(elf: Path) -> dict[int, int]:
-    """What the host writes to load an ELF: window address -> word."""
+    """The writes by which the host loads an ELF: window address -> word."""
     words: dict[int, int] = {}
     with elf.open("rb") as file:
         for segment in ELFFile(file).iter_segments("PT_LOAD"):
@@ -358,7 +358,7 @@ class Unit:
         return Frame(data, src=self.rng.choice([0, 1]), hash=self.rng.getrandbits(32))
 
     def check_forwarded(self, change: Callable[[Frame], bytes] = lambda frame: frame.data) -> None:
-        """What came out is what went in after `change`, in order, bound for the other port of the pair."""
+        """The frames that left are those that entered after `change`, in order, for the other port of the pair."""
         assert len(self.sent) == len(self.entered)
         for got, frame in zip(self.sent, self.entered, strict=True):
             assert got.data == change(frame), f"{len(frame.data)} bytes in slot {frame.slot}"

@@ -10,9 +10,9 @@
 //   done ─┬─> queue of frames to send ─> transmitter (port B, when neither of the others needs it) ─> tx
 //         └─> buffer free
 //
-// The core's stores come first, but when they have kept frames from port B for four cycles running, the core leaves
-// them every other cycle until no row of a frame waits (`starved`). So frames come in at half the link's rate or more,
-// whatever programs do.
+// The core's stores have priority, but when they have kept frames from port B for four cycles in a row, the core leaves
+// every other cycle to frames until no row of a frame waits (`starved`). Frames therefore arrive at half the link's
+// rate or more, whatever programs do.
 //
 // A frame may start when its first beat is there; the core asks how much of it has come. A buffer is a slot of the
 // dispatcher: slot n is buffer n - 1. It is free again when its frame's last beat has left, or at once when the frame

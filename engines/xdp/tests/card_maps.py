@@ -71,7 +71,7 @@ class Request:
 
 @dataclass
 class Shape:
-    """A map: what the program says of it, and where it lies in each bank."""
+    """A map: its declaration in the program, and its place in each bank."""
 
     kind: int
     key_bytes: int
@@ -144,7 +144,7 @@ class Model:
         return len(self.keys) >= self.shape.max_entries
 
     def update(self, key: bytes, flags: int) -> int:
-        """What an update gives."""
+        """The result of an update."""
         if self.shape.kind == ARRAY:
             if int.from_bytes(key, "little") >= self.shape.max_entries:
                 return E2BIG

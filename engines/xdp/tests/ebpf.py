@@ -30,7 +30,7 @@ def error(number: int) -> int:
 
 
 class Map:
-    """A map of a kind: values by key. Of an array all are there from the beginning."""
+    """A map of a kind: values by key. An array has all entries from the beginning."""
 
     def __init__(self, kind: str, key: int, value: int, entries: int) -> None:
         self.kind, self.key_bytes, self.value_bytes, self.entries = kind, key, value, entries

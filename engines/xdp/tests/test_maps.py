@@ -529,7 +529,7 @@ async def alike(dut: Any) -> None:
 
 @cocotb.test()
 async def forgets(dut: Any) -> None:
-    """A map that forgets takes every new key; what is used stays, what is not goes."""
+    """An LRU map takes every new key; used entries stay, unused ones go."""
     maps = Maps(dut)
     await maps.start()
     shape = Shape(LRU, 16, 16, 8 * maps.banks)
@@ -897,8 +897,9 @@ async def hot(dut: Any) -> None:
 
 @cocotb.test()
 async def burst(dut: Any) -> None:
-    """What has gathered while a map was made is answered at once by two banks, faster than a group of links takes it:
-    nothing is lost."""
+    """Requests that gathered while a map was made are answered at once by two banks, faster than a group of links takes
+    them: no answer is lost.
+    """
     maps = Maps(dut)
     await maps.start()
     places = [ORIGIN + bank * maps.rows * 16 + 0x100 + 8 * unit for bank in range(2) for unit in range(maps.units)]
@@ -1045,7 +1046,7 @@ TIMED = ("speed", "hot", "burst")
     ],
 )
 def test_maps(case: str, shape: dict[str, int]) -> None:
-    """What the coroutine of that name says."""
+    """The coroutine of that name describes the test."""
     simulate(
         "maps_bench",
         ["engines/xdp/rtl/maps/maps.f", "engines/xdp/tests/maps_memory.sv", "engines/xdp/tests/maps_bench.sv"],

@@ -153,7 +153,7 @@ def test_what_is_said_of_each_program(tmp_path: Path) -> None:
     (about,) = report["programs"]
     assert about["name"] == "pass" and about["slots"] == 2 and about["rows"] == 1 and about["ipc"] == 2.0
     assert about["helpers"] == about["maps"] == about["does_not_fit"] == [] and about["executed_rows"] is None
-    # What stands in the card alone is told, and no figure given.
+    # Features that exist only in the card are named, without a figure.
     printing = ROOT / "engines" / "xdp" / "tests" / "firmware" / "printed.c"
     capture = write_capture(tmp_path / "in.pcap", [bytes(100)])
     report, done = compiled(printing, tmp_path, "--capture", capture)

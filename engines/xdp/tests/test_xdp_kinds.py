@@ -36,7 +36,7 @@ def both(design: Path, frames: list[bytes], maps: dict[str, Any], folder: Path) 
 
 
 def entries(folder: Path, name: str) -> dict[str, Any]:
-    """What a file of entries says, keys as JSON."""
+    """The entries of a file, keys as JSON."""
     found = json.loads((folder / f"{name}.json").read_text())
     by_key = {json.dumps(entry["key"]): entry["value"] for entry in found}
     assert len(by_key) == len(found)
@@ -104,7 +104,7 @@ def shown(table: int, key: int, value: int) -> Any:
 
 
 def test_each_processor_counts_in_hash_tables(make_design: DesignMaker, tmp_path: Path) -> None:
-    """Whoever makes an entry, every other processor begins at 0 in it."""
+    """Whichever processor makes an entry, every other processor begins at 0 in it."""
     rng = random.Random(31)
     flows = [rng.randbytes(8) for _ in range(60)]
     frames = [asked(rng.choice(flows), rng.randrange(2), COUNT, rng.randrange(6), value=1) for _ in range(600)]
@@ -197,7 +197,7 @@ IN_MAPS: list[dict[int, str]] = [
 
 
 def updated(table: dict[int, int], key: int, flags: int, of: int) -> int:
-    """What an update of a map in maps gives."""
+    """The result of an update of a map in maps."""
     if flags == 3:
         return EINVAL
     if of == ARRAYS and key not in table:

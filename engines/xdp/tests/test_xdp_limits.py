@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What the xdp unit holds programs to: so many that follow each other, so many rows, stores inside of the packet."""
+"""The limits that the xdp unit enforces: the number of programs in a chain, the number of rows, and stores inside of
+the packet.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +159,7 @@ CASES = ["programs_follow_each_other", "stores_stay_inside", "nobody_runs_for_ev
 
 @pytest.mark.parametrize("case", CASES)
 def test_xdp_limits(case: str) -> None:
-    """What the coroutine of that name says."""
+    """The coroutine of that name describes the test."""
     simulate(
         "xdp_bench",
         ["engines/xdp/rtl/rtl.f", "engines/xdp/tests/xdp_bench.sv"],

@@ -21,7 +21,7 @@ ENTRY = {"xdp-dispatcher": "xdp_dispatcher"}
 NO_XDP = "xdpdump_bpf"
 # Maps of a card in RTL have a value for each context of each unit: what these have by default is more than it holds.
 ENTRIES = {"filter_ports": 128, "filter_ipv4": 16, "filter_ipv6": 16, "filter_ethernet": 16}
-# What the filters are asked for: flags of source 1, destination 2, TCP 4, UDP 8.
+# The selectors of the filters: flags of source 1, destination 2, TCP 4, UDP 8.
 SOURCE, DESTINATION, TCP, UDP = 1, 2, 4, 8
 HOST, OTHER = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
 # The filters look a port up as it stands in the frame, so this one is 1, within the few that the map has.

@@ -17,7 +17,7 @@ from system import TARGETS, DesignMaker, run_design, write_capture
 from test_xdp import CAPTURE, SEND
 
 PROGRAM = Path(__file__).parent / "firmware" / "routed.c"
-# Of the helper, as Linux numbers them.
+# Results of the helper, with Linux' numbers.
 FOUND, NOT_FORWARDED, FORWARDING_OFF, NO_NEIGHBOUR, TOO_LONG = 0, 4, 5, 7, 8
 KINDS = {"blackhole": 1, "unreachable": 2, "prohibit": 3, "local": NOT_FORWARDED}
 OUTPUT, SKIP_NEIGHBOUR = 2, 4
@@ -260,7 +260,7 @@ def test_routes_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_pat
         file.write_text(text)
         assert told in up.refusal("routes", "load", file)
     assert "none.json: No such file" in up.refusal("routes", "load", tmp_path / "none.json")
-    # What is shown as JSON can be loaded.
+    # The JSON output can be loaded again.
     routes = json.loads(up.ctl("routes", "show", "--json"))
     file.write_text(json.dumps({**routes, "routes": routes["routes"][:1]}))
     up.ctl("routes", "load", file)

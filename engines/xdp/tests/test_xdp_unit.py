@@ -186,8 +186,7 @@ async def verdicts(dut: Any) -> None:
 
 @cocotb.test()
 async def grows_and_shrinks(dut: Any) -> None:
-    """The packet's head moves by what its first two bytes say, its tail by the next two; what stands there is its
-    bytes."""
+    """The packet's first two bytes move its head, and the next two its tail; the bytes at head and tail are checked."""
     unit = Xdp(dut)
     move = [
         row(
@@ -440,7 +439,7 @@ CASES += ["stores_hold_no_frames_up", "guards_arguments", "keeps_flows_in_order"
 
 @pytest.mark.parametrize("case", CASES)
 def test_xdp_unit(case: str) -> None:
-    """What the coroutine of that name says."""
+    """The coroutine of that name describes the test."""
     simulate(
         "xdp_bench",
         ["engines/xdp/rtl/rtl.f", "engines/xdp/tests/xdp_bench.sv"],

@@ -17,7 +17,7 @@ PROGRAMS = ROOT / "engines" / "xdp" / "programs"
 FIRMWARE = Path(__file__).parent / "firmware"
 LONGEST = 3520  # what a slot of an xdp unit holds
 
-# What becomes of a frame from port 0: where it goes (a port, "host"; None is dropped), and its bytes.
+# The fate of a frame from port 0: its destination (a port, "host"; None is dropped), and its bytes.
 Fate = tuple[str | None, bytes]
 
 
@@ -86,8 +86,8 @@ def test_programs(program: str, make_design: DesignMaker, tmp_path: Path) -> Non
 
 
 def test_each_processor_counts_for_itself(make_design: DesignMaker, tmp_path: Path) -> None:
-    """Frames of a flow come to one context of one unit, in order: so the counts are the same on both targets, and what
-    Python counts.
+    """Frames of a flow reach one context of one unit, in order, so the counts are the same on both targets, and equal
+    Python's.
     """
     rng = random.Random(3)
     flows = []
@@ -113,7 +113,7 @@ def test_each_processor_counts_for_itself(make_design: DesignMaker, tmp_path: Pa
             key = data[0]
             assert (third, rest) == (before // (key % 7 + 1), before % (key % 5 + 2))
             counts[key, before] += 1
-        # Of each key every processor that saw it has counted from 0 on without a gap.
+        # For each key, every processor that saw it has counted from 0 on without a gap.
         for key in range(4):
             numbers = [counts[key, n] for n in range(len(frames))]
             assert numbers == sorted(numbers, reverse=True) and sum(numbers) == sum(f[0] == key for f in frames)
@@ -151,7 +151,7 @@ def test_random_numbers(target: str, make_design: DesignMaker, tmp_path: Path) -
     assert run.status == 0, run.stderr
     numbers = [struct.unpack("<4I", frame[:16]) for frame in run.frames["port0"]]
     assert len({number for four in numbers for number in four}) > 1590
-    # Of n bits, each 1 half of the time, n / 2 ± 6 standard deviations.
+    # Each of n bits is 1 half of the time: n / 2 ± 6 standard deviations.
     close = 6 * (1600**0.5) / 2
     for bit in range(32):
         assert abs(sum(number >> bit & 1 for four in numbers for number in four) - 800) < close, bit

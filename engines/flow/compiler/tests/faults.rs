@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is wrong with programs is said where it is wrong.
+//! Errors in programs are reported with their place.
 #![allow(clippy::unwrap_used)]
 
 use penstock_flow_compiler::compile;

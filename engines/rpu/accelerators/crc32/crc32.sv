@@ -33,7 +33,7 @@ module crc32
     for (int unsigned i = 0; i < 32; i++) if (state[i]) times ^= matrix[i];
   endfunction
 
-  // What each bit of a row adds to the state behind the row.
+  // For each bit of a row, the value that it adds to the state after the row.
   function automatic row_matrix_t row_columns();
     state_t state;
     for (int unsigned b = 0; b < 8; b++) begin

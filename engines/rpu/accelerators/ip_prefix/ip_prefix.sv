@@ -12,9 +12,9 @@
 // CLASS and PASS_MASK answer two cycles after the address register: a read in cycle 1 holds the core for two cycles,
 // one in cycle 3 for none. A write to ADDR is always taken; one that comes before the answer starts the search anew.
 //
-// Key 0 of an inner or leaf node is the key that led to it and is not compared again. What an address below all keys
-// finds in cycles 1 and 2 is count 0, whatever the node, so that only its class has to come from elsewhere. Nodes stand
-// in the memories in the order of the Gray code, which takes half as many compares a bit as binary.
+// Key 0 of an inner or leaf node is the key that led to it and is not compared again. An address below all keys gets
+// count 0 in cycles 1 and 2, whatever the node, so only its class has to come from elsewhere. The memories store the
+// nodes in the order of the Gray code, which takes half as many compares a bit as binary.
 //
 // The host writes a word a cycle at any time; look-ups meanwhile answer in time, but with any class. Its reads use the
 // block RAM in a cycle in which no look-up does; firmware cannot take all of them, because it has at most 16,384 stores
@@ -152,8 +152,8 @@ module ip_prefix (
   assign address = {bus.wdata[7:0], bus.wdata[15:8], bus.wdata[23:16], bus.wdata[31:24]};
   assign start   = bus.wr_en && bus.addr[7:2] == 6'(rpu_regs_pkg::IP_PREFIX_ADDR >> 2);
 
-  // The host's row comes to the memories as a look-up's does, as keys that are not above: so nothing is behind the
-  // compares but their count.
+  // The host's row uses the path of a lookup to the memories, as keys that are not above. Only the count of the
+  // compares is behind them.
   logic [Inner-1:1] chosen_q;
   wire [23:2] ld_addr = bus.ld_wr || bus.ld_rd ? bus.ld_addr[23:2] : ld_addr_q;
 

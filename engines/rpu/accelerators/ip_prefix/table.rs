@@ -134,7 +134,7 @@ struct Interval {
     class: u8,
 }
 
-/// Cuts the address space at the ends of the prefixes. Of equal prefixes the last one counts.
+/// Cuts the address space at the ends of the prefixes. If prefixes are equal, the last one counts.
 fn intervals(prefixes: &[Prefix]) -> Vec<Interval> {
     let mut sorted: Vec<&Prefix> = prefixes.iter().collect();
     sorted.sort_by_key(|p| (p.address, p.length));

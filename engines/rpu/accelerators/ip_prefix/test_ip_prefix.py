@@ -59,7 +59,7 @@ class Prefixes:
 
 @dataclass
 class Table:
-    """What the host writes: interval starts, their classes, the class below the first start."""
+    """The words that the host writes: interval starts, their classes, the class below the first start."""
 
     keys: list[int]
     classes: list[int]

@@ -29,7 +29,7 @@ pub struct StringMatch {
     firsts: u128,
     lasts: u128,
     ends: [u8; PATTERNS],
-    /// What is looked for: first and last place. Built anew for the first search behind a change of the table.
+    /// First and last place of each pattern. The first search after a change of the table builds it again.
     runs: Option<Vec<(usize, usize)>>,
     address: u32,
     found: u16,

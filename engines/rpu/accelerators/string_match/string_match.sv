@@ -27,7 +27,7 @@ module string_match
   localparam int unsigned Patterns = 16;
   localparam int unsigned Lanes = 4;  // bytes a cycle
   localparam int unsigned Groups = Places / 8;
-  // A row is on its way for seven cycles: so many words are left when the next one is asked for.
+  // A row takes seven cycles to arrive, so the next row is requested when this many words are left.
   localparam int unsigned Ahead = 7;
 
   typedef logic [Places-1:0] places_t;

@@ -92,7 +92,7 @@ fn parse_line(text: &str) -> Result<Option<Pattern>, String> {
     }
 }
 
-/// What stands behind a backslash.
+/// Reads the escape sequence after a backslash.
 fn escaped(rest: &mut std::str::Chars<'_>) -> Result<u8, String> {
     match rest.next() {
         Some(same @ ('\\' | '"')) => Ok(same as u8),

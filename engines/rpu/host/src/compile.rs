@@ -30,7 +30,7 @@ struct Arguments {
     json: Option<PathBuf>,
 }
 
-/// What is said when a program names a group and no design says where it is.
+/// The hint for a program that names a group when no design gives the group's place.
 const DESIGN_HINT: &str = "\nPN_FIRST_NAME and PN_COUNT_NAME are of a design's groups; name the design: --design FILE";
 
 /// A program that does not compile.

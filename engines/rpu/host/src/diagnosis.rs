@@ -24,8 +24,7 @@ const FIRST_PC: u32 = 8;
 /// each time.
 const LOOKS: std::ops::RangeInclusive<u64> = 1..=8;
 
-/// What ended the program of a unit that is at `pc`: an exception that the kit's handler has stored, or the end of
-/// main.
+/// Why the program of a unit at `pc` ended: an exception that the kit's handler has stored, or the end of main.
 pub fn ending(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<String>, CardError> {
     match driver.firmware(unit).and_then(|firmware| firmware.function(pc)) {
         Some("main_returned") => Ok(Some("main returned; it must take frames in a loop without end".to_owned())),

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a design says of a group of packet units: `[units.rpu]`.
+//! The settings of a group of packet units in a design: `[units.rpu]`.
 
 use std::any::Any;
 use std::collections::BTreeMap;

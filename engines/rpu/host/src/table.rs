@@ -8,7 +8,7 @@ use penstock_engine::ErrorKind;
 use penstock_engine::files::{self, FileError};
 use penstock_rpu::accelerator::Kind;
 
-/// What errors of lists are about.
+/// The subject of errors about lists.
 const TABLE: &str = "table";
 
 /// The text of a list.

@@ -14,11 +14,11 @@
 //   min, max, sext, rev8, orc.b, CSR read              1
 //   load, multiply, clz, ctz, cpop                     2: memory and adders have the whole of MEM
 //   divide                                             stays in EX: 3 to 33, see core_div.sv
-// A CSR instruction or mret enters EX alone (1 cycle). `dbus_wait` stops everything. A branch or jump is resolved in
-// EX: 0 cycles when FETCH had predicted it, else 3; so do a trap and mret cost 3. An instruction in EX is never
-// speculative: all that could cancel it has passed EX. So the address phase needs no undo, and exceptions and
-// interrupts are taken there. Only a load that waits in MEM may give up (`dbus_retry`): then the interrupt returns to
-// it. minstret has counted it by then, and counts it again.
+// A CSR instruction or mret enters EX alone (1 cycle). `dbus_wait` stops everything. EX resolves branches and jumps: 0
+// cycles if FETCH predicted them, else 3; a trap and mret also cost 3. An instruction in EX is never speculative:
+// everything that could cancel it has passed EX. The address phase therefore needs no undo, and EX takes exceptions and
+// interrupts. Only a load that waits in MEM may give up (`dbus_retry`); the interrupt then returns to it. minstret has
+// counted this load by then, and counts it again.
 //
 // Halting takes an instruction in EX as an interrupt does, with its way out of a load that waits, but writes no CSR:
 // its address stays in the PC of EX, and FETCH goes on without effect. Waking is a redirection to that address. A step

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Decoder: RV32I, M, Zbb, Zicsr and machine mode. Combinational. What is not in these is illegal.
+// Decoder: RV32I, M, Zbb, Zicsr and machine mode. Combinational. All other instructions are illegal.
 module core_decode
   import core_pkg::*;
 (

@@ -63,7 +63,7 @@ package core_pkg;
     ExcEcall           = 4'd11
   } exc_e;
 
-  // What a core that is halted was halted by; what the host reads (rpu.rdl, HALTED).
+  // The reason why a core is halted, as the host reads it (rpu.rdl, HALTED).
   typedef enum logic [1:0] {
     Running,
     HaltRequest,

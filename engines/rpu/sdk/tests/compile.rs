@@ -39,7 +39,7 @@ fn all_programs_compile_without_warnings() {
     let paths: Vec<PathBuf> =
         ["engines/rpu/programs", "engines/rpu/programs/bad"].into_iter().flat_map(programs).collect();
     assert!(paths.len() >= 8);
-    // What a design with a group of units `inspect` says to its programs.
+    // The flags of a design with a group of units `inspect`.
     let flags = ["-DPN_FIRST_INSPECT=12u", "-DPN_COUNT_INSPECT=4u"].map(str::to_string).to_vec();
     let options = Options { flags, ..options() };
     for path in paths {
@@ -195,7 +195,7 @@ fn what_is_missing_is_named() {
     assert!(error.contains("run `./penstock` once"), "{error}");
 }
 
-/// What is said about a program that is refused.
+/// The message for a program that is refused.
 fn refusal(name: &str, text: &str) -> String {
     compile(&[write(name, text)], &options()).unwrap_err().to_string()
 }

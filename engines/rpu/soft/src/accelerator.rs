@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What an accelerator is to its unit, and which kinds there are.
+//! The interface between an accelerator and its unit, and the kinds of accelerators.
 
 use crate::{
     checksum::Checksum,
@@ -74,7 +74,7 @@ impl Kind {
     /// All, in the order of their bits.
     pub const ALL: [Self; 5] = [Self::IpPrefix, Self::FlowHash, Self::Checksum, Self::Crc32, Self::StringMatch];
 
-    /// What designs call it: its folder in engines/rpu/accelerators.
+    /// The name in designs: its folder in engines/rpu/accelerators.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ impl Kind {
         }
     }
 
-    /// What its table is filled from, for who has to give it; None when it has no table.
+    /// The hint for a user who must give its table; None if it has no table.
     #[must_use]
     pub fn table_file(self) -> Option<&'static str> {
         match self {
@@ -163,7 +163,7 @@ impl FromIterator<Kind> for Kinds {
 /// The accelerators of a unit.
 pub(crate) struct Accelerators {
     kinds: Kinds,
-    /// By page; where there is none, None.
+    /// By page; None for a page without an accelerator.
     pages: [Option<Box<dyn Accelerator>>; Kind::ALL.len()],
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Broadcast {
     pub mask: u32,
     pub value: u32,
     listening: bool,
-    /// The oldest message, and those behind it. Of these each address is there once.
+    /// The oldest message, and those behind it. An address occurs once among those behind.
     head: Option<u16>,
     behind: VecDeque<u16>,
     is_behind: Box<[bool; WORDS]>,

@@ -35,7 +35,7 @@ struct Csrs {
     epc: u32,
     cause: u32,
     tval: u32,
-    /// What to add to the steps executed.
+    /// Added to the steps executed to give mcycle.
     cycle_offset: u64,
     instret_offset: u64,
 }

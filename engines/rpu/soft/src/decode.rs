@@ -2,7 +2,8 @@
 //! From instruction words to what the simulator executes: RV32I, M, Zbb, Zicsr and machine mode
 //! (RISC-V unprivileged specification 20240411, chapters 2, 7, 13, 28 and 34).
 
-/// What an instruction does. Immediate forms are apart, so that executing one never asks which it is.
+/// The operation of an instruction. Immediate forms are separate, so that executing an instruction needs no check for
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
     /// rd = imm (lui, auipc).

@@ -51,7 +51,7 @@ pub(crate) mod flag {
     pub const BAD_SLOT: u16 = 1 << 11;
     pub const ACCELERATOR: u16 = 1 << 12;
     pub const HOST_ERROR: u16 = 1 << 13;
-    /// What no mask hides.
+    /// Interrupts that no mask hides.
     pub const ERRORS: u16 = 0x3F00;
 }
 
@@ -65,7 +65,7 @@ mod kind {
     pub const HOST_READ: u32 = 5;
 }
 
-/// What a load from a register gives.
+/// The result of a load from a register.
 pub(crate) enum Loaded {
     Value(u32),
     /// The same, and an interrupt may be due.
@@ -78,7 +78,7 @@ pub(crate) enum Loaded {
     Wait,
 }
 
-/// What a store into a register did.
+/// The effect of a store into a register.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Stored {
     Done,
@@ -344,7 +344,7 @@ impl System {
         self.now + self.ahead
     }
 
-    /// So many cycles have passed since the last call.
+    /// Tells the system that `cycles` have passed since the last call.
     pub fn pass(&mut self, cycles: u64) {
         self.told += cycles;
         self.ahead = self.ahead.max(self.told.saturating_sub(self.now));
@@ -359,7 +359,7 @@ impl System {
         }
     }
 
-    /// Cycles until the timer's next interrupt, which may be due already; `u64::MAX` when there is none.
+    /// Cycles until the timer's next interrupt, 0 if it is due already; `u64::MAX` if the timer is off.
     pub fn until_timer(&self) -> u64 {
         if self.timer_interval == 0 { u64::MAX } else { self.timer_due.saturating_sub(self.clock()) }
     }
@@ -437,7 +437,7 @@ impl System {
                 Some(offset) => REGION_BASE + offset,
                 None => return Loaded::Silence(0),
             },
-            // What is stored here is everywhere at once.
+            // In native code a stored word reaches all regions at once.
             regs::RPU_CORE_OCCUPANCY => self.broadcast.waiting().min(255) as u32,
             regs::RPU_CORE_MAX_SLOTS => MAX_SLOTS as u32,
             regs::RPU_CORE_DEBUG_IN_L => self.debug_in[0],
@@ -641,8 +641,8 @@ impl System {
         true
     }
 
-    /// Sends a frame that the program made; the error flag to raise when there is none at `address`, or no such
-    /// destination.
+    /// Sends a frame that the program made. Returns the error flag to raise if there is no frame at `address`, or if
+    /// the destination does not exist.
     #[cold]
     fn generate(&mut self, len: u16, port: u8, address: u32, kind: u32, outside: &mut dyn Outside) -> Result<(), u16> {
         let destination = self.destination(port, kind).filter(|to| !to.loops()).ok_or(flag::BAD_DESTINATION)?;
@@ -752,7 +752,7 @@ mod tests {
     /// Notes what the unit does.
     #[derive(Default)]
     struct Notes {
-        /// What comes of the next frames; all others are taken.
+        /// The answers to the next frames; all later frames are accepted.
         answers: VecDeque<Answer>,
         sent: Vec<(Destination, Vec<u8>)>,
         generated: Vec<(Destination, Vec<u8>)>,
@@ -831,7 +831,7 @@ mod tests {
             assert_eq!(bench.notes.sent.pop(), Some((Destination::Ethernet(1), FRAME.to_vec())), "{pointer:#x}");
             assert_eq!((bench.flags(), bench.notes.freed.pop()), (0, Some(1)));
         }
-        // Of two mistakes the destination is told.
+        // If a descriptor has two mistakes, the error names the destination.
         for (port, expected) in [(1, flag::BAD_DESCRIPTOR), (200, flag::BAD_DESTINATION)] {
             bench.take();
             bench.send(kind::SEND, 60, port, PMEM_BASE + 1);
@@ -863,7 +863,7 @@ mod tests {
             }
             assert_eq!((bench.flags(), bench.notes.generated.pop()), (0, Some((to, due))));
         }
-        // What is no frame or has no destination; of two mistakes the destination is told.
+        // Descriptors that are no frame or have no destination; if both, the error names the destination.
         let good = PMEM_BASE + 4;
         for (kind, len, port, pointer, expected) in [
             (kind::SEND, 60, 1, 0, flag::BAD_DESCRIPTOR),

@@ -29,7 +29,7 @@ pub struct Unit {
     debug: Debug,
 }
 
-/// What a core that is being debugged does.
+/// The state of a core under a debugger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Runs,

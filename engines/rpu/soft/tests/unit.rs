@@ -90,7 +90,7 @@ fn a_descriptor_may_be_written_in_any_order_and_width() {
     let mut unit = start("tests/firmware/descriptors.c");
     let mut notes = Notes::default();
     unit.run(&mut notes, 10_000);
-    // What the first bytes of a frame tell the program: see there.
+    // The first bytes of a frame are commands to the program (see its source).
     let mut ways: Vec<Vec<u8>> = (0..32).map(|way| vec![way]).collect();
     for (width, orders) in [(4u8, 2), (2, 24), (1, 40_320)] {
         for index in 0..orders {
@@ -115,7 +115,7 @@ fn a_descriptor_may_be_written_in_any_order_and_width() {
 
 #[test]
 fn all_widths_of_loads_and_stores_agree() {
-    // The program checks what it loads and tells a wrong one by a debug word; what it stores leaves with the frame.
+    // The program checks its loads and reports a wrong one in a debug word; its stores leave with the frame.
     let mut unit = start("tests/firmware/memory.c");
     let mut notes = Notes::default();
     unit.run(&mut notes, 10_000);
@@ -165,7 +165,7 @@ fn interrupts_come_when_the_mask_lets_them() {
         let mut unit = start("soft/tests/firmware/interrupts.c");
         let mut notes = Notes::default();
         unit.host_write(regs::UNIT_DEBUG_IN_L, mask);
-        // What it counts stands in the broadcast region.
+        // The program counts in the broadcast region.
         while matches!(unit.run(&mut notes, 1000), Pause::Limit | Pause::Listening) {}
         for round in 0..40 {
             // The second one raises its interrupt when the first one is taken.

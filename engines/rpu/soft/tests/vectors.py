@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What instructions and programs must do, for the simulator's test: from the specification's formulas, and from
+"""Expected results of instructions and programs, for the simulator's test: from the specification's formulas, and from
 Unicorn.
 
 Prints lines `i WORD A B RESULT` (one instruction, x3 = WORD(x1 = A, x2 = B)) and
@@ -50,7 +50,7 @@ def divide(a: int, b: int) -> int:
 
 
 def remainder(a: int, b: int) -> int:
-    """What division towards zero leaves."""
+    """The remainder of a division towards zero."""
     return a - b * divide(a, b)
 
 

@@ -28,7 +28,7 @@ def build() -> Path:
     folder = ROOT / "build" / "core_bench" / key
     executable = folder / "core_bench"
     folder.mkdir(parents=True, exist_ok=True)
-    # Who comes while another process builds the bench waits for it.
+    # If another process is building the bench, wait for it.
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if executable.exists():
@@ -85,7 +85,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the RTL did: the cycles until the program ended, its trace, data memory at the end, how often it halted."""
+    """The RTL's run: the cycles until the program ended, its trace, data memory at the end, and how often it halted."""
 
     cycles: int
     trace: list[Record]

@@ -25,7 +25,7 @@ module core_bench (
     output logic [31:0] pc_o,
     output logic        ack,
     output logic        finished,
-    // what left WB: kind 1 retired, 2 exception, 3 interrupt
+    // the event in WB: kind 1 retired, 2 exception, 3 interrupt
     output logic [1:0]  trace_kind,
     output logic [31:0] trace_pc,
     output logic [4:0]  trace_rd,     // 0: writes none

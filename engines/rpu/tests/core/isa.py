@@ -230,7 +230,7 @@ class Trap(Exception):
 
 @dataclass
 class Event:
-    """What one instruction did. `rd` 0 means that it wrote no register; `store` is (address, bytes)."""
+    """The effect of one instruction. `rd` 0 means that it wrote no register; `store` is (address, bytes)."""
 
     pc: int
     kind: int = 1

@@ -61,7 +61,7 @@ impl Numbers {
     }
 }
 
-/// What becomes of a frame.
+/// The fate of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fate(Option<(Port, Vec<u8>)>);
 

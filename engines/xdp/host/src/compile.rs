@@ -78,7 +78,7 @@ fn entries(word: &str) -> Result<(String, u32), String> {
 /// Units of the card that maps are placed on: where each processor has a value, sixteen contexts of each unit do.
 const UNITS: u32 = 16;
 
-/// What to do about an input that should be an object.
+/// The way out in messages about an input that should be an object.
 const OBJECT: &str = "give an object, as `clang -target bpf -O2 -g -c` writes it from engines/xdp/programs/tx.c";
 
 /// Why a program was refused.
@@ -208,7 +208,7 @@ struct Accepted {
     compiled: Compiled,
     /// On a card for it alone.
     placement: Placement,
-    /// What cards in RTL cannot do of it.
+    /// Features of the program that cards in RTL lack.
     beyond: Vec<String>,
 }
 

@@ -19,7 +19,7 @@ pub enum ExecuteError {
     Maps(#[from] CreateError),
     #[error(transparent)]
     Rows(#[from] RunError),
-    /// What the program asks for that stands in the card alone.
+    /// The program uses something that exists only in the card.
     #[error("a frame {0}: what rows it takes, only a card says (`penstock run --target rtl`)")]
     OnCard(&'static str),
 }
@@ -32,7 +32,7 @@ pub struct Executed<'a> {
 }
 
 impl<'a> Executed<'a> {
-    /// Of rows that expect the object's maps where the layout has them.
+    /// For rows that expect the object's maps where the layout has them.
     pub fn new(
         object: &'a Object,
         compiled: &'a Compiled,
@@ -89,7 +89,7 @@ struct Around<'a> {
     ids: Vec<MapId>,
     /// Where rows expect the arrays.
     layout: &'a Layout,
-    /// What the frame asked for that is not here.
+    /// The frame's request that this simulation cannot serve.
     beyond: Option<&'static str>,
 }
 
@@ -117,7 +117,7 @@ impl Around<'_> {
         let index = self.layout.index(map.into()).ok_or("asks for a route")?;
         let id = *self.ids.get(index).ok_or("asks a map that is not there")?;
         let shape = self.maps.map(id).shape.clone();
-        // The key: what the window has of it, and the rest from memory.
+        // The key: the bytes in the window, and the rest from memory.
         let mut key = asked.key.clone().unwrap_or_default();
         key.truncate(shape.key_bytes as usize);
         let rest = shape.key_bytes - key.len() as u32;
@@ -146,7 +146,7 @@ impl Around<'_> {
     }
 }
 
-/// What rows read and write that is in no map: records for the host.
+/// Data that rows read and write outside of maps: records for the host.
 const RECORDS: &str = "sends a record or a line to the host";
 
 /// Which value of an array is at an address, and which byte of it.

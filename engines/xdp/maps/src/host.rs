@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the host does with maps: what Linux offers it through bpf().
+//! The host's operations on maps, which Linux offers through bpf().
 
 use penstock_xdp_compiler::maps::MapKind;
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the kernel cannot be asked: the clock of tables that forget, against a model of what its text says; rings and
-//! queues by hand.
+//! Rules that a test cannot check against the kernel: the clock of LRU tables, against a model of the kernel's text;
+//! rings and queues by hand.
 #![allow(clippy::unwrap_used)]
 
 mod common;

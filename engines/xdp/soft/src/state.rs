@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What native code and helpers share while a program runs.
+//! The state that native code and helpers share while a program runs.
 
 use std::mem::offset_of;
 

@@ -138,7 +138,7 @@ PAIR = (load(8, 0, 1, 0), load(8, 3, 1, 8))
 
 
 def computed(function: Callable[[int, int, int], int], a: int, b: int, bits: int) -> int:
-    """What an operation of that many bits gives, the upper ones cleared."""
+    """The result of an operation of that many bits, with the upper bits cleared."""
     cut = (1 << bits) - 1
     return function(a & cut, b & cut, bits) & cut
 

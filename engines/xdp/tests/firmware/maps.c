@@ -78,7 +78,7 @@ struct {
 volatile const __u32 mark = 0xC0FFEE;
 __u64 total = 1000;
 volatile __u32 step;
-/* What is longer than an update stores. */
+/* A value longer than an update stores. */
 volatile __u8 table[300] = {1};
 
 SEC("xdp") int maps(struct xdp_md *ctx) {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What has to come before what in a block.
+//! The order constraints between the operations of a block.
 
 use std::collections::HashMap;
 

@@ -77,7 +77,7 @@ impl Shape {
     /// network order; else bytes in hexadecimal, `0x0a0b0c` or `0a 0b 0c` or `0a:0b:0c`.
     ///
     /// # Errors
-    /// What does not fit, and where.
+    /// The part that does not fit, and its place.
     pub fn encode(&self, value: &Value) -> Result<Vec<u8>, ValueError> {
         let mut bytes = vec![0; usize::try_from(self.bytes()).unwrap_or(0)];
         self.write(value, &mut bytes)?;
@@ -88,7 +88,7 @@ impl Shape {
     /// they are.
     ///
     /// # Errors
-    /// What does not fit, and where.
+    /// The part that does not fit, and its place.
     pub fn write(&self, value: &Value, to: &mut [u8]) -> Result<(), ValueError> {
         let wrong = |found| Err(ValueError::Kind { shape: self.to_string(), found, ways: self.ways() });
         match (self, value) {

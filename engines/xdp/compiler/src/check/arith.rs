@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What arithmetic makes of what is known. It knows what the kernel's verifier knows and not much more, so that what is
-//! accepted here loads there.
+//! Arithmetic on the checker's facts. It knows what the kernel's verifier knows and not much more, so that programs
+//! accepted here load there.
 
 use super::bits::Bits;
 use super::scalar::{Range, Scalar};

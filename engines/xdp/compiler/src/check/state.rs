@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known at one point of one path: registers and stacks of the functions that are being run.
+//! The facts at one point of one path: registers and stacks of the active functions.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a register or a stack slot may hold.
+//! The possible contents of a register or a stack slot.
 
 use super::scalar::Scalar;
 

@@ -197,7 +197,7 @@ pub enum Next {
 /// Carries a program out.
 ///
 /// # Errors
-/// What a program does that the form does not allow.
+/// If the program does something that the form does not allow: the reason.
 pub fn run(program: &Program, memory: &mut Memory, world: &mut dyn World) -> Result<Outcome, Stop> {
     let mut run = Run { memory, world, values: vec![None; program.values as usize], slot: 0, steps: 0 };
     let mut at = BlockId(0);

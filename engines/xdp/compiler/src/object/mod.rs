@@ -103,7 +103,7 @@ impl Object {
     /// is a number for such a map is judged with the programs that use it.
     ///
     /// # Errors
-    /// What stands in the way: there is no such map, or it holds global data, which is one entry.
+    /// If the map does not exist, or holds global data, which is one entry: the reason.
     pub fn set_entries(&mut self, name: &str, entries: u32) -> Result<(), String> {
         match self.maps.iter_mut().find(|map| map.name == name) {
             Some(Map { contents: Contents::Data { .. }, .. }) => {

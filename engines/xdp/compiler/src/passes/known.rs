@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known of each value, by the checker's arithmetic on bits and ranges: of all there is, and, in a block behind
-//! a comparison, of those that come there.
+//! Facts about each value, by the checker's arithmetic on bits and ranges: for all its uses, and for those in a block
+//! after a comparison.
 
 use std::collections::HashMap;
 

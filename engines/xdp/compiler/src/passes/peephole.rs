@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What passes share that look at one instruction and what its operands are made of.
+//! Shared helpers of passes that look at one instruction and its operands.
 
 use super::dead;
 use super::known::Known;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is around rows that are carried out: the maps and helpers of [`super::world`].
+//! The environment of rows that are executed: the maps and helpers of [`super::world`].
 
 use penstock_xdp_compiler::check::find_helper;
 use penstock_xdp_compiler::ir::{Memory, Special, World, map_pointer};

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is around a program in tests: maps as plain lists, and the helpers that need no machine.
+//! The environment of a program in tests: maps as plain lists, and the helpers that need no machine.
 
 use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@ use crate::services::map::SERVICE;
 /// so.
 const BYTES: &str = "$bytes";
 
-/// What to do about a file that cannot be read.
+/// The way out in messages about a file that cannot be read.
 const ENTRIES: &str = "give a JSON file of entries, [[KEY, VALUE], ...]";
 
 /// JSON that is no key and no value.
@@ -36,7 +36,7 @@ pub enum JsonError {
     Text {
         /// The text.
         text: String,
-        /// What is wrong, as the parser says it.
+        /// The parser's message.
         why: String,
     },
     /// Bytes that are not hexadecimal digits.

@@ -48,7 +48,7 @@ pub enum BuildError {
 /// Takes a checked program over.
 ///
 /// # Errors
-/// What the form cannot say, or is too long, with the place and what to change.
+/// If the form cannot express the program, or it is too long: the place and the way out.
 pub fn build(
     object: &Object,
     program: &crate::object::Program,
