@@ -1,7 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Writes what an element of the flow engine can choose from, for its hardware and its compiler: which words of fields
-each half of the key and each operand reaches. A choice among all words is three times as large; the compiler finds
-places for those of a program (a matching).
+"""Generates the choices of an element of the flow engine, for its hardware and its compiler: the words of fields that
+each half of the key and each operand can reach. A choice among all words is three times as large; the compiler finds
+places for the words of a program (a matching).
 
 Usage: python tools/flow_choices.py [--check]
 """
@@ -151,7 +151,7 @@ def verilog(words: Words) -> list[str]:
         f"// {NOTICE}",
         f"// {ORIGIN}",
         "",
-        "// What an element can choose from (flow_extract.sv); the first is nothing.",
+        "// The choices of an element (flow_extract.sv); the first one is nothing.",
     ]
     lines += ["package choices_pkg;"]
     numbers = [[2 * number + part for number, part in listed] for listed in halves(words)]

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Bad captures, manifests, lists and firmware: a message that names the place and the way out, and nothing else lost.
+"""Bad captures, manifests, lists and firmware: a message that names the place and the way out, and
+nothing else lost.
 """
 
 from __future__ import annotations
@@ -220,7 +221,8 @@ int main(void) {
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_firmware_that_hangs(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """One unit hangs on a frame of 77 bytes; the others deliver everything else, and the message says which and where.
+    """One unit hangs on a frame of 77 bytes; the others deliver everything else, and the message
+    says which and where.
     """
     program = tmp_path / "hang.c"
     program.write_text(HANG)

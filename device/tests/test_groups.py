@@ -272,7 +272,8 @@ def test_units_of_another_kind_take_over(target: str, policy: str, tmp_path: Pat
 
 
 def test_options_name_a_group(tmp_path: Path) -> None:
-    """Another program, table and number of units for one group; without a name there is an error that lists the groups.
+    """Another program, table and number of units for one group; without a name there is an error
+    that lists the groups.
     """
     frames = [
         bytes(Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / TCP() / word) for word in (b"/etc/passwd", b"needle")

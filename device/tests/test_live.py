@@ -288,7 +288,8 @@ int main(void) {{
 
 @pytest.mark.parametrize("units", [16, 1])
 def test_reload_under_load(units: int, driver: str, net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """Programs follow each other under frames in both directions, of which none is lost; a broken one changes nothing.
+    """Programs follow each other under frames in both directions, of which none is lost; a broken
+    one changes nothing.
     """
     programs = []
     for mark in range(1, 4):
@@ -563,8 +564,7 @@ def test_the_clock(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
 
 
 def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they leave when it goes on.
-    """
+    """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they leave when it goes on."""
     mixer = ROOT / "engines/rpu/tests/firmware/mixer.c"
     up = Up(net, tmp_path, make_design(mixer, policy="round-robin", units=2))
 
@@ -690,7 +690,8 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
 
 
 def test_only_the_user_controls(net: Net, tmp_path: Path) -> None:
-    """Whoever else gets at the socket is told that the card is not theirs, and a file that all may write is never made.
+    """Whoever else gets at the socket is told that the card is not theirs, and a file that all may
+    write is never made.
     """
     up = Up(net, tmp_path, ROOT / "designs/forward.toml")
     control = tmp_path / "run/penstock/forward.sock"

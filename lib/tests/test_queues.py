@@ -70,7 +70,8 @@ async def keeps_order(dut: Any) -> None:
 
 @cocotb.test()
 async def body_follows_key(dut: Any) -> None:
-    """The body of a popped key stands there in the next cycle; a queue that is full to its last word keeps every body.
+    """The body of a popped key stands there in the next cycle; a queue that is full to its last
+    word keeps every body.
     """
     rng = random.Random(4)
     room, depth = int(dut.Room.value), int(dut.Depth.value)

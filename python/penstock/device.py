@@ -287,8 +287,7 @@ class Tables(Mapping[str, TableSource]):
         return self._sources[name]
 
     def __setitem__(self, name: str, source: TableSource) -> None:
-        """Raises TableError, FileError, or DesignError when the card has no such table; the table then stays as it was.
-        """
+        """Raises TableError, FileError, or DesignError when the card has no such table; the table then stays as it was."""
         self._card.set_table(name, listed(name, source, self._folder))
         self._sources[name] = source
 

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The inline chain: contexts, registers and events of the flow engine's elements, to be read and changed between runs.
+"""The inline chain: contexts, registers and events of the flow engine's elements, to be read and
+changed between runs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `xdp-rate`: how many frames of 64 bytes a second XDP programs take on one unit, at our clock and at the paper's, and
-//! on cards of many (hXDP, section 4.3 and Figures 10, 12, 13); and how long a frame is in the card (Figure 11). Frames
-//! count when they come into a unit: it holds thirty-two at most, so that is how fast it disposes of them, dropped or
-//! sent.
+//! `xdp-rate`: the number of 64-byte frames that XDP programs process each second (hXDP, section 4.3 and Figures 10, 12,
+//! 13), on one unit at our clock and at the paper's, and on cards of many units; and the time of a frame in the card
+//! (Figure 11). A frame counts when it enters a unit. A unit holds at most thirty-two frames, so this is the rate at
+//! which it finishes them, dropped or sent.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 // Written by tools/flow_choices.py from lib/headers/fields.toml; change those.
 
-// What an element can choose from (flow_extract.sv); the first is nothing.
+// The choices of an element (flow_extract.sv); the first one is nothing.
 package choices_pkg;
 
-  // By half of the key: twice the number of a word, and 1 for its upper half; how many there are, and behind these
-  // nothing
+  // By half of the key: twice the number of a word, and 1 for its upper half; how many there are, and behind these nothing
   localparam int unsigned HALVES_COUNT[20] = '{18, 17, 15, 15, 16, 16, 17, 16, 17, 17, 15, 16, 17, 17, 17, 16, 55, 53, 55, 57};
   localparam int unsigned HALVES[20][64] = '{
     '{0, 11, 16, 18, 22, 34, 56, 58, 113, 114, 122, 124, 2, 40, 76, 79, 38, 96, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

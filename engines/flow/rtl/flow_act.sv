@@ -24,7 +24,7 @@ module flow_act
     input wire logic                   takes,    // it is this element's turn: `in.next` is its number
     input wire logic                   fits,     // a row was taken (out_fits)
     input wire vector_t                in,       // as it came into the element
-    // what it says of frames: read by out_row from distributed memory, in A
+    // the row's edit of the frame: read by out_row from distributed memory, in A
     input wire edit_t                  row,
     input wire word_t [Functions-1:0]  results,  // one register behind r_results_q
     input wire word_t [Operands-1:0]   x,        // out_x

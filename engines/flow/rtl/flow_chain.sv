@@ -50,7 +50,7 @@ module flow_chain
     $error("flow_chain: Elements must be 1 to %0d", MaxElements);
   end
 
-  // Of element n in, and what leaves the last one
+  // The input of element n, and the output of the last one
   logic [Elements:0] valid;
   logic [Elements-1:0] ready;
   vector_t vectors[Elements+1];

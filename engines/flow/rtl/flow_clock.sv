@@ -25,7 +25,7 @@ module flow_clock
 
   typedef logic [PartW-1:0] part_t;
 
-  // ---- what the card's time does
+  // ---- the course of the card's time
   logic [63:0] ns_q, next_q;
   logic runs_q, leaps_q;
   always_ff @(posedge clk) begin

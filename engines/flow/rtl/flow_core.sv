@@ -11,23 +11,24 @@
 //                                       │           └── 2 behind ────┤           │
 //                                       └────── 3, 4, 5 behind ──────┴───────────┘
 //
-// One operation a cycle, seven cycles, in their order: nothing stands still behind T, and what waits in T holds all
-// that come after it. It waits there
-//   - for the one ahead, when both are frames of one flow, or the program writes globals: one cycle;
-//   - while one that moves, looks at or changes places on the host's behalf and it share one, up to five cycles;
-//   - while one that looks at a slot of the stash is ahead, up to five cycles;
-//   - while a frame of its flow that came in another microsecond is ahead: what that leaves may have expired by now; up
-//     to five of a microsecond's 250 cycles;
-//   - in programs that evict, while a frame ahead shares a place with it, unless both are of one flow, whose context is
+// One operation a cycle, seven cycles, in order. No operation stalls after T; an operation that waits in T holds all
+// later ones. It waits there
+//   - for the operation ahead, if both are frames of one flow, or if the program writes globals: one cycle;
+//   - while it shares a place with an operation ahead that moves, reads or changes places for the host: up to five
+//     cycles;
+//   - while an operation ahead looks at a slot of the stash: up to five cycles;
+//   - while a frame of its flow from another microsecond is ahead, because the context that this frame leaves may have
+//     expired by now: up to five of a microsecond's 250 cycles;
+//   - in programs that evict, while a frame ahead shares a place with it, unless both are of one flow whose context is
 //     there: up to five cycles.
 // If an operation ahead has the same key, its context is newer than the one read from the table; it is at most five
 // ahead. Each operation therefore sees the effects of all earlier ones, at its own time, and only A changes the table,
 // in their order.
 //
-// A new context goes into a way of its four places, when one is empty, else into the stash. The mover takes entries of
-// the stash, as operations of their own where no frame comes (or, when the stash fills, before frames), to an empty
-// place of theirs, or in exchange for what lies there. Frames wait while the stash may not have a slot for each that is
-// on its way.
+// If one of its four places is empty, a new context goes there, else into the stash. The mover takes an entry of the
+// stash to one of its empty places, or exchanges it for the entry in one of its places. A move is an operation of its
+// own, in cycles without a frame (or, when the stash fills, before frames). Frames wait while the stash may not have a
+// slot for each frame in flight.
 //
 // For some key sets the stash never gets a free slot, for example for twelve keys that hash to the same places. Frames
 // therefore wait for the mover only while the element has patience, a count of cycles. Each cycle in which the mover
@@ -36,9 +37,9 @@
 // takes another's place. Therefore
 //   cycles in which the mover holds frames back  <=  4,352 + 256 * contexts that came into the stash + a tenth of all cycles.
 //
-// When no context can be added, a program that evicts puts the new one where another was: of those in its four places
-// that with the lowest or highest first register gives way. Where nothing is in them it is added all the same, as long
-// as the table has room.
+// If no context can be added, a program that evicts replaces another one: among the contexts in the four places, the one
+// with the lowest or highest first register gives way. If the four places are empty, the new context is added all the
+// same, as long as the table has room.
 module flow_core
   import flow_pkg::*;
 #(
@@ -86,7 +87,7 @@ module flow_core
     output word_t [Functions-1:0]  out_results,
     output logic [SideW-1:0]       out_side,
 
-    // what the row does that a frame takes: read by its number, in the same cycle
+    // the actions of the row that a frame matches: read by its number, in the same cycle
     output row_t         choice_row,
     input  wire choice_t choice,
 
@@ -103,7 +104,7 @@ module flow_core
     output logic [KeyBits-1:0]      answer_key,
     output context_t                answer_context,
 
-    // what the host is told
+    // events and state for the host
     output logic                             told_valid,
     output event_t                           told,
     output logic [$clog2(Entries):0]         contexts,  // that there are
@@ -143,7 +144,7 @@ module flow_core
     logic                keyed;
     key_t                key;
     word_t               now;    // when it was taken: the time that it sees
-    // until it is known: what the walker and the host look at, the slot that is to be moved
+    // the place that walker, host or mover address, until the place of the key is known
     where_t              where;
     addr_t [Ways-1:0]    addr;
   } head_t;
@@ -289,7 +290,7 @@ module flow_core
     if (rst) t_q.valid <= 1'b0;
   end
 
-  // ---- T: what is ahead
+  // ---- T: operations ahead
   head_t [Ahead:1] ahead;
   assign ahead = {a_q, r_q, c_q, x_q, s_q};
 
@@ -419,7 +420,7 @@ module flow_core
     if (rst) dice_q <= '1;
   end
 
-  // ---- X: what it has now
+  // ---- X: the present context
   context_t stash_content, fresh;
   key_t stash_key;
   logic stash_valid;
@@ -500,7 +501,7 @@ module flow_core
   end
 
   // ---- C: conditions and functions (flow_update.sv)
-  // it has neither an empty place nor, but for one that the operation ahead may take, a slot of the stash
+  // the operation has no empty place and no slot of the stash, except one that the operation ahead may take
   logic r_nowhere_q;
   always_ff @(posedge clk) begin
     r_q <= c_q;

@@ -61,7 +61,7 @@ module flow_element
       .edit
   );
 
-  // ---- what it reads of a frame
+  // ---- key and operands of a frame
   logic keyed;
   logic [KeyBits-1:0] key;
   word_t [Operands-1:0] x;
@@ -156,7 +156,7 @@ module flow_element
       .moved
   );
 
-  // ---- what it makes of a frame
+  // ---- edits of a frame
   flow_act act (
       .clk,
       .rst,
@@ -173,7 +173,7 @@ module flow_element
       .out
   );
 
-  // ---- what the host sees
+  // ---- the host's window
   logic event_valid, event_take;
   kinds_t tell;
   event_t event_;

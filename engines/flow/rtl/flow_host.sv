@@ -90,7 +90,7 @@ module flow_host
   assign shift = writes(we_q, at_q, FLOW_HOST_PROGRAM);
   assign word = wdata_q;
 
-  // What is to be done when nothing is on its way
+  // Changes that wait until no frame is in flight
   logic [3:0] change_q;
   logic [Globals-1:0] set_g_q;
   word_t set_g_to_q;

@@ -65,7 +65,7 @@ package flow_pkg;
     logic [3:0]           next;     // the element that takes it next; those before it let it pass
   } vector_t;
 
-  // ---- what a flow has
+  // ---- the context of a flow
   typedef struct packed {
     logic    on;
     period_t period;  // says to which state it leads
@@ -97,11 +97,11 @@ package flow_pkg;
 
   // Halves are numbered from the lowest.
   typedef struct packed {
-    parts_t                  parts;   // that a frame must have
-    // For both directions to have one key, these change places when the frame's source is the larger: n and n + 8 for n
-    // < 8, and 16 and 17.
+    parts_t                  parts;   // parts that a frame must have
+    // For one key in both directions, these halves change places if the frame's source is the larger: n and n + 8 for
+    // n < 8, and 16 and 17.
     logic    [KeyPairs-1:0]  swap;
-    // what is compared for that: the first pair, from [0] on, whose sides differ, decides
+    // the pairs that decide this: the first pair, from [0] on, whose sides differ
     pair_e   [2:0]           order;
     choose_t [KeyHalves-1:0] halves;
   } key_word_t;
@@ -266,7 +266,7 @@ package flow_pkg;
     OpDelete   // the host: takes it away
   } op_e;
 
-  // ---- what the host is told of an operation
+  // ---- the events of an operation
   typedef struct packed {
     logic notified;
     logic full;     // the new context took the last place

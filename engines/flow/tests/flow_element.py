@@ -1,6 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The element of the flow engine in plain Python: programs as bits and their meaning (engines/flow/element.md).
-"""
+"""The element of the flow engine in plain Python: programs as bits and their meaning (engines/flow/element.md)."""
 
 from __future__ import annotations
 

@@ -1089,7 +1089,8 @@ async def random_programs(dut: Any) -> None:
 
 @cocotb.test()
 async def any_key(dut: Any) -> None:
-    """Any words in any halves of the key and as any operands, whatever changes places; of each frame those that it has.
+    """Any words in any halves of the key and as any operands, whatever changes places; of each
+    frame those that it has.
     """
     bench = Bench(dut, 13)
     await bench.start()

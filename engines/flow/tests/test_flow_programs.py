@@ -875,7 +875,8 @@ def test_nat_keeps_no_port_for_strangers() -> None:
 
 
 def test_nat_keeps_connections() -> None:
-    """An idle connection keeps its port for more than an hour, but not before it is established nor when it has ended.
+    """An idle connection keeps its port for more than an hour, but not before it is established nor
+    when it has ended.
     """
 
     def ports(*segments: tuple[int, str]) -> list[int]:
@@ -1091,8 +1092,7 @@ def test_paxos_acceptor() -> None:
 
 
 def test_paxos_agrees() -> None:
-    """Three acceptors, proposers that overtake each other, lost messages: a decision never changes.
-    """
+    """Three acceptors, proposers that overtake each other, lost messages: a decision never changes."""
     path = PROGRAMS / "paxos_acceptor.efsm"
     chance, time, decided = random.Random(13), 0, {}
     with Soft(path) as one, Soft(path) as two, Soft(path) as three:
@@ -1296,8 +1296,7 @@ SEQUENCES: dict[str, Callable[[], tuple[Model, Iterable[Step]]]] = {
 
 
 def few_ports() -> Iterable[Scene]:
-    """NAT with tables of five contexts, then with all ports given, one of them to a flow that the host has put there.
-    """
+    """NAT with tables of five contexts, then with all ports given, one of them to a flow that the host has put there."""
 
     def asks(time: int, flow: int) -> Step:
         return time, 1, udp("192.168.0.1", "9.9.9.9", flow, 80)

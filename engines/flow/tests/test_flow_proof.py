@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The flow table never holds a key twice and never loses one: proven by SymbiYosys (engines/flow/formal/flow_table.sv).
+"""The flow table never holds a key twice and never loses one: proven by SymbiYosys
+(engines/flow/formal/flow_table.sv).
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Frames in turns find the times of their captures, and what is over by then takes no room: the same on both targets.
+"""Frames in turns find the times of their captures, and what is over by then takes no room: the
+same on both targets.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def random_case(seed: int, folder: Path) -> Case:
     raise AssertionError("no program does anything")
 
 
-# ---- what is seen: batch by batch, by names
+# ---- records: batch by batch, by names
 
 
 Record = dict[str, Any]
@@ -403,7 +403,7 @@ def apart(found: Any, wanted: Any) -> str:
     return f"{found} and not {wanted}"
 
 
-# ---- what is left of a case that fails
+# ---- the smallest part of a case that still fails
 
 
 def smallest(items: list[T], fails: Callable[[list[T]], bool], tries: int) -> list[T]:

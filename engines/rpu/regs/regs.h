@@ -20,11 +20,11 @@
 #define RPU_CORE_INTERRUPT_ACK 0x63Cu /* Acknowledges the interrupts whose bits are 1. */
 #define RPU_CORE_DEBUG_OUT_L 0x640u /* Debug word to the host, low. */
 #define RPU_CORE_DEBUG_OUT_H 0x644u /* Debug word to the host, high. */
-#define RPU_CORE_BC_FILTER_MASK 0x648u /* Messages are queued of broadcast words whose address in the region [12:2], ANDed with this, is BC_FILTER_VALUE. */
+#define RPU_CORE_BC_FILTER_MASK 0x648u /* A broadcast word becomes a message if its address in the region [12:2], ANDed with this mask, is BC_FILTER_VALUE. */
 #define RPU_CORE_BC_FILTER_VALUE 0x64Cu /* See BC_FILTER_MASK. */
-#define RPU_CORE_BC_LISTEN 0x650u /* 1: queue messages. 0 forgets those that wait, one a cycle: OCCUPANCY says how many are left. */
+#define RPU_CORE_BC_LISTEN 0x650u /* 1: queue messages. 0 discards waiting messages, one a cycle: OCCUPANCY gives the number left. */
 #define RPU_CORE_BC_RELEASE 0x654u /* Any write takes the oldest message off the queue. */
-#define RPU_CORE_RECV_DESC_LOW 0x680u /* Oldest received descriptor, low word; stays until RECV_DESC_RELEASE. 0 when there is none. */
+#define RPU_CORE_RECV_DESC_LOW 0x680u /* Oldest received descriptor, low word; stays until RECV_DESC_RELEASE; 0 if the queue is empty. */
 #define RPU_CORE_RECV_DESC_HIGH 0x684u /* Oldest received descriptor, high word: address of the frame in packet memory. */
 #define RPU_CORE_DRAM_FLAGS 0x688u /* Host memory flags: bit n-1 rises when the request with tag n is done, written or read to the last byte. */
 #define RPU_CORE_READY 0x68Cu /* Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC_TYPE takes a write at once, [16] slot set-up takes a write, [24] message to a core takes a write. */
@@ -44,17 +44,17 @@
 #define RPU_CORE_DEBUG_IN_H 0x6C4u /* Debug word from the host, high. */
 #define RPU_CORE_BC_FILTER_MASK_READ 0x6C8u /* BC_FILTER_MASK. */
 #define RPU_CORE_BC_FILTER_VALUE_READ 0x6CCu /* BC_FILTER_VALUE. */
-#define RPU_CORE_BC_ADDR 0x6D0u /* Address of the word of the oldest message, 0 when there is none. Read the word after it: an address stands here once for all that came before it was read. */
-#define RPU_CORE_OCCUPANCY 0x6D4u /* [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit in its queue; one more may wait at the output, and others be on their way; [16] a frame that was sent without a slot has not been read to its end. */
+#define RPU_CORE_BC_ADDR 0x6D0u /* Address of the word of the oldest message, 0 if the queue is empty. Read the word after the address: one address covers all stores before it was read. */
+#define RPU_CORE_OCCUPANCY 0x6D4u /* [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit in its queue; one more may wait at the output, and others may be in flight; [16] a frame that was sent without a slot has not been read completely. */
 #define RPU_CORE_ACTIVE_SLOTS 0x6D8u /* Slots that hold a frame: bit n-1 is slot n. */
-#define RPU_CORE_RECV 0x700u /* Waits in hardware until a frame is there, takes it off the queue and returns its descriptor: length [15:0], slot [23:16], port [31:24]. */
+#define RPU_CORE_RECV 0x700u /* Waits in hardware for a frame, takes it off the queue and returns its descriptor: length [15:0], slot [23:16], port [31:24]. */
 #define RPU_CORE_RECV_HDR 0x704u /* Address in data memory of the header copy of the frame that RECV returned last. */
 #define RPU_CORE_SEND 0x708u /* Sends, in one store: length [15:0] (0 drops), slot [23:16], port [31:24]. The address follows from the slot. */
 #define RPU_CORE_RECV_DATA 0x70Cu /* Address in packet memory of the frame that RECV returned last. */
 #define RPU_CORE_RECV_HASH 0x710u /* Flow hash of the frame that RECV returned last. */
 #define RPU_CORE_RECV_TIME 0x714u /* Cycle, modulo 2^32, in which the frame that RECV returned last entered the card. */
 #define RPU_CORE_ACCEL 0x718u /* Accelerators in this unit, a bit each, as the host sees them (ACCEL of rpu_host). */
-#define RPU_CORE_DATA 0x71Cu /* Word that core and host share: DATA of the host's registers. For debuggers; a program has no use for it. */
+#define RPU_CORE_DATA 0x71Cu /* Word that core and host share (DATA of the host's registers), for debuggers only. */
 #define RPU_CORE_SEND_FROM 0x720u /* Writes SEND_DESC_HIGH and sends as SEND_DESC_TYPE 0 does, in one store. It holds the core only with slot 0. */
 
 /* engines/rpu/regs/rpu.rdl */
@@ -66,32 +66,32 @@
 
 /* engines/rpu/accelerators/checksum/checksum.rdl */
 #define CHECKSUM_ADDR 0x0u /* Address of the first byte, in packet memory, at any alignment. */
-#define CHECKSUM_LENGTH 0x4u /* Bytes, 0 and odd numbers included. Its write starts; one that comes before the sum is there starts anew. Bytes outside packet memory are an error, and nothing is summed. */
-#define CHECKSUM_SUM 0x8u /* Ones' complement sum of the 16-bit words and of INITIAL, in the byte order of the frame: a store of two bytes puts it there, and its complement is the checksum. An odd last byte counts as if a zero followed. Holds the core until it is there. */
-#define CHECKSUM_INITIAL 0xCu /* What the sum begins with, taken when LENGTH is written: one or two words of 16 bits in the byte order of the frame. */
+#define CHECKSUM_LENGTH 0x4u /* Bytes, 0 and odd numbers included. A write starts the accelerator; a write before the sum is ready restarts it. Bytes outside packet memory are an error, and nothing is summed. */
+#define CHECKSUM_SUM 0x8u /* Ones' complement sum of the 16-bit words and of INITIAL, in the byte order of the frame: its complement is the checksum, which a store of two bytes writes into the frame. An odd last byte counts as if a zero followed. Holds the core until it is ready. */
+#define CHECKSUM_INITIAL 0xCu /* Initial value of the sum, taken when LENGTH is written: one or two words of 16 bits in the byte order of the frame. */
 
 /* engines/rpu/accelerators/crc32/crc32.rdl */
 #define CRC32_ADDR 0x0u /* Address of the first byte, in packet memory, at any alignment. */
-#define CRC32_LENGTH 0x4u /* Bytes, 0 included. Its write starts; one that comes before the answer is there starts anew. Bytes outside packet memory are an error, and nothing is read. */
-#define CRC32_CRC 0x8u /* The CRC; stored as a word behind the bytes it is their frame check sequence. Holds the core until it is there. */
-#define CRC32_INITIAL 0xCu /* CRC of the bytes before these, taken when LENGTH is written; 0 begins. */
+#define CRC32_LENGTH 0x4u /* Bytes, 0 included. A write starts the accelerator; a write before the answer is ready restarts it. Bytes outside packet memory are an error, and nothing is read. */
+#define CRC32_CRC 0x8u /* The CRC. Stored as a word after the bytes, it is their frame check sequence. Holds the core until it is ready. */
+#define CRC32_INITIAL 0xCu /* CRC of the bytes before these, taken when LENGTH is written; 0 for the first bytes. */
 
 /* engines/rpu/accelerators/flow_hash/flow_hash.rdl */
 #define FLOW_HASH_CLEAR 0x0u /* Any write begins a new hash. */
 #define FLOW_HASH_PUSH1 0x4u /* Pushes one byte, [7:0]. */
 #define FLOW_HASH_PUSH2 0x8u /* Pushes two bytes as a load from the frame gives them: [7:0] first. */
 #define FLOW_HASH_PUSH4 0xCu /* Pushes four bytes as a load from the frame gives them: [7:0] first. */
-#define FLOW_HASH_HASH 0x10u /* Hash of what was pushed since CLEAR: up to 36 bytes, which is what a key of 40 can hash. Holds the core until all of it has gone in. */
+#define FLOW_HASH_HASH 0x10u /* Hash of the bytes pushed since CLEAR, up to 36, the most that a key of 40 bytes can hash. Holds the core until all of them are in. */
 
 /* engines/rpu/accelerators/ip_prefix/ip_prefix.rdl */
-#define IP_PREFIX_ADDR 0x0u /* Starts the look-up of an IPv4 address as a load from the frame gives it (first octet in [7:0]). */
-#define IP_PREFIX_CLASS 0x4u /* Class of the longest matching prefix, 1..15; 0 when none matches. Holds the core until the look-up is done. */
+#define IP_PREFIX_ADDR 0x0u /* Starts the lookup of an IPv4 address as a load from the frame gives it (first octet in [7:0]). */
+#define IP_PREFIX_CLASS 0x4u /* Class of the longest matching prefix, 1..15; 0 if no prefix matches. Holds the core until the lookup is done. */
 #define IP_PREFIX_PASS_MASK 0x8u /* All ones when the class is 0; 0xFFFF0000 otherwise: ANDed with a descriptor it drops the frames that match. Holds the core like CLASS. */
 
 /* engines/rpu/accelerators/string_match/string_match.rdl */
 #define STRING_MATCH_ADDR 0x0u /* Address of the first byte, in packet memory, at any alignment. */
-#define STRING_MATCH_LENGTH 0x4u /* Bytes, 0 included. Its write starts; one that comes before the answer is there starts anew. Bytes outside packet memory are an error, and nothing is searched. */
-#define STRING_MATCH_FOUND 0x8u /* Bit n: pattern n occurs within the bytes. Holds the core until all of them are searched. */
-#define STRING_MATCH_END 0xCu /* Bytes up to the end of the occurrence that ends first; 0 when there is none. Holds the core like FOUND. */
+#define STRING_MATCH_LENGTH 0x4u /* Bytes, 0 included. A write starts the accelerator; a write before the answer is ready restarts it. Bytes outside packet memory are an error, and nothing is searched. */
+#define STRING_MATCH_FOUND 0x8u /* Bit n: pattern n occurs within the bytes. Holds the core until all bytes are searched. */
+#define STRING_MATCH_END 0xCu /* Bytes up to the end of the occurrence that ends first; 0 if no pattern occurs. Holds the core like FOUND. */
 
 #endif

@@ -34,15 +34,15 @@ pub const RPU_CORE_INTERRUPT_ACK: u32 = 0x63C;
 pub const RPU_CORE_DEBUG_OUT_L: u32 = 0x640;
 /// Debug word to the host, high.
 pub const RPU_CORE_DEBUG_OUT_H: u32 = 0x644;
-/// Messages are queued of broadcast words whose address in the region [12:2], ANDed with this, is BC_FILTER_VALUE.
+/// A broadcast word becomes a message if its address in the region [12:2], ANDed with this mask, is BC_FILTER_VALUE.
 pub const RPU_CORE_BC_FILTER_MASK: u32 = 0x648;
 /// See BC_FILTER_MASK.
 pub const RPU_CORE_BC_FILTER_VALUE: u32 = 0x64C;
-/// 1: queue messages. 0 forgets those that wait, one a cycle: OCCUPANCY says how many are left.
+/// 1: queue messages. 0 discards waiting messages, one a cycle: OCCUPANCY gives the number left.
 pub const RPU_CORE_BC_LISTEN: u32 = 0x650;
 /// Any write takes the oldest message off the queue.
 pub const RPU_CORE_BC_RELEASE: u32 = 0x654;
-/// Oldest received descriptor, low word; stays until RECV_DESC_RELEASE. 0 when there is none.
+/// Oldest received descriptor, low word; stays until RECV_DESC_RELEASE; 0 if the queue is empty.
 pub const RPU_CORE_RECV_DESC_LOW: u32 = 0x680;
 /// Oldest received descriptor, high word: address of the frame in packet memory.
 pub const RPU_CORE_RECV_DESC_HIGH: u32 = 0x684;
@@ -82,13 +82,13 @@ pub const RPU_CORE_DEBUG_IN_H: u32 = 0x6C4;
 pub const RPU_CORE_BC_FILTER_MASK_READ: u32 = 0x6C8;
 /// BC_FILTER_VALUE.
 pub const RPU_CORE_BC_FILTER_VALUE_READ: u32 = 0x6CC;
-/// Address of the word of the oldest message, 0 when there is none. Read the word after it: an address stands here once for all that came before it was read.
+/// Address of the word of the oldest message, 0 if the queue is empty. Read the word after the address: one address covers all stores before it was read.
 pub const RPU_CORE_BC_ADDR: u32 = 0x6D0;
-/// [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit in its queue; one more may wait at the output, and others be on their way; [16] a frame that was sent without a slot has not been read to its end.
+/// [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit in its queue; one more may wait at the output, and others may be in flight; [16] a frame that was sent without a slot has not been read completely.
 pub const RPU_CORE_OCCUPANCY: u32 = 0x6D4;
 /// Slots that hold a frame: bit n-1 is slot n.
 pub const RPU_CORE_ACTIVE_SLOTS: u32 = 0x6D8;
-/// Waits in hardware until a frame is there, takes it off the queue and returns its descriptor: length [15:0], slot [23:16], port [31:24].
+/// Waits in hardware for a frame, takes it off the queue and returns its descriptor: length [15:0], slot [23:16], port [31:24].
 pub const RPU_CORE_RECV: u32 = 0x700;
 /// Address in data memory of the header copy of the frame that RECV returned last.
 pub const RPU_CORE_RECV_HDR: u32 = 0x704;
@@ -102,7 +102,7 @@ pub const RPU_CORE_RECV_HASH: u32 = 0x710;
 pub const RPU_CORE_RECV_TIME: u32 = 0x714;
 /// Accelerators in this unit, a bit each, as the host sees them (ACCEL of rpu_host).
 pub const RPU_CORE_ACCEL: u32 = 0x718;
-/// Word that core and host share: DATA of the host's registers. For debuggers; a program has no use for it.
+/// Word that core and host share (DATA of the host's registers), for debuggers only.
 pub const RPU_CORE_DATA: u32 = 0x71C;
 /// Writes SEND_DESC_HIGH and sends as SEND_DESC_TYPE 0 does, in one store. It holds the core only with slot 0.
 pub const RPU_CORE_SEND_FROM: u32 = 0x720;
@@ -122,21 +122,21 @@ pub const RPU_HOST_SLOT_PC: u32 = 0x9C;
 // engines/rpu/accelerators/checksum/checksum.rdl
 /// Address of the first byte, in packet memory, at any alignment.
 pub const CHECKSUM_ADDR: u32 = 0x0;
-/// Bytes, 0 and odd numbers included. Its write starts; one that comes before the sum is there starts anew. Bytes outside packet memory are an error, and nothing is summed.
+/// Bytes, 0 and odd numbers included. A write starts the accelerator; a write before the sum is ready restarts it. Bytes outside packet memory are an error, and nothing is summed.
 pub const CHECKSUM_LENGTH: u32 = 0x4;
-/// Ones' complement sum of the 16-bit words and of INITIAL, in the byte order of the frame: a store of two bytes puts it there, and its complement is the checksum. An odd last byte counts as if a zero followed. Holds the core until it is there.
+/// Ones' complement sum of the 16-bit words and of INITIAL, in the byte order of the frame: its complement is the checksum, which a store of two bytes writes into the frame. An odd last byte counts as if a zero followed. Holds the core until it is ready.
 pub const CHECKSUM_SUM: u32 = 0x8;
-/// What the sum begins with, taken when LENGTH is written: one or two words of 16 bits in the byte order of the frame.
+/// Initial value of the sum, taken when LENGTH is written: one or two words of 16 bits in the byte order of the frame.
 pub const CHECKSUM_INITIAL: u32 = 0xC;
 
 // engines/rpu/accelerators/crc32/crc32.rdl
 /// Address of the first byte, in packet memory, at any alignment.
 pub const CRC32_ADDR: u32 = 0x0;
-/// Bytes, 0 included. Its write starts; one that comes before the answer is there starts anew. Bytes outside packet memory are an error, and nothing is read.
+/// Bytes, 0 included. A write starts the accelerator; a write before the answer is ready restarts it. Bytes outside packet memory are an error, and nothing is read.
 pub const CRC32_LENGTH: u32 = 0x4;
-/// The CRC; stored as a word behind the bytes it is their frame check sequence. Holds the core until it is there.
+/// The CRC. Stored as a word after the bytes, it is their frame check sequence. Holds the core until it is ready.
 pub const CRC32_CRC: u32 = 0x8;
-/// CRC of the bytes before these, taken when LENGTH is written; 0 begins.
+/// CRC of the bytes before these, taken when LENGTH is written; 0 for the first bytes.
 pub const CRC32_INITIAL: u32 = 0xC;
 
 // engines/rpu/accelerators/flow_hash/flow_hash.rdl
@@ -148,13 +148,13 @@ pub const FLOW_HASH_PUSH1: u32 = 0x4;
 pub const FLOW_HASH_PUSH2: u32 = 0x8;
 /// Pushes four bytes as a load from the frame gives them: [7:0] first.
 pub const FLOW_HASH_PUSH4: u32 = 0xC;
-/// Hash of what was pushed since CLEAR: up to 36 bytes, which is what a key of 40 can hash. Holds the core until all of it has gone in.
+/// Hash of the bytes pushed since CLEAR, up to 36, the most that a key of 40 bytes can hash. Holds the core until all of them are in.
 pub const FLOW_HASH_HASH: u32 = 0x10;
 
 // engines/rpu/accelerators/ip_prefix/ip_prefix.rdl
-/// Starts the look-up of an IPv4 address as a load from the frame gives it (first octet in [7:0]).
+/// Starts the lookup of an IPv4 address as a load from the frame gives it (first octet in [7:0]).
 pub const IP_PREFIX_ADDR: u32 = 0x0;
-/// Class of the longest matching prefix, 1..15; 0 when none matches. Holds the core until the look-up is done.
+/// Class of the longest matching prefix, 1..15; 0 if no prefix matches. Holds the core until the lookup is done.
 pub const IP_PREFIX_CLASS: u32 = 0x4;
 /// All ones when the class is 0; 0xFFFF0000 otherwise: ANDed with a descriptor it drops the frames that match. Holds the core like CLASS.
 pub const IP_PREFIX_PASS_MASK: u32 = 0x8;
@@ -162,9 +162,9 @@ pub const IP_PREFIX_PASS_MASK: u32 = 0x8;
 // engines/rpu/accelerators/string_match/string_match.rdl
 /// Address of the first byte, in packet memory, at any alignment.
 pub const STRING_MATCH_ADDR: u32 = 0x0;
-/// Bytes, 0 included. Its write starts; one that comes before the answer is there starts anew. Bytes outside packet memory are an error, and nothing is searched.
+/// Bytes, 0 included. A write starts the accelerator; a write before the answer is ready restarts it. Bytes outside packet memory are an error, and nothing is searched.
 pub const STRING_MATCH_LENGTH: u32 = 0x4;
-/// Bit n: pattern n occurs within the bytes. Holds the core until all of them are searched.
+/// Bit n: pattern n occurs within the bytes. Holds the core until all bytes are searched.
 pub const STRING_MATCH_FOUND: u32 = 0x8;
-/// Bytes up to the end of the occurrence that ends first; 0 when there is none. Holds the core like FOUND.
+/// Bytes up to the end of the occurrence that ends first; 0 if no pattern occurs. Holds the core like FOUND.
 pub const STRING_MATCH_END: u32 = 0xC;

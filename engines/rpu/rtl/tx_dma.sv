@@ -194,7 +194,7 @@ module tx_dma
     end
   end
 
-  // ---- what is known of a row while it comes from memory
+  // ---- the properties of a row on its way from memory
   typedef struct packed {
     logic valid;
     logic beat;    // a beat begins in this row

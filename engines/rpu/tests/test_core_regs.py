@@ -613,7 +613,8 @@ async def asks_host_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def a_frame_without_header_copy(dut: Any) -> None:
-    """Its place is 0, whatever frames before it had, and after a reset nobody has one; the window shows the first page.
+    """Its place is 0, whatever frames before it had, and after a reset nobody has one; the window
+    shows the first page.
     """
     bench = Bench(dut, random.Random(SEED))
     await bench.start()

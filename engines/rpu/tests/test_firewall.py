@@ -112,7 +112,8 @@ def test_random_lists(program: str, tmp_path: Path, make_design: DesignMaker) ->
 
 
 def test_readme_program(tmp_path: Path, make_design: DesignMaker) -> None:
-    """The program in the README does what the shipped firewall does, also on frames that end before the source address.
+    """The program in the README does what the shipped firewall does, also on frames that end before
+    the source address.
     """
     text = (ROOT / "README.md").read_text()
     program = tmp_path / "readme.c"

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The host's window into a unit: every region, unmapped addresses, and answers in bounded time whatever the unit does.
+"""The host's window into a unit: every region, unmapped addresses, and answers in bounded time
+whatever the unit does.
 """
 
 from __future__ import annotations

@@ -236,7 +236,8 @@ async def makes_frames(dut: Any) -> None:
 
 @cocotb.test()
 async def makes_frames_fast(dut: Any) -> None:
-    """Back to back, the card's link limits long frames, and the core limits short ones; the same holds for generator.c.
+    """Back to back, the card's link limits long frames, and the core limits short ones; the same
+    holds for generator.c.
     """
     unit = await running(dut, "generate")
     for kind, length, limit in ((3, 64, 5), (4, 1500, 24)):
@@ -341,7 +342,8 @@ async def survives_bad_firmware(dut: Any) -> None:
 
 @cocotb.test()
 async def nothing_lies_where_null_pointers_lead(dut: Any) -> None:
-    """Loads and stores of every width below the registers and behind them are wild, and those to the registers are not.
+    """Loads and stores of every width below the registers and behind them are wild, and those to
+    the registers are not.
     """
     unit = await running(dut, "pointer")
     last = 0

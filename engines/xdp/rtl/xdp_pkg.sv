@@ -20,7 +20,7 @@ package xdp_pkg;
   typedef logic [10:0] row_t;
   typedef logic [4:0] buffer_t;
   typedef logic [11:0] offset_t;                  // a byte of a buffer
-  // what a window's groups of 8 bytes have, at their own places: not turned
+  // the groups of 8 bytes of a window, each in its own place: not rotated
   typedef logic [Groups-1:0][63:0] window_t;
 
   // Registers of a lane's bank.
@@ -182,7 +182,7 @@ package xdp_pkg;
   typedef struct packed {
     ctx_t        ctx;
     logic        silent;   // there is no answer
-    // its context has ended; else it waits: for the answer, or, if there is none, until the request is taken
+    // the context has ended; otherwise it waits for the answer, or, without an answer, until the request is taken
     logic        ends;
     logic [31:0] what;     // the lane's imm: kind, number
     logic [4:0]  dst;      // register of lane 0 for the answer

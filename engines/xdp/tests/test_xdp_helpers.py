@@ -82,8 +82,7 @@ def test_helpers(make_design: DesignMaker, tmp_path: Path) -> None:
 
 
 def too_long(frame: bytes) -> Fate:
-    """The answer of programs/xdp_adjust_tail.c: an ICMP error with the first 84 bytes after the Ethernet header.
-    """
+    """The answer of programs/xdp_adjust_tail.c: an ICMP error with the first 84 bytes after the Ethernet header."""
     if frame[12:14] != b"\x08\x00" or len(frame) <= 600:
         return "host", frame
     quoted = frame[14:98]

@@ -187,8 +187,7 @@ pub enum Part {
     L4,
     /// `sums`: nothing that the parser's limits hide: the checksums that cover IP addresses can be repaired.
     Sums,
-    /// `routed`: an IPv6 routing header with segments left: checksums cover another destination than the one in IPv6's
-    /// header.
+    /// `routed`: an IPv6 routing header with segments left: checksums cover another destination than the one in IPv6's header.
     Routed,
     /// `data.0`: payload of TCP or UDP: its first 32 bits.
     Data0,

@@ -1,8 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Written by tools/flow_choices.py from lib/headers/fields.toml; change those.
 
-/// By half of a word, the lower one first: the number by which each half of a key chooses it; 0 where it does not reach
-/// it.
+/// By half of a word, the lower one first: the number by which each half of a key chooses it; 0 where it does not reach it.
 pub(crate) static HALVES: [[u8; 20]; 126] = [
     [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
     [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],

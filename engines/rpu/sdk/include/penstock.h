@@ -36,7 +36,7 @@ typedef uint32_t pn_desc_t;
 
 /*
  * Address at which the core finds the word at `p` with its four bytes in reverse order (big endian). An access takes
- * one cycle more. Data and packet memory have such addresses; the broadcast region has none.
+ * one cycle more. Only data and packet memory have such addresses; the broadcast region does not.
  */
 #define PN_SWAPPED(p) ((volatile void *)((uintptr_t)(p) | 0x4000000u))
 
@@ -369,8 +369,8 @@ static inline void pn_listen(uint32_t mask, uint32_t value) {
   PN_REG(RPU_CORE_BC_LISTEN) = 1;
 }
 /*
- * The word of the oldest message, or NULL if there is none; pn_message_done() removes it. A word that is stored
- * several times before its message is the oldest one is one message.
+ * The word of the oldest message, or NULL if the queue is empty; pn_message_done() removes the message. If a word is
+ * stored several times before its message is the oldest one, it is one message.
  */
 static inline const volatile uint32_t *pn_message(void) {
   return (const volatile uint32_t *)(uintptr_t)PN_REG(RPU_CORE_BC_ADDR);

@@ -37,7 +37,8 @@ def finish() -> list[int]:
 
 
 def handler() -> list[int]:
-    """Acknowledges an interrupt; steps over an instruction that raised an exception. Mixes what the CSRs say into x31.
+    """Acknowledges an interrupt; steps over an instruction that raised an exception. Mixes what the
+    CSRs say into x31.
     """
     exception = [
         isa.csr("csrrs", 31, isa.CSRS["mtval"], 0),
