@@ -12,7 +12,7 @@ module axi_check (
   localparam int unsigned Ids = 1 << link.ID_W;
   localparam longint PageBytes = 4096;
 
-  // What must stand still while it waits
+  // Signals that must be stable while a transfer waits
   localparam int unsigned AddrBits = link.ID_W + link.ADDR_W + 8;
   localparam int unsigned DataBits = link.DATA_W + Bytes + 1;
   logic aw_waits_q, w_waits_q, ar_waits_q, r_waits_q, b_waits_q;

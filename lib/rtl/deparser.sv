@@ -14,11 +14,11 @@
 // beat and the edit of its frame go side by side, and nothing on the way ever stops: beats are taken while the queue
 // behind has room. A beat leaves 11 cycles after it was taken, unless the next one of its frame is late.
 //
-// Layers are not written over the frame, changes are: what came is compared with what leaves, and the frame's bytes are
-// inverted where they differ. So a layer that is not there costs no mask, IPv4's header may show what is TCP's, and
-// checksums (RFC 1624) are sums of all halfwords that they may cover: one that has not changed adds 0xFFFF, which is 0.
-// The frame is changed where it lies as it came, then what is behind tags and label moves by -3 to 3 words, and
-// Ethernet's header is written anew before it.
+// The deparser does not write whole layers over the frame. It compares the headers on entry with those on exit and
+// inverts the frame's bits where they differ. Absent layers therefore need no mask, IPv4's header may show bytes of
+// TCP's, and checksums (RFC 1624) are sums over all halfwords that they may cover: an unchanged halfword adds 0xFFFF,
+// which is 0. The frame is changed in its place on entry; then the bytes after tags and label move by -3 to 3 words,
+// and Ethernet's header is written again before them.
 //
 // Behind Ethernet's header of 14 bytes layers begin at words of 4 bytes, so when all is counted from two bytes before
 // the frame on, words have even places in its beats: byte 14 is word 4, byte 62, the last of a beat, begins word 16. A
@@ -58,8 +58,8 @@ module deparser
     return 2'(headers.parts[PART_VLAN]) + 2'(headers.parts[PART_VLAN2]) + 2'(headers.parts[PART_MPLS]);
   endfunction
 
-  // Whether a frame has an odd number of beats, which changes by one at most. `is_short`: it came with less than 128
-  // bytes; so what is or becomes folded has its length in these bits.
+  // Whether a frame has an odd number of beats, which changes by one at most. `is_short`: the frame entered with less
+  // than 128 bytes, so a frame that is or becomes folded has its length in these bits.
   function automatic logic is_odd(logic is_short, logic [6:0] len);
     return (is_short && is_folded(len_t'(len))) || (len[6] ^ (len[5:0] != '0));
   endfunction
@@ -86,7 +86,7 @@ module deparser
   assign frames.ready = ready0 && (!starts_q || edit_valid);
   assign edit_ready = ready0 && starts_q && frames.valid;
 
-  // A step is a beat or, behind the last one of a frame that grows, what is pushed out of it.
+  // A step is a beat or, after the last beat of a frame that grows, the bytes pushed out of it.
   assign go = valid0_q && room;
   assign pop = go && (flush_q || !last0_q || !frame0_q.grows);
 
@@ -121,7 +121,7 @@ module deparser
     end
   end
 
-  // What a step brings, up to APPLY; its frame's metadata and tail come with each of its steps.
+  // The data of a step, up to APPLY; its frame's metadata and tail come with each of its steps.
   typedef struct packed {
     logic             valid;
     logic             first;

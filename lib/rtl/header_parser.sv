@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Finds the headers of frames, as lib/headers does in native code: what is there, and the bytes of each layer
-// (fields_pkg.sv).
+// Finds the headers of frames, as lib/headers does in native code: the headers that are present, and the bytes of each
+// layer (fields_pkg.sv).
 //
 //   beats ─> JOIN ─> TAGS ─> ALIGN ─> NET ──> PASS ×4 ──> PLACE ─> GROUP ─> WORD ──> CHECK ──> GROUP ─> WORD ─> headers
 //            two     how     IP to a  IP's    one of      where    16 bytes, then    TCP, UDP  the same for
@@ -14,10 +14,10 @@
 // only one. The parser listens to a stream that goes elsewhere, so it never holds anybody up; beats may have gaps
 // between them.
 //
-// What decides is never far from what it needs: places are counted in units that a header can begin at (4 bytes behind
-// IP's, 8 between extensions), and the frame's bytes are moved by them in two steps, so a byte has at most seven
-// sources in a cycle. For the walk along the extensions, each of the nine places where one may begin has been looked at
-// before: a step only picks a place's words.
+// Short paths: places are counted in units at which a header can begin (4 bytes after IP's, 8 between extensions), and
+// two steps move the frame's bytes by them, so a byte has at most seven sources in a cycle. For the walk along the
+// extensions, each of the nine places where an extension may begin has been decoded before: a step only selects a
+// place's words.
 module header_parser
   import penstock_pkg::*;
   import fields_pkg::*, headers_pkg::*;
@@ -309,7 +309,7 @@ module header_parser
     logic looked;
     so_far = walk_q[Steps];
     place_walk = so_far;
-    // There are more extensions than are passed. What a later fragment says is next may be one, too.
+    // The frame has more extensions than the parser passes. The next header of a later fragment may be one too.
     if (so_far.ip6 && !so_far.gone && !so_far.later && is_extension(so_far.proto)) begin
       place_walk.gone   = 1'b1;
       place_walk.hidden = 1'b1;

@@ -4,14 +4,14 @@
 `define PENSTOCK_CONTEXTS 16
 `endif
 
-// What units and the card's maps say to each other (map_if.sv). engines/xdp/maps.md is the contract of the maps
+// The messages between units and the card's maps (map_if.sv). engines/xdp/maps.md is the contract of the maps
 // themselves.
 package map_pkg;
   localparam int unsigned Maps = 64;         // of the card
   localparam int unsigned FlitBytes = 16;
   localparam int unsigned MaxKey = 64;       // bytes
   localparam int unsigned MaxValue = 256;    // of an update; elements of an array may be longer
-  // Of a unit, a power of two: each has one request under way at most. `penstock synth` places fewer.
+  // Contexts of a unit, a power of two: each has at most one request in flight. `penstock synth` places fewer.
   localparam int unsigned Contexts = `PENSTOCK_CONTEXTS;
 
   typedef logic [5:0] map_t;

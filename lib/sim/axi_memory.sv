@@ -5,7 +5,7 @@
 // A channel of card memory for simulations: one DDR4 channel or HBM pseudo-channel at 250 MHz. It keeps what is
 // written; where nobody wrote, each byte is `Fresh`.
 //
-// What it costs, in cycles of 4 ns:
+// Timing, in cycles of 4 ns:
 // - An answer comes Latency cycles (150 ns with the queue) after its burst had its turn, and RowMiss later if a row had
 //   to be opened.
 // - The data bus moves a beat a cycle. Direction changes cost Turn.

@@ -44,7 +44,7 @@ L4_BYTES = {"tcp": 20, "udp": 8, "icmp": 8}
 
 @dataclass
 class Job:
-    """A frame, what the edits name, and the frame as it is to leave; none when it is dropped."""
+    """A frame, its edits, and the expected frame, or None if it is dropped."""
 
     frame: bytes
     layout: int
@@ -68,9 +68,8 @@ def packed(parts: set[str], layers: dict[str, bytes]) -> int:
 
 
 def job(rng: random.Random, frame: bytes, result: bytes, tags: set[str]) -> Job:
-    """What the parser shows of a frame, and what edits make of that, taken from the frame that is to leave; `tags` are
-    the tags and the label that it has then. Checksums are left as they were, and of layers that are not there both show
-    the same, anything.
+    """The parser's output for a frame, and the headers after the edits, taken from the expected frame; `tags` are the
+    tags and the label that it has then. Checksums stay as they were. For absent layers both have the same random bits.
     """
     found = look(frame)
     headers, shims = found.headers, found.headers & {*SHIMS}
@@ -113,7 +112,7 @@ def job(rng: random.Random, frame: bytes, result: bytes, tags: set[str]) -> Job:
 
 
 def parts_of(found: Found) -> set[str]:
-    """What is there beside headers."""
+    """The parts beside headers."""
     ip = bool(found.headers & {"ip", "ip6"})
     parts = {"eth", *(name for name in found.fields if name.startswith("data."))}
     parts |= {
@@ -247,7 +246,7 @@ class Bench:
 
     async def step(self, rates: tuple[float, float, float]) -> None:
         dut, rng = self.dut, self.rng
-        # What is offered stays until it is taken.
+        # An offered beat stays until it is taken.
         if not self.offers and self.frames and rng.random() < rates[0]:
             self.offers = True
             one, number = self.frames[0]

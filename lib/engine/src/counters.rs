@@ -33,7 +33,7 @@ pub struct UnitCounters {
 }
 
 impl UnitCounters {
-    /// What the unit counted after `earlier` was read. Error flags stay what they are now.
+    /// The unit's counts since `earlier` was read. Error flags keep their present values.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl UnitCounters {
     }
 }
 
-/// What a counter of the card, 32 bits wide, counted from `then` to `now`.
+/// The count of a 32-bit counter of the card between the readings `then` and `now`.
 #[must_use]
 pub fn diff(now: u64, then: u64) -> u64 {
     now.wrapping_sub(then) & 0xFFFF_FFFF

@@ -108,7 +108,7 @@ pub trait Driver: Any {
         Ok(None)
     }
 
-    /// What error flags of a unit mean: a sentence for each flag, without the unit's number.
+    /// The meaning of a unit's error flags: a sentence for each flag, without the unit's number.
     ///
     /// # Errors
     /// The card refuses.
@@ -116,7 +116,7 @@ pub trait Driver: Any {
         Ok(Vec::new())
     }
 
-    /// What is most likely behind all other faults when a unit has these error flags: the device says it first, and
+    /// The most likely cause of all other faults if a unit has these error flags. The device reports it first, and
     /// once.
     ///
     /// # Errors
@@ -125,8 +125,8 @@ pub trait Driver: Any {
         Ok(None)
     }
 
-    /// What a unit's program has done so far, modulo 2^32, where the unit counts it. While it grows the program works
-    /// on a frame, although no frame moves.
+    /// The work of a unit's program so far, modulo 2^32, if the unit counts it. While the number grows, the program
+    /// works on a frame, even if no frame moves.
     ///
     /// # Errors
     /// The card refuses.
@@ -142,7 +142,7 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// What an inline block counts, as JSON that only the engine understands.
+    /// The counters of an inline block, as JSON that only the engine interprets.
     ///
     /// # Errors
     /// The card refuses.
@@ -176,7 +176,7 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Ends a run: every frame that entered has left. What programs have not reported yet, they report here.
+    /// Ends a run: every frame that entered has left. Programs report here all that they have not reported yet.
     ///
     /// # Errors
     /// A report cannot be written.

@@ -6,7 +6,7 @@ use std::error::Error;
 use crate::bus::CardError;
 use crate::files::FileError;
 
-/// What is wrong, as far as the one who asked can do something about it.
+/// The kind of an error, by what the caller can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// A file cannot be read or written.

@@ -5,13 +5,13 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What to do about an input that should be a capture.
+/// The way out in messages about an input that should be a capture.
 pub const CAPTURE: &str = "give a capture (pcap or pcapng), and behind it, if not 0, its port: FILE@1 or FILE@host";
-/// What to do about an input that should be a block list.
+/// The way out in messages about an input that should be a block list.
 pub const BLOCK_LIST: &str = "give a block list, one prefix a line, for example designs/blocklist.txt";
 /// Bytes of the longest file that is read whole: rules of a whole collection are a tenth of it.
 pub const LONGEST: u64 = 256 << 20;
-/// What to do about an output.
+/// The way out in messages about an output.
 const OUTPUT: &str = "choose a place that can be written, in a folder that is there";
 
 /// A file that cannot be used.

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a design says of a part of an engine.
+//! The settings of a part of an engine in a design.
 
 use std::any::Any;
 use std::fmt::Debug;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What commands say on standard output.
+//! Output of commands on standard output.
 //!
 //! Names of designs and bytes of frames come from strangers, and a terminal obeys control characters: they are shown
 //! escaped. If nobody reads any more, the command ends without a word; if the output is full, with an error.
@@ -36,7 +36,7 @@ pub fn text(text: &str) {
     }
 }
 
-/// The text with its control characters escaped, but for ends of lines and tabs.
+/// The text with its control characters escaped, except ends of lines and tabs.
 #[must_use]
 pub fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

@@ -23,7 +23,7 @@ pub struct Tool {
     pub run: fn(&ArgMatches, &dyn Workbench) -> Result<(), ToolError>,
 }
 
-/// What the command line lends to a command of an engine.
+/// Functions that the command line offers to a command of an engine.
 pub trait Workbench {
     /// The checkout.
     fn root(&self) -> &Root;

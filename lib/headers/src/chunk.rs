@@ -24,7 +24,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// So many bits from the first one on, counted from the layer's first byte in network order.
+    /// `bits` bits from `first` on, counted from the layer's first byte in network order.
     pub(crate) const fn new(layer: Layer, first: u32, bits: u32) -> Chunk {
         // Checksums are over words of 16 bits, so the bytes end with one.
         let end = (first + bits).div_ceil(16) as i32 * 2;
@@ -54,7 +54,7 @@ impl Chunk {
         let before = u64::from_be_bytes(*bytes);
         let after = before & !(self.ones << self.shift) | (value & self.ones) << self.shift;
         *bytes = after.to_be_bytes();
-        // In one's complement, what a word takes away is what its inverse adds.
+        // In one's complement, removing a word is the same as adding its inverse.
         Some(halfwords(after) + halfwords(!before))
     }
 

@@ -34,7 +34,7 @@ pub enum EditError {
 
 /// Where tags stand: behind the addresses.
 const TAGS: usize = 12;
-/// What a VLAN tag takes, and an MPLS label.
+/// The size of a VLAN tag, and of an MPLS label.
 const TAG: i8 = 4;
 /// An MPLS label's bit that says that it is the last.
 const BOTTOM: u32 = 1 << 8;
@@ -69,10 +69,10 @@ impl Headers {
         Ok(())
     }
 
-    /// Repairs the checksums, of IPv4, TCP, UDP, ICMP and ICMPv6, by what edits have changed since the frame was parsed
-    /// or was repaired last (RFC 1624): a wrong one stays wrong. A UDP checksum of 0 stays 0, which means that there is
-    /// none. What edits have undone has not changed: a checksum that says 0 with 0xFFFF stays so, as in hardware
-    /// (lib/rtl/deparser.sv), to which all edits of a frame are one.
+    /// Repairs the checksums of IPv4, TCP, UDP, ICMP and ICMPv6 for the edits since the frame was parsed or last
+    /// repaired (RFC 1624): a wrong checksum stays wrong. A UDP checksum of 0 means that the datagram has no checksum,
+    /// and stays 0. Edits that cancel each other change nothing: a checksum that represents 0 as 0xFFFF stays so, as in
+    /// hardware (lib/rtl/deparser.sv), which takes all edits of a frame as one.
     #[inline]
     pub fn repair(&mut self, frame: &mut [u8]) {
         if self.added != [0; 2] {

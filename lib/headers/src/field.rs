@@ -3,12 +3,12 @@
 
 use crate::table::{FIELDS, Field, HEADERS, Header, Layer, Part, SINKS};
 
-/// What the table says of a field.
+/// A field's row of the table.
 pub(crate) struct FieldRow {
     pub(crate) field: Field,
     pub(crate) name: &'static str,
     pub(crate) bits: u32,
-    /// What must be there; none: the field comes with the frame and not in it.
+    /// The part that the frame must have; None: the field is metadata and not in the frame.
     pub(crate) part: Option<Part>,
     /// Its first bit, counted from a layer's first byte in network order; none: the parser computes it.
     pub(crate) at: Option<(Layer, u16)>,
@@ -18,7 +18,7 @@ pub(crate) struct FieldRow {
     pub(crate) what: &'static str,
 }
 
-/// What the table says of a header.
+/// A header's row of the table.
 pub(crate) struct HeaderRow {
     pub(crate) header: Header,
     pub(crate) part: Part,
@@ -102,7 +102,7 @@ impl Field {
         self.row().word
     }
 
-    /// What it is, in a few words.
+    /// A short description.
     pub fn what(self) -> &'static str {
         self.row().what
     }
@@ -139,7 +139,7 @@ impl Header {
         self.row().part
     }
 
-    /// What it is, in a few words.
+    /// A short description.
     pub fn what(self) -> &'static str {
         self.row().what
     }

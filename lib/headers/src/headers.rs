@@ -21,7 +21,7 @@ pub struct Headers {
     at: [u8; LAYERS],
     /// Bytes of TCP's payload.
     pub(crate) tcp_len: u16,
-    /// What edits have added to the sums that checksums are over, and [`Headers::repair`] has not seen: IPv4's header,
+    /// The amounts that edits have added to the sums of checksums since the last [`Headers::repair`]: IPv4's header;
     /// TCP, UDP, ICMP and ICMPv6.
     pub(crate) added: [u16; 2],
 }
@@ -192,7 +192,7 @@ impl Headers {
         self.at[layer as usize] = at;
     }
 
-    /// So many 32-bit words of payload are there; more than eight are eight.
+    /// The number of 32-bit words of payload, at most eight.
     #[inline]
     pub(crate) fn set_data(&mut self, words: usize) {
         self.parts |= ((1 << words.min(8)) - 1) << Part::Data0 as u32;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What inline engines see and change of a frame: its headers, by the names of their fields.
+//! The headers of a frame, which inline engines read and change by the names of their fields.
 //!
 //! ```
 //! use penstock_headers::{Field, Header, Headers};
@@ -23,10 +23,11 @@
 //! ```
 //!
 //! # What is there
-//! Fields have names, widths and places in `fields.toml`, from which come a page and what lib/rtl/header_parser.sv
-//! shows. A header is there when it is whole: its lengths make sense, its version is right, and neither it nor, for IP,
-//! its packet runs over the end of the frame; a TCP header with its options, and a UDP datagram, lie within the packet.
-//! What is damaged is not there, nor is anything behind it. Checksums are not checked.
+//! `fields.toml` defines the names, widths and places of the fields; a page and the outputs of lib/rtl/header_parser.sv
+//! come from it. A header is present if it is complete: its lengths make sense, its version is right, and neither the
+//! header nor, for IP, the packet extends beyond the end of the frame; a TCP header with its options, and a UDP
+//! datagram, are within the packet. A damaged header is not present, and neither is anything after it. Checksums are
+//! not checked.
 //!
 //! - Ethernet, then up to two VLAN tags (0x8100, 0x88A8), then one MPLS label (0x8847). A third tag is a type like any
 //!   other; behind a label that is not the last nothing is there.

@@ -42,7 +42,8 @@ mod protocol {
 }
 
 impl Headers {
-    /// Finds the headers of a frame: Ethernet, without its FCS. No bytes are wrong: what is damaged is not there.
+    /// Finds the headers of a frame: Ethernet, without its FCS. Any bytes are valid input: a damaged header is not
+    /// present.
     pub fn parse(frame: &[u8]) -> Headers {
         let mut headers = Headers::default();
         headers.find(frame);
@@ -164,8 +165,8 @@ impl<'a> Parser<'a> {
             (proto, proto_at, at) = (header[0], at, at + size);
             passed += 1;
         }
-        // Of a later fragment, the number may be that of an extension header in the first: nobody here knows what is
-        // behind it.
+        // In a later fragment, the number may be that of an extension header in the first one, so the next header is
+        // unknown.
         if protocol::is_extension(proto) {
             return None;
         }
@@ -235,7 +236,7 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// What the limits hide, and so a checksum that may be there, is not there.
+    /// The limits hide a header, and so perhaps a checksum: treat the header as not present.
     fn hidden<T>(&mut self) -> Option<T> {
         self.found.set_part(Part::Sums, false);
         None

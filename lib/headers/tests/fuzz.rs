@@ -132,7 +132,7 @@ fn another_frame_than_the_one_that_was_parsed() {
         let mut other = random.frame();
         all(&headers, &other);
         for _ in 0..random.below(12) {
-            // As many pops as there were tags may shorten it, too.
+            // Several pops, up to the number of tags, may shorten it too.
             let _ = match random.below(4) {
                 0 => headers.pop_vlan(&mut other),
                 1 => headers.push_mpls(&mut other, 7),

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What a frame has, in plain Python: the rules of lib/headers (src/lib.rs), without an eye on speed or hardware."""
+"""The headers of a frame, in plain Python: the rules of lib/headers (src/lib.rs), without regard to
+speed or hardware.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ EXTENSIONS = {0: "hop-by-hop", 43: "routing", 44: "fragment", 60: "destination"}
 
 @dataclass
 class Found:
-    """What is there: headers, and fields by name."""
+    """The parts that a frame has: headers, and fields by name."""
 
     headers: set[str] = field(default_factory=set)
     fields: dict[str, int] = field(default_factory=dict)
@@ -31,7 +33,7 @@ class Hidden(Gone):
 
 
 def look(frame: bytes, window: int = 128, tags: int = 2) -> Found:
-    """What a frame has within its first `window` bytes, with up to `tags` VLAN tags."""
+    """The headers within the first `window` bytes of a frame, with up to `tags` VLAN tags."""
     found = Found()
     try:
         _ethernet(found, frame, window, tags)

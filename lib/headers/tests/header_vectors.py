@@ -1,7 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Frames and what they have, edits and what comes out, a line each. Scapy makes the frames and carries out the edits;
-what is in a frame says Scapy as long as it is intact, and plain Python (header_model.py), held against Scapy, when it
-is damaged.
+"""Frames and their headers, edits and their results, a line each. Scapy makes the frames and executes the edits. Scapy
+also finds the headers of an intact frame; for a damaged frame plain Python (header_model.py), which is checked against
+Scapy, finds them.
 
     parse FRAME HEADERS FIELDS              headers with commas, fields as name=hex with commas; "-" is none
     edit FRAME EDITS RESULT HEADERS FIELDS  edits with commas: set:field:hex, swap:field:field, push_vlan:hex, pop_vlan, push_mpls:hex, pop_mpls
@@ -50,7 +50,7 @@ class Case:
     """A whole packet as Scapy has it, which works out checksums whenever it is built, and how it becomes a frame."""
 
     packet: Packet
-    # Of what is behind the IP header and `before` extension headers, the bytes that this fragment has.
+    # The bytes of this fragment, counted after the IP header and `before` extension headers.
     fragment: tuple[int, int] | None = None
     before: int = 0
     padding: bytes = b""
@@ -165,7 +165,7 @@ class Maker:
         return packet
 
     def other(self, labelled: bool) -> Packet:
-        """What is not IP; what looks like IP behind a label would be."""
+        """Frames without IP; bytes that look like IP after a label would count as IP."""
         data = self.rng.randbytes(self.rng.choice([0, 1, 46]))
         return Raw(b"\x10" + data if labelled else data)
 
@@ -512,7 +512,7 @@ def both_zeros(rng: random.Random, count: int) -> Iterator[str]:
             was, becomes = (
                 int.from_bytes(data[at : at + 2], "big") for data, at in zip((before, after), places, strict=True)
             )
-            # A UDP datagram may have none.
+            # A UDP datagram may have no checksum.
             if was or "udp" not in found.headers or layer == "net":
                 frame[places[0] : places[0] + 2] = b"\xff\xff"
                 result[places[1] : places[1] + 2] = ((becomes - was) % 0xFFFF or 0xFFFF).to_bytes(2, "big")

@@ -51,7 +51,7 @@ impl Tcp {
     }
 }
 
-/// What follows the IP header.
+/// The layer after the IP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// A TCP segment.

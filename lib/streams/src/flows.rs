@@ -13,7 +13,7 @@ const TCP_IDLE: u64 = 3_600_000_000_000;
 /// The same for other flows, and for connections that were closed or reset, in ns.
 const OTHER_IDLE: u64 = 60_000_000_000;
 
-/// What flows are told apart by; the same for both directions.
+/// The key of a flow; the same for both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowKey {
     /// Both ends, address and port; the lower one first.
@@ -69,7 +69,7 @@ pub struct Flow<S> {
     fin: [Option<u32>; 2],
     /// First sequence number of a SYN that may open a new connection between the same ends.
     reopening: Option<(Way, u32)>,
-    /// What the owner keeps.
+    /// The owner's state.
     pub state: S,
 }
 
@@ -122,7 +122,7 @@ impl<S> Flow<S> {
     }
 }
 
-/// What a set of flows counted.
+/// The counters of a set of flows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FlowCounters {
     /// Flows that began.

@@ -43,12 +43,12 @@ pub struct StreamCounters {
     pub gap_bytes: u64,
 }
 
-/// What waits in all directions of a set of flows.
+/// The bytes and segments that wait in all directions of a set of flows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
     /// Bytes that wait now.
     pub bytes: usize,
-    /// What all directions counted.
+    /// The sum of the counters of all directions.
     pub counters: StreamCounters,
 }
 
@@ -311,7 +311,7 @@ mod tests {
         case.push(2, "2222");
         case.push(6, "6666");
         assert_eq!(case.push(0, "00"), "0022224466");
-        // Of segments that begin together, the longer one wins, of equal ones the first.
+        // If segments begin together, the longer one wins; if they are equally long, the first.
         let mut case = Case::at(0);
         case.push(2, "aa");
         case.push(2, "bb");

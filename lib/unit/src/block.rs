@@ -5,7 +5,7 @@ use std::any::Any;
 
 use crate::record::Record;
 
-/// What an inline block sees of a frame beside its bytes.
+/// The data that an inline block sees beside a frame's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Entering {
     /// Ethernet port whose stream the frame is on, from 0: the port at which it entered the card, or [`Made::port`].
@@ -57,9 +57,9 @@ pub struct Made {
 /// An inline block. Each frame of an Ethernet port goes through the blocks of a card in their order, before the
 /// dispatcher.
 pub trait Block: Any {
-    /// Carries a frame through, which the block may change. So may it the frame's mark: 0 in front of the first block,
-    /// and behind a block what that block has left there. The block appends the frames that it makes to `made`: they
-    /// leave the block in this order, before the carried frame does.
+    /// Carries a frame through the block, which may change the frame and its mark. The mark is 0 before the first
+    /// block, and otherwise the value that the previous block left. The block appends the frames that it makes to
+    /// `made`: they leave the block in this order, before the carried frame does.
     fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering, made: &mut Vec<Made>) -> Verdict;
 
     /// Takes the oldest record that the block has for its driver.

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a unit asks of the card.
+//! Requests of a unit to the card.
 
 use crate::{
     frame::{Answer, Departure},

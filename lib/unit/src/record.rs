@@ -11,7 +11,7 @@ pub const OWN_BYTES: usize = 40;
 pub struct Record {
     /// Block that it comes from; the card writes it.
     pub block: u8,
-    /// What the record is, as the engine defines it.
+    /// The kind of the record, as the engine defines it.
     pub reason: u8,
     /// Tenant of the frame that it is about.
     pub tenant: u8,

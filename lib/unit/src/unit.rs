@@ -36,7 +36,7 @@ pub trait Unit: Any {
     /// Works until it would wait for a frame, for at most about `limit` steps.
     fn run(&mut self, outside: &mut dyn Outside, limit: u64) -> Pause;
 
-    /// What it has counted.
+    /// The unit's counters.
     fn counters(&self) -> Counters;
 
     /// Slots with a frame: bit n - 1 is slot n.
