@@ -41,7 +41,9 @@ def rust(source: dict[str, Any]) -> list[str]:
     headers, fields = source["header"], source["field"]
     parts = {**headers, **source["part"]}
     lines = [f"// {NOTICE}", f"//! {ORIGIN}", "", "use crate::field::{FieldRow, HeaderRow};"]
-    lines += enum("Field", "A field of a frame that a program can read.", {n: f["what"] for n, f in fields.items()}, "pub")
+    lines += enum(
+        "Field", "A field of a frame that a program can read.", {n: f["what"] for n, f in fields.items()}, "pub"
+    )
     lines += enum("Header", "A protocol that a frame may have.", headers, "pub")
     lines += enum(
         "Part",
@@ -159,9 +161,7 @@ def verilog(source: dict[str, Any]) -> list[str]:
         "  } headers_t;",
         "",
     ]
-    lines.append(
-        "  // Fields: the lowest bit in a headers_t, the number of bits, and the part that makes them valid"
-    )
+    lines.append("  // Fields: the lowest bit in a headers_t, the number of bits, and the part that makes them valid")
     for name, at in sorted(lowest.items(), key=lambda item: list(source["field"]).index(item[0])):
         field = source["field"][name]
         for what, value in (("AT", at), ("BITS", field["bits"]), ("PART", parts.index(field["part"]))):

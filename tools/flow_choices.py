@@ -112,8 +112,8 @@ def operand_places(words: Words) -> dict[Place, set[int]]:
 
 
 def choices(words: Words, count: int, most: int, reach: dict[Place, set[int]]) -> Lists:
-    """What each place chooses from, by number, as (number of the word, which part): nothing first, then by width, so
-    that few choose for upper bits.
+    """The choices of each place, by number, as (number of the word, which part): nothing first, then by width, so that
+    few choices are for upper bits.
     """
     distinct = words.distinct(most)
     lists: Lists = [[(0, 0)] for _ in range(count)]
@@ -125,7 +125,7 @@ def choices(words: Words, count: int, most: int, reach: dict[Place, set[int]]) -
 
 
 def halves(words: Words) -> Lists:
-    """What each half of the key chooses from, by number: (number of a word, 1 for its upper half)."""
+    """The choices of each half of the key, by number: (number of a word, 1 for its upper half)."""
     return choices(words, HALVES, 16, half_places(words))
 
 
@@ -162,7 +162,7 @@ def verilog(words: Words) -> list[str]:
 
 
 def rows(words: Words, most: int, lists: Lists) -> list[list[int]]:
-    """By part of a word the choice that is it at each place, 0 where there is none."""
+    """For each part of a word its choice at each place, 0 if the place cannot choose it."""
     parts = 32 // most
     found = [[0] * len(lists) for _ in range(parts * len(words.listed))]
     for same in words.distinct(most).values():

@@ -24,8 +24,8 @@ Shape = dict[str, int | str]
 
 
 def each(*groups: tuple[int, Engine, int]) -> dict[str, str]:
-    """The parameters of the card that have a value for each unit: so many units are of this engine with this word, so
-    many of that; those behind the last group are as that is.
+    """The parameters of the card that have a value for each unit: pairs of a number of units and the word of their
+    engine. Units after the last group are like the last one.
     """
     units = [(engine.number, word) for count, engine, word in groups for _ in range(count)]
     units += [units[-1]] * (MAX_UNITS - len(units))

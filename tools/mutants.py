@@ -42,8 +42,8 @@ RECORD = COPIES / "caught"
 COMPILED = (".sv", ".rs", ".py", ".efsm", ".c", ".h", ".S")
 # As the command line does it: firmware with the kit's start-up code and headers.
 COMPILE = ["cargo", "run", "--quiet", "--release", "--package", "penstock", "--", "compile"]
-# A bug may make a test hang; that is a catch, too. A test has at least this long, and four times as long as on the
-# unchanged tree, when all that it needs had to be built.
+# A bug may make a test hang; that also counts as a catch. A test has at least this long, and four times as long as on
+# the unchanged tree when everything that it needs had to be built.
 SHORTEST_LIMIT_S = 600
 
 
@@ -207,7 +207,7 @@ def judges(test: str) -> list[Path]:
 
 
 def fingerprint(mutant: Mutant) -> str:
-    """Of the bug, the file it changes and its test, as they are in the tree."""
+    """The digest of the bug, the file it changes and its test, as they are in the tree."""
     digest = hashlib.sha256(repr(mutant).encode())
     for path in (ROOT / mutant.file, *judges(mutant.test)):
         digest.update(hashlib.sha256(path.read_bytes()).digest())

@@ -28,7 +28,7 @@ KINDS = {
 }
 # Parameters of an engine's module beside `Param`.
 BESIDE: dict[str, tuple[str, ...]] = {"unit": (), "inline": ("Ports", "Number")}
-# What stands in for links that an engine's module does not have, by the word that asks for the link.
+# The stand-in for a link that an engine's module does not have, by the word that asks for the link.
 IDLE: dict[str, dict[str, str]] = {
     "unit": {},
     "inline": {
@@ -219,7 +219,7 @@ def selector(kind: str, text: str, engines: list[Engine]) -> str:
 
 
 def package(engines: list[Engine]) -> str:
-    """What the shell has to know of an engine by its number."""
+    """The shell's knowledge about an engine, by its number."""
     numbers = [engine.number for engine in engines if engine.card_maps]
     has_maps = " || ".join(f"number == {number}" for number in numbers) or "1'b0"
     return f"""// {NOTICE}

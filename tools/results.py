@@ -199,7 +199,7 @@ def readme_rows() -> list[str]:
 
 
 def xdp_row(rows: list[Row], program: str) -> tuple[str, str, str, str]:
-    """What one unit does with frames of 64 bytes, beside the paper's core."""
+    """The rate of one unit for frames of 64 bytes, beside the paper's core."""
     case = {"program": program, "units": 1, "size": 64}
     paper = [r["paper"] for r in rows if r["metric"] == "mpps_at_156" and case.items() <= r["case"].items()]
     return (
@@ -242,7 +242,7 @@ def one_by_one(rows: list[Row], beside: str) -> list[str]:
 
 
 def rates_by_clock(rows: list[Row]) -> list[str]:
-    """Of flow-rate, which has some hundred cases: what is dropped and the latency, a column for each rate and clock."""
+    """flow-rate has some hundred cases: the drops and the latency, a column for each rate and clock."""
     at = sorted({(row["case"]["gbps"], row["case"]["mhz"]) for row in rows})
     cases = list(dict.fromkeys(tuple(row["case"][name] for name in ("key", "sizes", "trace")) for row in rows))
     lines = [

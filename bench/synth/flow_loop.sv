@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The element's loop closed, as in flow_core: what a row makes of a context in R is what the flow's next frame finds in
-// C. With the program in its registers and memories around it, for the Fmax of both.
+// The element's loop closed, as in flow_core: the context that a row gives in R is the context of the flow's next frame
+// in C. The program is in its registers and memories around it, for the Fmax of both.
 module flow_loop
   import flow_pkg::*;
 (

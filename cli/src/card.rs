@@ -28,13 +28,13 @@ pub enum CardError {
     Dump(#[from] dump::DumpError),
 }
 
-/// What a card is made of, and what its units run.
+/// The parts of a card, and the programs of its units.
 pub struct Card {
     pub design: Design,
     pub image: Image,
 }
 
-/// What to record of a run; on `rtl` only.
+/// Recordings of a run; on `rtl` only.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
     pub wave: Option<Wave>,

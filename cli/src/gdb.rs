@@ -10,7 +10,7 @@ use penstock_device::{Device, Progress, Work};
 use penstock_live::Client;
 use penstock_live::protocol::Request;
 
-/// Where gdb finds a unit when nothing else is said.
+/// The default port for gdb.
 pub const PORT: u16 = 3333;
 
 /// A unit that is to be debugged, and the TCP port of this machine at which gdb finds it.

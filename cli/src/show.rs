@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What people see while they wait, and how numbers are written.
+//! Progress displays, and the format of numbers.
 
 use std::io::{IsTerminal, stderr};
 

@@ -88,7 +88,7 @@ impl<'a> Look<'a> {
         text
     }
 
-    /// Ports and drops alone: what a card says at its end.
+    /// Ports and drops alone: the card's summary at its end.
     pub fn summary(&self) -> String {
         format!("{}\n{}drops: {}\n", self.head(), table(&PORT_HEADS, &self.ports()), drops(&self.now.drops))
     }

@@ -159,7 +159,7 @@ const LOOPED: u8 = 3;
 /// Frames of a slot that are remembered.
 const KEPT: usize = 4;
 
-/// What became of each frame that was seen.
+/// The fate of each recorded frame.
 fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
     let mut known: HashMap<Key, Journey> = HashMap::new();
     // Frames that a slot was given to, the last one last: those before may still be on their way out.

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock compile flow`: what it says about a program that fits and about one that does not.
+//! `penstock compile flow`: its output for a program that fits and for one that does not.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};

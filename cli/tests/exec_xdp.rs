@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock exec xdp`: results of bare programs, and what it says about those that have none.
+//! `penstock exec xdp`: results of bare programs, and messages for programs without a result.
 #![allow(clippy::unwrap_used)]
 
 use std::io::Write;

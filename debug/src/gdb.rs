@@ -36,7 +36,7 @@ const GLANCE: Duration = Duration::from_micros(100);
 /// Steps of a range between two looks at the client.
 const RANGE_STEPS: usize = 64;
 
-/// What the card has to do.
+/// The next step of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// It has worked and will go on.
@@ -164,8 +164,8 @@ fn session<W: Window>(
     }
 }
 
-/// The connection. What is written goes out when an answer is whole, or the next request is waited for: so do bare
-/// acknowledgements.
+/// The connection. Written bytes leave when an answer is complete, or when the server waits for the next request; this
+/// includes bare acknowledgements.
 struct Client {
     stream: TcpStream,
     out: Vec<u8>,
@@ -242,7 +242,7 @@ impl<W: Window> Debuggee<'_, W> {
         Ok(None)
     }
 
-    /// What only the client's request is wrong with is told to the client; what the card cannot do ends the session.
+    /// If the client's request is wrong, tells the client; if the card fails, ends the session.
     fn answer<T>(&mut self, result: Result<T, DebugError>) -> TargetResult<T, Self> {
         result.map_err(|error| match error {
             DebugError::Card(_) | DebugError::Stubborn => {

@@ -28,7 +28,7 @@ const LOOKS: u32 = 200;
 const EBREAK: u32 = 0x0010_0073;
 const LW: u32 = 0x2003;
 const SW: u32 = 0x2023;
-/// What the register ENGINE says of an rpu.
+/// The value of the register ENGINE for an rpu.
 const RPU: u32 = 0x0075_7072;
 /// Registers that are borrowed, and put back: an address and what is there.
 const AT: u32 = 5;
@@ -40,7 +40,7 @@ const CORE_REGISTERS: u32 = 0x8000_0000;
 const FIRST_REGISTER: u32 = CORE_REGISTERS + 0x600;
 const REGISTERS_END: u32 = CORE_REGISTERS + 0x800;
 
-/// What cannot be done.
+/// A debugger operation that is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum DebugError {
     /// The card, or the way to it.
@@ -92,8 +92,8 @@ enum Place {
 pub struct Unit<W> {
     /// The way to it.
     pub window: W,
-    /// Instructions in whose places there are breakpoints, by address. A reload may write another program over them:
-    /// what stands there counts.
+    /// The instructions that breakpoints replace, by address. A reload may write another program over breakpoints; then
+    /// the new instruction counts.
     breakpoints: BTreeMap<u32, u32>,
     /// One that was taken away for a step, and is put back when that has ended.
     lifted: Option<u32>,
@@ -124,8 +124,8 @@ impl<W: Window> Unit<W> {
         Ok(Some(cause))
     }
 
-    /// Halts the unit before its next instruction, also in a load that waits; from now on its ebreaks halt it, too. One
-    /// that is held in reset halts at its first instruction.
+    /// Halts the unit before its next instruction, even in a load that waits; from now on its ebreaks halt it too. A
+    /// unit in reset halts at its first instruction.
     pub fn halt(&mut self) -> Result<(), DebugError> {
         if self.window.read(regs::UNIT_ENGINE)? != RPU {
             return Err(DebugError::Engine);
@@ -205,7 +205,7 @@ impl<W: Window> Unit<W> {
         Ok(Registers { x, pc })
     }
 
-    /// Writes register x`number`; what is written to x0 is lost.
+    /// Writes register x`number`; a write to x0 has no effect.
     pub fn set_register(&mut self, number: u32, value: u32) -> Result<(), DebugError> {
         if number.is_multiple_of(32) {
             return Ok(());
@@ -258,7 +258,7 @@ impl<W: Window> Unit<W> {
         self.breakpoints.contains_key(&address)
     }
 
-    /// Takes a breakpoint away; false when there is none.
+    /// Removes a breakpoint; false if the address has no breakpoint.
     pub fn clear_breakpoint(&mut self, address: u32) -> Result<bool, DebugError> {
         let own = self.under(address)?;
         if let Some(own) = own {
@@ -325,8 +325,8 @@ impl<W: Window> Unit<W> {
         Ok(word)
     }
 
-    /// What a register holds. The instruction at `pc`, where the unit stands, is another one afterwards; so with the
-    /// next two.
+    /// Reads a register. Afterwards the instruction at `pc`, where the unit is halted, is a different one; the same
+    /// holds for the next two functions.
     fn show(&mut self, register: u32, pc: u32) -> Result<u32, DebugError> {
         let (high, low) = (regs::RPU_CORE_DATA >> 5, regs::RPU_CORE_DATA & 31);
         self.carry_out(SW | register << 20 | high << 25 | low << 7, pc)?;

@@ -238,12 +238,12 @@ struct AxiPort {
 // A memory as the card reaches it: sparse. Carries bursts out in order, each after a while of its own.
 class Memory {
 public:
-    // So many bytes, `fresh` where nobody wrote; an answer takes `least` cycles and up to 127 more.
+    // `size` bytes, each `fresh` at first; an answer takes `least` cycles and up to 127 more.
     Memory(AxiPort port, uint64_t size, uint8_t fresh, uint64_t least) : axi(port), end(size), fresh(fresh), least(least) {
         axi.awready = axi.wready = axi.arready = 1;
     }
 
-    // The bytes from `address` on, `size` of them; beyond the end there are none.
+    // Reads `size` bytes from `address` on; false if they extend beyond the end.
     bool read(uint64_t address, uint8_t* bytes, size_t size) const {
         if (address > end || size > end - address) return false;
         for (size_t done = 0; done < size;) {
@@ -373,7 +373,7 @@ struct Card {
     uint64_t last_move = 0;
     bool keep_bytes = true;
 
-    // What a host's memory behind PCIe takes is of the order of 64 to 191 cycles.
+    // The latency of a host's memory behind PCIe is in the order of 64 to 191 cycles.
     Memory host_memory{AXI_PORT(top, m_axi), HostMemoryBytes, 0, 64};
     // Memory of DRAM, which nobody has cleared
     Memory card_memory{AXI_PORT(top, m_axi_mem), CardMemoryBytes, 0xA5, 16};
@@ -635,7 +635,7 @@ struct Card {
         return std::all_of(source, source + Streams, [](const Source& in) { return in.done(); });
     }
 
-    // What the model says on this thread goes to this card, and what Verilator keeps for a thread is this card's: its
+    // Directs the model's messages on this thread to this card, and Verilator's per-thread state as well: its
     // destructors look there.
     void listen() {
         Verilated::threadContextp(&context);
@@ -716,10 +716,10 @@ EXPORT void penstock_close(Card* card) { delete card; }
 
 EXPORT uint64_t penstock_cycle(const Card* card) { return card->cycle; }
 
-// What went wrong inside the model; empty when nothing did.
+// The model's fault; empty if there was no fault.
 EXPORT const char* penstock_failure(const Card* card) { return card->failure.c_str(); }
 
-// Sets the pace of what enters at a stream. What leaves is always paced like `transmit`.
+// Sets the rate of the frames that enter at a stream. Frames that leave always have the rate of `transmit`.
 EXPORT void penstock_pace(Card* card, uint32_t stream, const Pace* receive, const Pace* transmit) {
     Source& in = card->source[stream];
     in.wire = Arrival{static_cast<int64_t>(receive->wire)};
@@ -764,7 +764,7 @@ EXPORT uint32_t penstock_write(Card* card, uint32_t address, uint32_t value) { r
 
 EXPORT uint32_t penstock_read(Card* card, uint32_t address, uint32_t* value) { return card->read(address, value); }
 
-// Bytes of the host's memory; 0 when there are none so far up.
+// Reads bytes of the host's memory; 0 if the address is beyond its end.
 EXPORT uint32_t penstock_host_read(const Card* card, uint64_t address, uint8_t* bytes, size_t size) {
     return card->host_memory.read(address, bytes, size);
 }
@@ -790,7 +790,7 @@ EXPORT size_t penstock_exits(const Card* card, const Exit** exits, const uint8_t
 // Whether to note frames that come by.
 EXPORT void penstock_keep_hops(Card* card, uint32_t keep) { card->keep_hops = keep; }
 
-// What was noted since the last penstock_clear.
+// The hops recorded since the last penstock_clear.
 EXPORT size_t penstock_hops(const Card* card, const Hop** hops) {
     *hops = card->hops.data();
     return card->hops.size();

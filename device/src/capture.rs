@@ -54,7 +54,7 @@ pub enum CaptureError {
 pub struct Capture {
     bytes: Vec<u8>,
     frames: Vec<(u64, std::ops::Range<usize>)>,
-    /// What was wrong behind the last good frame, or with the way it was taken; empty for a sound capture.
+    /// Damage after the last good frame, or a defect of the recording; empty for a sound capture.
     pub faults: Vec<String>,
 }
 
@@ -343,7 +343,7 @@ mod tests {
             let capture = read(&path).unwrap();
             assert_eq!((capture.frames().len(), capture.faults.len()), (2, 0));
             std::fs::write(&path, &bytes[..bytes.len() - 12]).unwrap();
-            // What is left of it may still hold a frame, or none at all, but it is never taken for whole.
+            // The rest of the file may still hold a frame, or no frame, but it is never accepted as complete.
             assert!(read(&path).map_or(true, |capture| !capture.faults.is_empty()));
             std::fs::remove_file(path).unwrap();
         }

@@ -66,13 +66,13 @@ impl Policy {
 /// Units of one kind.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// What the command line and programs call them; empty when they are all that there are and have no name.
+    /// Their name on the command line and in programs; empty if the card has no other group and this one has no name.
     pub name: String,
     /// Their numbers.
     pub units: Range<u32>,
-    /// What each of them is.
+    /// The engine of each unit.
     pub engine: &'static dyn Engine,
-    /// What the design says of them in the engine's own table.
+    /// Their settings in the engine's own table.
     pub part: Arc<dyn Part>,
     /// Whether the dispatcher gives them frames of ports and host; others get frames over loopback alone.
     pub ports: bool,
@@ -90,17 +90,17 @@ impl Group {
 /// An inline block: all frames of Ethernet ports go through it before the dispatcher.
 #[derive(Debug, Clone)]
 pub struct Inline {
-    /// What the command line calls it; empty when it is the only one and has no name.
+    /// Its name on the command line; empty if it is the only block and has no name.
     pub name: String,
     /// What it is.
     pub engine: &'static dyn Engine,
-    /// What the design says of it in the engine's own table.
+    /// Its settings in the engine's own table.
     pub part: Arc<dyn Part>,
     /// The file of the program that it runs; empty if the design names none.
     pub program: PathBuf,
 }
 
-/// What a card is made of.
+/// The parts of a card.
 #[derive(Debug, Clone)]
 pub struct Design {
     /// The manifest.
@@ -119,7 +119,7 @@ pub struct Design {
     pub inline: Vec<Inline>,
     /// Its units, 1..32, in groups of one kind each, by their numbers: at least one group.
     pub groups: Vec<Group>,
-    /// What the design says of each engine on the whole card, in the order of the registry.
+    /// The settings of each engine for the whole card, in the order of the registry.
     pub engines: Vec<Arc<dyn Part>>,
 }
 
@@ -158,7 +158,7 @@ impl<T> ForGroup<T> {
 }
 
 impl<'a> ForGroup<&'a str> {
-    /// Parses NAME=VALUE, or VALUE alone. What can be no name is part of the value.
+    /// Parses NAME=VALUE, or VALUE alone. Text before `=` that cannot be a name is part of the value.
     pub fn parse(text: &'a str) -> Self {
         match text.split_once('=').filter(|(name, _)| is_name(name)) {
             Some((name, value)) => Self { group: Some(name.to_string()), value },
@@ -167,7 +167,7 @@ impl<'a> ForGroup<&'a str> {
     }
 }
 
-/// What the command line may change about a design.
+/// The command line's changes to a design.
 #[derive(Debug, Clone, Default)]
 pub struct Override {
     /// Other programs.
@@ -203,7 +203,7 @@ pub enum DesignError {
         line: usize,
         /// The line itself.
         text: String,
-        /// What is wrong, and what would be right.
+        /// The fault, and a correct form.
         message: String,
     },
     /// An option asks for what no card can be.
@@ -253,7 +253,7 @@ struct Units {
 
 /// A table of the manifest with the tables in it that engines read.
 struct Split<'a> {
-    /// What is not an engine's.
+    /// The keys that belong to no engine.
     rest: Spanned<DeTable<'a>>,
     /// Tables of engines, by name.
     own: Vec<(&'static str, Range<usize>, Spanned<DeValue<'a>>)>,
@@ -390,7 +390,7 @@ fn group(
     Ok((Group { name, units: first..end, engine, part, ports, program }, units.ports.map(|ports| ports.span())))
 }
 
-/// What an engine says of its own table.
+/// An engine's reading of its own table.
 fn part(manifest: &Path, split: &mut Split<'_>, engine: &dyn Engine, table: &str) -> Result<Arc<dyn Part>, Fault> {
     let folder = manifest.parent().unwrap_or(Path::new(""));
     let section = split.take(engine).map(|table| Section { folder, table });
@@ -430,7 +430,7 @@ fn tenant(table: Spanned<DeTable<'_>>, ports: u32, before: &[Tenant]) -> Result<
     let taken = |name: &str| before.iter().any(|tenant| tenant.name == name);
     let name = named(Some(&of.name), false, "tenants", "two tenants", taken)?;
     let vlan = of.vlan.get_ref().0 as u16;
-    // Those that the command line may add, too.
+    // Includes the tables that the command line may add.
     let mut mask = 0xF;
     if let Some(given) = &of.ports {
         if given.get_ref().is_empty() {
@@ -654,7 +654,7 @@ impl Design {
         Ok(())
     }
 
-    /// What the design says of a part in its engine's own table.
+    /// The settings of a part in its engine's own table.
     pub fn part(&self, part: PartId) -> &dyn Part {
         match part {
             PartId::Units(group) => &*self.groups[group].part,
@@ -662,7 +662,7 @@ impl Design {
         }
     }
 
-    /// Name of a part; empty when it has none.
+    /// Name of a part; empty if it has no name.
     pub fn part_name(&self, part: PartId) -> &str {
         match part {
             PartId::Units(group) => &self.groups[group].name,
@@ -703,7 +703,7 @@ impl Design {
         if in_turns { Rate::Turns } else { Rate::Lossless }
     }
 
-    /// What the design says of an engine on the whole card.
+    /// The settings of an engine for the whole card.
     pub fn card_of(&self, engine: &dyn Engine) -> Option<&Arc<dyn Part>> {
         let place = engines().iter().position(|other| other.name() == engine.name())?;
         self.engines.get(place)
@@ -750,7 +750,7 @@ impl Design {
         }
     }
 
-    /// What a program is given for: the part of that name, or the only part that can run it.
+    /// The part for a program: the part of that name, or the only part that can run it.
     pub fn part_for(&self, name: Option<&str>, program: &Path) -> Result<PartId, DesignError> {
         if let Some(block) = self.inline.iter().position(|block| name == Some(&block.name)) {
             return Ok(PartId::Inline(block));
@@ -778,7 +778,7 @@ impl Design {
         }))
     }
 
-    /// What is wrong with the option for a program.
+    /// An error about the option for a program.
     fn option(&self, message: String) -> DesignError {
         DesignError::Option(format!("{}: program: {message}", self.path.display()))
     }

@@ -15,7 +15,7 @@ use crate::rtl::{BuildError, RtlDevice};
 use crate::soft::SoftDevice;
 use crate::traffic::{Departure, Traffic};
 
-/// What carries a design out.
+/// The target that runs a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
@@ -41,15 +41,15 @@ pub enum Rate {
     Lossless,
     /// 100 Gb/s a port, preamble, gap and FCS included, whatever the card says.
     Line,
-    /// So many Gb/s a port, preamble, gap and FCS included, whatever the card says.
+    /// This many Gb/s a port, including preamble, gap and FCS, even if the card asks for a pause.
     Gbps(f64),
-    /// Ports of so many Gb/s: no byte comes or leaves faster. So a card at another clock is measured: what counts is
-    /// how many bytes a cycle brings.
+    /// Ports of this many Gb/s: no byte enters or leaves faster. This measures a card at another clock, because only
+    /// the number of bytes a cycle matters.
     Ports(f64),
     /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped.
-    /// An inline chain finds the time at which it was captured. So programs that remember see the same on both targets,
-    /// but for XDP programs and C that read the clock: on `soft` it is the computer's, or counts instructions of C, on
-    /// `rtl` it is the card's cycles.
+    /// An inline chain sees the time at which a frame was captured. Stateful programs therefore see the same on both
+    /// targets. Programs that read the clock differ: on `soft`, XDP programs see the computer's clock and C programs
+    /// count instructions; on `rtl`, both see the card's cycles.
     Turns,
 }
 
@@ -159,7 +159,7 @@ impl Made {
     }
 }
 
-/// What came of the frames that were sent.
+/// The results for the frames that were sent.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
     /// Frames that left, in the order in which their last beats did, port by port.
@@ -175,10 +175,10 @@ pub struct Run {
     pub cycles: Option<u64>,
     /// Wall-clock seconds that the frames took.
     pub seconds: f64,
-    /// What the card counted in this run, by streams and units; error flags that have risen since the load and that no
-    /// run before has told.
+    /// The card's counts in this run, by streams and units, and the error flags that were raised since the load and not
+    /// reported by an earlier run.
     pub counters: Counters,
-    /// What went wrong, in sentences, while everything else was still delivered.
+    /// Faults of the run, in sentences; everything else was still delivered.
     pub faults: Vec<String>,
     /// Lines that programs have printed.
     pub log: Vec<String>,
@@ -208,9 +208,9 @@ impl Run {
         self.faults.push(format!("{frames} frames still circle over loopback"));
     }
 
-    /// Counts as lost what, of `queued` frames and those that inline blocks made, neither left nor was absorbed or
-    /// dropped and counted, and says so; and what, of frames that programs made, did not leave. Of an `endless`
-    /// generator some are on their way still.
+    /// Of `queued` frames and the frames that inline blocks made, counts those as lost that neither left nor were
+    /// absorbed or dropped and counted, and reports them. Also reports frames that programs made and that did not
+    /// leave. Some frames of an `endless` generator are still in flight.
     pub(crate) fn settle(&mut self, queued: u64, endless: bool) {
         let made = self.departures.iter().filter(|departure| departure.is_generated()).count() as u64;
         let entered = self.departures.len() as u64 - made;

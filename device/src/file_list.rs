@@ -24,7 +24,7 @@ pub struct Unreadable {
 }
 
 impl Sources {
-    /// Adds a source file or, when the name ends in `.f`, what a list names.
+    /// Adds a source file or, if the name ends in `.f`, the files of a list.
     pub fn add(&mut self, path: &Path) -> Result<(), Unreadable> {
         let unreadable = |source| Unreadable { path: path.to_path_buf(), source };
         let path = path.canonicalize().map_err(unreadable)?;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The host's side of a card: brings it up and reads it out over the host address space (shell/regs/card.rdl), the same
-//! on every target. What is an engine's, its driver does.
+//! The host's side of a card: starts it and reads its state over the host address space (shell/regs/card.rdl), in the
+//! same way on every target. The drivers handle their engines.
 
 use penstock_engine::window::{INLINE_WINDOW, UNIT_WINDOW, read_unit, units_of};
 use penstock_engine::{
@@ -32,7 +32,7 @@ struct Driven {
     driver: Box<dyn Driver>,
 }
 
-/// What the host knows about a card.
+/// The host's knowledge about a card.
 pub struct Host {
     pub ports: u32,
     pub units: u32,
@@ -102,10 +102,10 @@ impl Host {
         self.drivers.iter().try_for_each(|driven| driven.driver.check(&image.of_engine(driven.engine), native))
     }
 
-    /// Loads every part, sets the dispatcher up, and opens the ports once every unit has declared its slots. No frame
-    /// may be in an inline block. For units that are halted only the targets wait: they let no frame in before. Frames
-    /// that units still hold of an earlier program leave first, but not over loopback: no unit takes them, so they are
-    /// dropped as `policy`. What a unit does not give up is lost.
+    /// Loads every part, sets up the dispatcher, and opens the ports once every unit has declared its slots. No frame
+    /// may be in an inline block. The host does not wait for halted units; the targets let no frame in before these
+    /// have declared their slots. Frames of an earlier program that units still hold leave first, except over loopback:
+    /// no unit takes them, so they are dropped as `policy`. Frames that a unit does not give up are lost.
     pub fn load(&mut self, bus: &mut dyn Bus, image: &Image) -> Result<(), DeviceError> {
         let all = u32::MAX >> (32 - self.units);
         bus.write(regs::CARD_PORT_ENABLE, 0)?;
@@ -140,8 +140,8 @@ impl Host {
     }
 
     /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those
-    /// that it has, and starts anew with the variables that its program keeps. What it does not give up, even after the
-    /// evict interrupt, is lost, and then nothing is kept.
+    /// that it has, and restarts with the variables that its program keeps. If it does not give up its frames, even
+    /// after the evict interrupt, they are lost, and no variable is kept.
     pub fn load_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let none = || DeviceError::Unsupported(format!("there is nothing to load unit {unit} with"));
         let image = image.of_unit(unit).ok_or_else(none)?;
@@ -408,7 +408,7 @@ impl Host {
         Ok(self.ending(bus, unit, pc)?.unwrap_or_else(hangs))
     }
 
-    /// What ended the program of a unit that is at `pc`, if it ended by itself.
+    /// Why the program of a unit at `pc` ended, if it ended by itself.
     fn ending(&self, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<String>, DeviceError> {
         let Some(driver) = self.driver_of(unit) else { return Ok(None) };
         Ok(driver.ending(bus, unit, pc)?.map(|text| format!("unit {unit}: {text}")))
@@ -460,7 +460,7 @@ impl Host {
         })
     }
 
-    /// What all programs have done so far, modulo 2^32 ([`Driver::steps`]).
+    /// The work of all programs so far, modulo 2^32 ([`Driver::steps`]).
     pub fn steps(&mut self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
         let mut sum = 0u32;
         for group in &self.groups {
@@ -598,7 +598,7 @@ mod tests {
 
     const UNIT_DMEM: u32 = 0x80_0000;
 
-    /// What the host did, in order.
+    /// The host's actions, in order.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Step {
         Write(u32, u32),

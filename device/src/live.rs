@@ -38,7 +38,7 @@ const LOOPBACK_STREAM: usize = 5;
 /// Polls that frames over loopback get to leave a unit's neighbours before it is loaded anew.
 const QUIET_POLLS: u32 = 10;
 
-/// What a unit does.
+/// The state of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnitState {
@@ -125,8 +125,8 @@ impl SoftDevice {
         self.card.set_time(ns);
     }
 
-    /// So many cycles have passed since the last call: programs see them in their clocks and timers. On a card that is
-    /// never told, an instruction takes a cycle, and there is no other time.
+    /// Tells the card that `cycles` have passed since the last call: programs see them in their clocks and timers. If
+    /// this is never called, an instruction takes a cycle, and there is no other time.
     pub fn pass(&mut self, cycles: u64) {
         self.card.pass(cycles);
     }
@@ -141,8 +141,8 @@ impl SoftDevice {
         self.card.busy() || self.card.spins()
     }
 
-    /// What has gone wrong since the last call, in sentences: units given up, which get no more frames from now on, and
-    /// error flags.
+    /// The faults since the last call, in sentences: units given up, which get no more frames from now on, and error
+    /// flags.
     pub fn take_faults(&mut self) -> Result<Vec<String>, DeviceError> {
         self.drop_dead()?;
         let mut faults = Vec::from_iter(self.unserved.take());
@@ -280,7 +280,7 @@ impl SoftDevice {
         Ok(true)
     }
 
-    /// No unit takes frames of ports because one is starting: what comes now should wait.
+    /// True while no unit takes frames of ports because one is starting: new frames should wait.
     pub fn is_closed(&self) -> bool {
         self.host.enabled & self.host.ingress() == 0 && self.starting & self.host.ingress() != 0
     }
@@ -297,8 +297,8 @@ impl SoftDevice {
         Ok(self.card.write_unit(unit as u8, address, value).map_err(CardError::from)?)
     }
 
-    /// Says that nothing more will come: what the units still hold is lost. What has left meanwhile comes with the next
-    /// [`SoftDevice::pump`], and what went wrong with the next [`SoftDevice::take_faults`].
+    /// Tells the card that no more frames will come: the frames that units still hold are lost. Frames that left
+    /// meanwhile come with the next [`SoftDevice::pump`], and faults with the next [`SoftDevice::take_faults`].
     pub fn finish(&mut self) -> u64 {
         self.card.finish()
     }
@@ -445,7 +445,7 @@ mod tests {
         assert_eq!([next(&mut device), next(&mut device)], [[102, 9, 50], [103, 10, 51]]);
         load_unit(&mut device, 0, &images[0]).unwrap();
         assert_eq!(next(&mut device), [104, 7, 50]);
-        // What a program has left behind that died with a frame may be what killed it.
+        // The kept data of a program that died with a frame may be the cause of its death.
         load_unit(&mut device, 0, &images[2]).unwrap();
         push(&mut device, 2);
         assert_eq!(device.pump().count(), 1);

@@ -172,7 +172,7 @@ impl SoftDevice {
         Ok(Counters { inline: self.inline_counters()?, ..counters })
     }
 
-    /// What the inline blocks have counted, if there are any.
+    /// The counters of the inline blocks, if the card has any.
     pub(crate) fn inline_counters(&mut self) -> Result<Option<InlineCounters>, DeviceError> {
         if self.blocks == 0 {
             return Ok(None);
@@ -258,7 +258,7 @@ impl SoftDevice {
         })
     }
 
-    /// Lets drivers answer records until there are none, and takes what leaves then.
+    /// Lets drivers answer records until no record waits, and collects the frames that leave then.
     fn serve(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
         for _ in 0..SERVES {
             if !self.host.serve(&mut SoftBus(&mut self.card))? {
@@ -432,7 +432,7 @@ impl Device for SoftDevice {
         self.host.report_asleep(&mut SoftBus(&mut self.card), &mut run.faults)?;
         run.count(&before, &self.all_counters()?);
         self.host.report_errors(&mut SoftBus(&mut self.card), &mut run.counters.units, &mut run.faults)?;
-        // Of frames that were sent before some may have come now: a unit that was halted has gone on.
+        // Some frames that were sent earlier may leave now: a halted unit has gone on.
         let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
         let earlier = run.departures.iter().filter(is_earlier).count();
         run.settle((traffic.frames.len() + earlier) as u64, made.endless);

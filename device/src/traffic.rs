@@ -146,7 +146,7 @@ impl Traffic {
     }
 }
 
-/// What made a frame that has not entered the card.
+/// The maker of a frame that did not enter the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Maker {
     /// The program of this unit.
@@ -156,7 +156,7 @@ pub enum Maker {
 }
 
 impl Maker {
-    /// What the source byte of a frame says (`port_t` in lib/rtl/penstock_pkg.sv); None of one that has entered the
+    /// The maker in the source byte of a frame (`port_t` in lib/rtl/penstock_pkg.sv); None if the frame entered the
     /// card.
     pub fn of_source(byte: u8) -> Option<Self> {
         match byte {
@@ -200,7 +200,7 @@ pub struct Departure {
     pub to: Port,
     /// Which frame of the traffic it was; none when it was made in the card or the match is not clear.
     pub input: Option<usize>,
-    /// What made it; none when it has entered the card.
+    /// The maker of the frame; None if it entered the card.
     pub made_by: Option<Maker>,
     /// Cycle in which its first beat entered, or in which the unit or block began to send what it made; on `soft` 0.
     pub entered: u64,

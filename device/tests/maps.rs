@@ -38,7 +38,7 @@ fn ask(card: &mut dyn Device, ask: Json) -> Result<Json, DeviceError> {
     card.call(&Request { service: "map".into(), ask })
 }
 
-/// What the service says of all maps.
+/// The service's list of all maps.
 fn maps(card: &mut dyn Device) -> Vec<Json> {
     ask(card, json!({"do": "list"})).unwrap()["maps"].as_array().unwrap().clone()
 }
@@ -132,7 +132,7 @@ impl<'a> Worked<'a> {
         Ok(())
     }
 
-    /// Of maps in which each processor has its own, the values of all one after the other, or a single one for all.
+    /// For maps with a value for each processor, the values of all, one after the other, or a single value for all.
     fn set(&mut self, key: &[u8], value: &[u8], store: Store) -> Result<(), String> {
         let each = self.size("value_bytes");
         let is_list = self.processors().is_some_and(|(first, end)| value.len() == (end - first) as usize * each);

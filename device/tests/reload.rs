@@ -186,7 +186,7 @@ fn units_are_loaded_one_by_one_under_traffic_that_never_ends() {
         let design = design.clone().with(Override { policy: Some(policy), ..Override::default() }).unwrap();
         let mut device = RtlDevice::open(&root, &design, None, &mut |_| {}).unwrap();
         device.load(&old).unwrap();
-        // What one unit carries alone, and without a pause.
+        // Traffic that one unit carries alone, and without a pause.
         let seen = device.measure_reload(&traffic(50, 200), Rate::Gbps(10.0), 2_000, &new).unwrap();
         assert_eq!((seen.units.len(), seen.drops.total()), (2, 0), "{policy:?}: {:?}", seen.drops);
         // 224 bytes a frame on the wire, 40 bits a cycle.

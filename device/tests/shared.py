@@ -71,7 +71,7 @@ def has_xdp() -> None:
 
 @pytest.fixture(params=["packet", "xdp"])
 def driver(request: pytest.FixtureRequest) -> str:
-    """What carries the frames of a card that is up."""
+    """The driver of a live card."""
     if request.param == "xdp":
         request.getfixturevalue("has_xdp")
     return request.param

@@ -111,7 +111,7 @@ fn ask(card: &mut dyn Device, ask: Json) -> Json {
     card.call(&Request { service: "map".into(), ask }).unwrap()
 }
 
-/// What maps of all, of each processor, and the variable have counted.
+/// The counts of shared maps, of per-processor maps, and of the variable.
 fn counts(card: &mut dyn Device) -> [u64; 3] {
     let number = |value: &Json| value.as_u64().unwrap();
     let all = ask(card, json!({"do": "dump", "name": "all"}));
@@ -182,8 +182,8 @@ fn no_frame_is_lost() {
     }
 }
 
-/// What has no room beside the program that runs is refused, and that one goes on; with the program before away there
-/// is room again.
+/// A program that does not fit beside the running one is refused, and the running one goes on; once the program before
+/// is gone, there is room again.
 #[test]
 fn what_has_no_room_changes_nothing() {
     let folder = Folder::new("room");

@@ -242,7 +242,7 @@ def test_firmware_that_hangs(target: str, tmp_path: Path, make_design: DesignMak
     assert 1 <= lost <= 1 + len(frames) // 4
 
 
-# What the program does with a frame of 77 bytes, and what is said about it.
+# The program's action on a frame of 77 bytes, and the message about it.
 ENDS = {
     "misaligned load": ("*(volatile uint32_t *)(pn_data() + 3);", "unit 0: misaligned load, pc=0x"),
     "misaligned store": ("*(volatile uint16_t *)(pn_data() + 1) = 1;", "unit 0: misaligned store, pc=0x"),
@@ -444,7 +444,7 @@ def test_slots_that_the_card_refuses(target: str, tmp_path: Path, make_design: D
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_units_that_erred_alike(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """What all units did wrong at the same place is said once."""
+    """The same fault of all units at the same place is reported once."""
     capture = write_capture(tmp_path / "a.pcap", FRAMES)
     design = make_design(ROOT / "engines/rpu/programs/bad/nowhere.c", policy="round-robin")
     run = run_design(design, [capture], tmp_path / "out", target)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cards with units of several kinds, which hand frames on to each other over loopback: what comes out is what plain
-Python says, and the same on both targets.
+"""Cards with units of several kinds, which pass frames on to each other over loopback: the output equals plain
+Python's, and is the same on both targets.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FIRMWARE = ROOT / "engines/xdp/tests/firmware"
 CHAIN = ROOT / "designs" / "chain.toml"
 CLASSIFIERS, INSPECTORS = range(12), range(12, 16)
 
-# What designs/signatures.txt says, spelt out.
+# The patterns of designs/signatures.txt, as bytes.
 EXACT = (b"/etc/passwd", b"\x90" * 8)
 ANY_CASE = (b"cmd.exe", b"union select")
 # Things that nearly are patterns.
@@ -139,8 +139,8 @@ program = "{firmware}/verdicts.c"
 
 @pytest.mark.parametrize("policy", ["flow-hash", "round-robin"])
 def test_rpu_and_xdp(policy: str, tmp_path: Path) -> None:
-    """A packet unit hands UDP on to cores for XDP programs, which drop, redirect and pass; what they would send back
-    whence it came over loopback is refused.
+    """A packet unit passes UDP on to cores for XDP programs, which drop, redirect and pass; frames that they would send
+    back over loopback are refused.
     """
     rng = random.Random(11)
     sent = {port: traffic(rng, 300) for port in (0, 1)}
@@ -249,7 +249,7 @@ def test_units_of_another_kind_take_over(target: str, policy: str, tmp_path: Pat
             assert 0 < len(left) < 200 and set(marks(left)) == {1}
             device.set_ingress("lists")
             between = [frame.data for frame in device.step(1000)]
-            # What units of the first kind had they have sent.
+            # The units of the first kind have sent all their frames.
             after = [frame.data for frame in device.step(300)]
             assert set(marks(after)) == {2} and 2 in marks(between)
             device.set_ingress("plain")

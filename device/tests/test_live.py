@@ -230,8 +230,8 @@ def test_what_hardware_should_have_cut(driver: str, net: Net, tmp_path: Path) ->
 
 
 def test_a_burst(driver: str, net: Net, tmp_path: Path) -> None:
-    """What has come while the card stood still leaves whole and in order: more than it takes at a time, and more than
-    it sends at a time.
+    """Frames that arrived while the card was stopped leave complete and in order: more frames than it takes at a time,
+    and more than it sends at a time.
     """
     up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver=driver)
     receive = """
@@ -420,7 +420,7 @@ def test_interfaces_that_go_and_come(driver: str, net: Net, tmp_path: Path, make
     net.run(RIGHT, "ip", "addr", "add", "10.0.0.2/16", "dev", "r0")
     net.run(LEFT, "ip", "neigh", "replace", "10.0.0.2", "lladdr", net.ether(RIGHT, "r0"), "dev", "l0")
     assert passes(0) and passes(1)
-    # What is down can be gone later.
+    # An interface that is down can disappear later.
     net.run(CARD, "ip", "link", "set", "p3", "down")
     up.wait_for("port3 (p3) is down")
     net.run(CARD, "ip", "link", "del", "p3")
@@ -484,7 +484,7 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     status = up.status()
     assert [unit["rx_frames"] for unit in status["units"]] == [before[0] + 10, before[1]]
     assert [unit["state"] for unit in status["units"]] == ["running", "disabled"]
-    # What the unit that is out should get over loopback is dropped, and shows.
+    # Loopback frames for the unit that is out are dropped and counted.
     pass_frames(3, 0xC2)
     assert status["drops"] == {} and up.status()["drops"] == {"policy": 3}
     before[0] += 3
@@ -510,7 +510,7 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
         assert ask("nonsense").startswith('{"error":"this is no request')
         assert ask('{"do":"table","name":"ip_prefix","file":"/dev/null"}').startswith('{"error":')
 
-        # Of two who change programs at once one has to wait: what it compiled would undo the other's.
+        # If two clients change programs at once, one is refused: its program would undo the other's.
         with socket.socket(socket.AF_UNIX) as other:
             other.connect(str(path))
             for each in (client, other):
@@ -679,7 +679,7 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
     assert "interface `p1` is at a port of another card" in refusal("--port", "0=p1", *other)
     assert not (tmp_path / "other.sock").exists()
     assert up.status()["design"] == "forward"
-    # What a card leaves that is killed does not keep the next one from its place.
+    # The remains of a killed card do not keep the next one from its place.
     up.process.kill()
     up.process.communicate(timeout=20)
     assert (sockets / "forward.sock").exists()
@@ -690,8 +690,8 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
 
 
 def test_only_the_user_controls(net: Net, tmp_path: Path) -> None:
-    """Whoever else gets at the socket is told that the card is not theirs, and a file that all may
-    write is never made.
+    """Other users who reach the socket are told that the card is not theirs, and a file that all may write is never
+    made.
     """
     up = Up(net, tmp_path, ROOT / "designs/forward.toml")
     control = tmp_path / "run/penstock/forward.sock"

@@ -58,7 +58,7 @@ def test_captures_of_an_earlier_run_are_removed(tmp_path: Path, make_design: Des
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_nothing_left(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """No rate and no latency of frames that there are none of."""
+    """Without frames, the output has no rate and no latency."""
     program = tmp_path / "drop.c"
     program.write_text("#include <penstock.h>\nint main(void) {\n  pn_init();\n  for (;;) pn_drop(pn_recv());\n}\n")
     capture = write_capture(tmp_path / "a.pcap", [bytes(60)] * 20)

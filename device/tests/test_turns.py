@@ -94,7 +94,7 @@ def test_a_frame_waits_until_the_one_before_has_left(target: str, make_design: D
     """A program takes longer over a frame than the card looks for one, and counts without an atomic operation."""
     (tmp_path / "count.c").write_text(COUNTS)
     with Device.open(make_design(tmp_path / "count.c", units=1, engine="xdp"), target=target) as card:
-        # Of flows that are held apart, so that nothing else keeps them in order.
+        # Frames of different flows, so that nothing else keeps them in order.
         card.send([bytes(Ether() / IP(dst="192.0.2.1") / UDP(sport=1000 + n) / bytes(20)) for n in range(6)])
         left = [frame.data for frame in card.run(rate="turns").frames]
     assert [data[8:12] for data in left] == [n.to_bytes(4, "little") for n in range(6)]

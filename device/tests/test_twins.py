@@ -200,7 +200,7 @@ def random_frames(rng: random.Random, count: int) -> list[bytes]:
 def expected(
     frames: list[bytes], mark: Expression, verdict: Expression, extra: Expression
 ) -> tuple[dict[str, list[bytes]], int, int]:
-    """What leaves, how many frames are dropped, and how many are made."""
+    """The frames that leave, the number of dropped frames, and the number of made ones."""
     out: dict[str, list[bytes]] = {"port0": [], "port1": [], "host": []}
     blocked = made = 0
     for frame in frames:

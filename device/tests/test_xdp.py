@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What carries a card's frames, AF_XDP or packet sockets: which of them it is, and that it makes no difference but in
-what is said.
+"""The driver of a card's frames, AF_XDP or packet sockets: which one it is, and that it makes no difference except in
+messages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FORWARD = ROOT / "designs/forward.toml"
 PR_CAPBSET_DROP = 24
 CAP_SYS_ADMIN, CAP_BPF = 21, 39
 
-# Prints the frames that come to the interface argv[1] until there is none for argv[2] seconds.
+# Prints the frames that arrive at the interface argv[1] until no frame has arrived for argv[2] seconds.
 CAPTURE = """
     import socket, sys
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
@@ -81,7 +81,7 @@ def refusal(net: Net, up: Up, *words: str | Path, without: tuple[int, ...] = ())
 
 
 def test_auto_says_why_it_is_not_xdp(net: Net, tmp_path: Path) -> None:
-    """Of a veth pair nobody can say that its frames are whole."""
+    """Frames of a veth pair may be incomplete, and the card cannot tell."""
     up = Up(net, tmp_path, FORWARD)
     assert "port0 = p0, port1 = p1; AF_PACKET (TPACKET_V3" in up.head
     for interface in ("p0", "p1"):
@@ -129,8 +129,8 @@ def test_xdp_is_refused_with_the_way_out(has_xdp: None, net: Net, tmp_path: Path
 
 
 def test_checksums_are_finished(driver: str, net: Net, tmp_path: Path) -> None:
-    """What the sender's Linux leaves to hardware is right when it leaves the card; what is wrong on purpose stays
-    wrong.
+    """Checksums and segments that the sender's Linux leaves to hardware are right when the frames leave the card;
+    deliberate errors stay.
     """
     up = Up(net, tmp_path, FORWARD, driver=driver)
     receiver = net.python(RIGHT, CAPTURE, "r0", "2")

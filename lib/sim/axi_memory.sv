@@ -9,8 +9,8 @@
 // - An answer comes Latency cycles (150 ns with the queue) after its burst had its turn, and RowMiss later if a row had
 //   to be opened.
 // - The data bus moves a beat a cycle. Direction changes cost Turn.
-// - A bank opens a row RowCycle after the one before; the channel opens one in RowGap. So at most 50 million accesses
-//   a second to random rows.
+// - A bank opens a row at least RowCycle after its last one; the channel opens one every RowGap. This limits random
+//   rows to 50 million accesses a second.
 // - Every RefreshGap (7.8 µs) all banks stand still for Refresh (350 ns) and close their rows.
 //
 // Up to Queue bursts wait. Those that hit an open row go first, then the oldest whose bank is ready; bursts of one ID

@@ -89,7 +89,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Not at the top: who wants a module of this package only must not need the extension.
+    # Not at the top: a program that imports one module of this package must not need the extension.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from penstock import _native, device, flow, maps, result, unit

@@ -42,7 +42,7 @@ class RoutesError(_native.ServiceError):
 
 
 class ProgramWarning(UserWarning):
-    """What the compiler said about a program that it did not refuse."""
+    """The compiler's warnings about a program that it accepted."""
 
 
 class Device:
@@ -90,12 +90,12 @@ class Device:
     ) -> Device:
         """Opens a design (a TOML file, docs/designs.md) and loads its program.
 
-        `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle; the first time a card of
-        these ports, units and accelerator is opened on rtl its model is built, which takes a minute or two. `program`
-        (C source, .elf or .efsm), `tables`, `units` (1..32), `ports` (1..4) and `policy` take the place of the
-        design's. Of a design with several groups of units, `program` and `units` are mappings from the names of groups,
-        and a table that several groups have is called "GROUP.TABLE". `load=False` leaves the units in reset, for `load`
-        later.
+        `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle. The first time a card of
+        these ports, units and accelerators is opened on rtl, its model is built, which takes a minute or two. `program`
+        (C source, .elf or .efsm), `tables`, `units` (1..32), `ports` (1..4) and `policy` replace those of the design.
+        If the design has several groups of units, `program` and `units` are mappings from the names of groups, and a
+        table that several groups have is called "GROUP.TABLE". `load=False` leaves the units in reset, for a later
+        `load`.
 
         Raises DesignError, ProgramError, TableError, FileError, BuildError, CardError.
         """
@@ -125,12 +125,13 @@ class Device:
         return f"<penstock.Device {self.name!r} on {self.target}: {self.ports} ports, {len(self.units)} units>"
 
     def close(self) -> None:
-        """Ends the device. What is used of it afterwards raises UnsupportedError."""
+        """Ends the device. Any later use of it raises UnsupportedError."""
         self._card.close()
         self._folder.cleanup()
 
     def load(self, program: Program | None = None, tables: Mapping[str, TableSource] | None = None) -> None:
-        """Resets the units and loads programs and tables, given as to `open`; what is not given stays as it was.
+        """Resets the units and loads programs and tables, given as to `open`; arguments that are left out keep their
+        values.
 
         A program that does not compile, or a list that is no table, raises ProgramError or TableError and changes
         nothing. Warnings of the compiler come as ProgramWarning. Frames that are queued wait for the new program.
@@ -171,8 +172,7 @@ class Device:
             raise RoutesError(str(error)) from None
 
     def call(self, service: str, ask: object) -> object:
-        """Carries out a request of a service of one of the design's engines; what it may ask and what it answers says
-        the engine.
+        """Sends a request to a service of one of the design's engines; the engine defines requests and answers.
 
         Raises ServiceError when the request is not understood or not possible, UnsupportedError when there is no such
         service.
@@ -200,8 +200,8 @@ class Device:
     def send_capture(self, path: str | PathLike[str], port: int | str = 0) -> int:
         """Queues all frames of a capture (pcap or pcapng); gives how many. Their times do not matter.
 
-        Raises FileError or CaptureError. Of a capture that is cut short or damaged the frames before are queued, and
-        the next `run` has a fault.
+        Raises FileError or CaptureError. If a capture is cut short or damaged, the frames before the damage are queued,
+        and the next `run` has a fault.
         """
         return self._card.send_capture(path, str(port))
 
@@ -209,11 +209,11 @@ class Device:
         """Runs until every queued frame has left, was dropped and counted, or is lost.
 
         `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to
-        100; or, on both targets, "turns": frames of all ports in the order of their times, one at a time, so programs
-        that remember do the same on both, but for XDP programs and C that read the clock: on soft it is the computer's,
-        or counts instructions of C, on rtl it is the card's cycles. Raises FaultError, which has the result, when
-        something went wrong on the way: a unit that hangs, a wild address, frames lost. With `check=False` that is only
-        in `Result.faults`.
+        100. On both targets: "turns", frames of all ports in the order of their times, one at a time, so that stateful
+        programs do the same on both targets. Programs that read the clock differ: on soft, XDP programs see the
+        computer's clock and C programs count instructions; on rtl, both see the card's cycles. Raises FaultError, which
+        has the result, if the run had a fault: a unit that hangs, a wild address, lost frames. With `check=False`
+        faults are only in `Result.faults`.
         """
         departures, drops, seconds, text = self._card.run(None if rate is None else str(rate))
         frames = tuple(self._frame(departure) for departure in departures)
@@ -228,9 +228,9 @@ class Device:
         """On rtl: lets the card work for so many cycles of 4 ns, in which queued frames enter as they can; gives the
         frames that left.
 
-        `run` carries on from there: its result is that of the whole. Registers, counters and memories take some cycles
-        of their own when they are read, as on a real card; so does the first step after a run. Raises UnsupportedError
-        on soft, which has no cycles.
+        `run` carries on from there: its result is that of the whole. Reads of registers, counters and memories take
+        some cycles of their own, as on a real card; so does the first step after a run. Raises UnsupportedError on
+        soft, which has no cycles.
         """
         frames = [self._frame(departure) for departure in self._card.advance(cycles)]
         self._inbox += frames
@@ -251,8 +251,8 @@ class Device:
         return Counters.of(json.loads(self._card.counters()))
 
     def read(self, address: int) -> int:
-        """A register of the host address space, `regs.CARD_...` (shell/regs/card.rdl). Raises AccessError where there
-        is none.
+        """A register of the host address space, `regs.CARD_...` (shell/regs/card.rdl). Raises AccessError if the
+        register does not exist.
         """
         return self._card.read(address)
 
@@ -262,8 +262,8 @@ class Device:
 
     @property
     def elf(self) -> bytes | None:
-        """The program that is loaded, as an ELF file; None when none is. Of a design with several groups of units, unit
-        0's: `Unit.elf` has each.
+        """The loaded program as an ELF file; None if no program is loaded. If the design has several groups of units,
+        that of unit 0: `Unit.elf` has each.
         """
         return self.units[0].elf
 
@@ -272,8 +272,7 @@ class Device:
 
 
 class Tables(Mapping[str, TableSource]):
-    """What the tables of a device are filled from. Assigning fills a table of all units at once, between runs; programs
-    go on.
+    """The sources of a device's tables. An assignment fills a table of all units at once, between runs; programs go on.
 
     Reading gives what was assigned last, or given to `open` or `load`; a design's own file is not among it.
     """

@@ -87,7 +87,7 @@ def simulate(
     os.environ["PATH"] = f"{VERILATOR_ROOT / 'bin'}{os.pathsep}{os.environ['PATH']}"
     build_dir.mkdir(parents=True, exist_ok=True)
     runner = get_runner("verilator")
-    # Who comes while another process builds the model waits for it.
+    # If another process is building the model, wait for it.
     with (build_dir / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         runner.build(
@@ -131,7 +131,7 @@ def tools() -> tuple[str, ...]:
 
 
 def count_failures(results: Path) -> int:
-    """Failed tests in a cocotb result file; a file in which no test ran is a failure, too."""
+    """Failed tests in a cocotb result file; a file in which no test ran is also a failure."""
     cases = [case for case in ElementTree.parse(results).getroot().iter("testcase") if case.find("skipped") is None]
     if not cases:
         return 1

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What came of the frames that were sent."""
+"""The results of the frames that were sent."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class UnitCounters:
 
 @dataclass(frozen=True, slots=True)
 class HostMemoryCounters:
-    """What units asked of host memory."""
+    """The units' requests to host memory."""
 
     reads: int
     read_bytes: int
@@ -169,7 +169,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """What a run did. Every frame that was sent, or that a program made, is in `frames` or counted in `drops`."""
+    """The result of a run. Every frame that was sent, or that a program made, is in `frames` or counted in `drops`."""
 
     frames: tuple[Frame, ...]
     """Frames that left, in the order in which their last beats did."""

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A card at work, as the thread that owns it sees it: the device, what it was made from, and what waits to be sent.
+//! A card at work, as the thread that owns it sees it: the device, its design and image, and the frames that wait to be
+//! sent.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::worker::Stop;
 /// Cycles between two looks at whether to stop.
 const STEP: u64 = 100_000;
 
-/// What of the design is changed at the start.
+/// The changes of the design at the start.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
     pub programs: Vec<ForGroup<PathBuf>>,
@@ -25,7 +26,7 @@ pub struct Changes {
     pub policy: Option<String>,
 }
 
-/// What came of a run.
+/// The results of a run.
 pub struct Report {
     pub run: Run,
     /// When each departure would be in a capture, ns.
@@ -44,7 +45,7 @@ pub struct Card {
     /// Frames that wait for the device, and those that it has since the end of the last run.
     traffic: Traffic,
     sent: Traffic,
-    /// What was wrong with captures that were sent.
+    /// Faults of captures that were sent.
     faults: Vec<String>,
     stop: Stop,
 }
@@ -97,7 +98,7 @@ impl Card {
         let design = self.design.clone().with(Override { programs, tables, ..Override::default() })?;
         let image = Image::of(&self.root, &design)?;
         self.device.load(&image)?;
-        // What was on its way is gone.
+        // Frames in flight are gone.
         self.sent = Traffic::default();
         let messages = image.messages();
         (self.design, self.image) = (design, Some(image));
@@ -218,7 +219,7 @@ impl Card {
     }
 }
 
-/// Adds traffic behind other, without a copy where there is none.
+/// Adds traffic behind other traffic; if there is no other, without a copy.
 fn append(to: &mut Traffic, more: Traffic) {
     if to.frames.is_empty() {
         *to = more;

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock._native`: the Device API for Python, as plain as it can be. What users see is python/penstock/device.py.
+//! `penstock._native`: the Device API for Python in its simplest form. python/penstock/device.py is the users'
+//! interface.
 
 mod card;
 mod error;
@@ -224,7 +225,7 @@ impl PyCard {
         Ok(self.call(py, move |card| card.device.host_write(address, &bytes))?.map_err(Error::from)?)
     }
 
-    /// Carries out a request of a service; what is asked and answered is JSON text.
+    /// Sends a request to a service; request and answer are JSON text.
     fn ask(&self, py: Python<'_>, service: String, ask: &str) -> PyResult<String> {
         let ask = serde_json::from_str(ask).map_err(|error| UnsupportedError::new_err(error.to_string()))?;
         let answer = self.call(py, move |card| card.device.call(&Request { service, ask }))?;

@@ -54,7 +54,7 @@ impl<S: 'static> Worker<S> {
         let heard = stop.clone();
         let work = move || match make(heard) {
             Ok(mut state) => {
-                // Nobody waits any more after Ctrl-C; so below.
+                // After Ctrl-C no thread waits for the answer; the same holds below.
                 let _ = done.send(Ok(()));
                 queue.into_iter().for_each(|job| job(&mut state));
             }

@@ -21,11 +21,11 @@ def tcp(source: str, port: int) -> Ether:
     return Ether(**MACS) / IP(src=source, dst="10.0.0.1") / TCP(sport=1000, dport=port, flags="S")
 
 
-# The clock of a card in RTL goes on with its cycles: so late it is at most, in µs.
+# The clock of a card in RTL goes on with its cycles: its maximum lead, in µs.
 SLACK = {"soft": 0, "rtl": 20_000}
 
 
-# A second element, which does nothing: so all cards are of a kind that other tests build anyway
+# A second element, which does nothing, so that all cards are of a kind that other tests also build
 # (engines/flow/tests/test_flow_cards.py).
 REST = "\nelement rest { port == 255 => drop }\n"
 CONTEXTS = 62
@@ -49,7 +49,7 @@ def udp(source: str, port: int) -> Ether:
 
 def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
     slack = SLACK[target]
-    # What is over leads back here, so that hosts can be let in by hand for a time on both targets.
+    # Expired contexts return to this state, so on both targets a test can let hosts in for a time.
     text = Path("engines/flow/programs/port_knocking.efsm").read_text()
     text = text.replace("goto OPEN for 60 s,", "goto OPEN for 60 s then THREE,")
     with Device.open(design_of(tmp_path, text, rest=""), target) as card:
@@ -93,7 +93,7 @@ def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
             del knock["192.0.2.1"]
         with pytest.raises(KeyError):
             knock["192.0.2.1"]
-        # An hour on, and then more than 32 bits of µs: what is over by then has ended, and so it stays.
+        # An hour later, and then more than 32 bits of µs later: expired contexts have ended, and stay so.
         for hours in (1, 3):
             card.flow.time += hours * HOUR
         assert 0 <= card.flow.time - 11_000_000 - 4 * HOUR <= 3 * slack
@@ -160,7 +160,7 @@ def test_registers_events_and_rows(tmp_path: Path, target: str) -> None:
         other.write_text("element count { bogus => drop }")
         with pytest.raises(ProgramError, match=r"other\.efsm:1:17: "):
             card.flow.change(other)
-        # The rows are others, what was counted and set stays.
+        # The rows are new; counters and registers stay.
         card.flow.change(second)
         card.send(frames[0])
         assert len(card.run().at(0)) == 1
@@ -201,7 +201,7 @@ def test_timeouts_keep_their_meaning(tmp_path: Path, target: str) -> None:
             assert 0 <= ends * 1_000_000 - after.ends <= 2 * SLACK[target]
         card.send(udp(sources[3], 4))
         card.run()
-        # 10 s, 100 s, 1,000 s: what has ended leads where its row said.
+        # After 10 s, 100 s, 1,000 s: expired contexts go to the state of their row.
         there = []
         for power in (1, 2, 3):
             card.flow.time = 10**power * 1_000_000
@@ -232,8 +232,8 @@ def test_a_state_machine_finds_the_inline_block(tmp_path: Path) -> None:
 
 
 def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target: str) -> None:
-    """What one element leaves only one of the same program goes on with: a frame that met one of each would be dropped.
-    None is, and none is lost.
+    """A frame that meets an element of one program and then an element of another would be dropped. No frame is
+    dropped, and none is lost.
     """
     text = "element one {{\n ip => meta0 = {0}\n}}\nelement two {{\n meta0 == {0} => opposite\n ip => drop\n}}"
     frames = [bytes(udp("192.0.2.1", number) / bytes(1000)) for number in range(2000)]

@@ -34,7 +34,7 @@ def frame(kind: int, number: int, data: bytes = b"") -> bytes:
 
 
 def answers(card: Device, *frames: bytes) -> list[int]:
-    """What the helpers gave."""
+    """The helpers' results."""
     card.send(frames)
     card.run()
     return [struct.unpack_from("<q", answer, 8)[0] for answer in card.receive(0)]

@@ -23,7 +23,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def sections() -> dict[str, list[Block]]:
-    """Of the guide to Python each section stands alone."""
+    """Each section of the guide to Python is independent."""
     text = (ROOT / "docs" / "python.md").read_text()
     parts = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
     return {part.split("\n")[0]: blocks(part) for part in parts if blocks(part)}
@@ -37,7 +37,7 @@ def test_the_guide_to_python_works(section: str, tmp_path: Path, monkeypatch: py
 def test_a_middlebox_in_an_afternoon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "docs" / "middlebox.md").read_text()
     printed = follow(blocks(text), "middlebox.md", tmp_path, monkeypatch)
-    # What is said of the slowest place holds within a tenth, and what carries line rate loses nothing.
+    # The page's rates of the slowest place hold within a tenth, and a program that carries line rate loses no frame.
     mpps = [float(number) for number in re.findall(r"some (\d+)\s+million", text)]
     runs = [line for line in text.splitlines() if line.startswith("./penstock run") and "small.pcap" in line]
     for told, command in zip(mpps, runs, strict=True):

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DESIGNS = ROOT / "designs"
 TRAFFIC = DATA / "traffic"
 CAPTURES = ["http-apt", "smtp", "sip", "tls"]
-# What the units take; longer frames are counted drops.
+# The longest frame that the units take; longer frames are counted drops.
 LONGEST = 3000
 PLACES = 1021
 
@@ -48,8 +48,8 @@ def ends(packet: Ether) -> tuple[int, frozenset[tuple[str, int]]]:
 
 
 def test_a_firewall_on_captures(target: str) -> None:
-    """What one side of each capture sends goes out; then answers of half of these flows, and of others that nobody
-    began, come.
+    """Frames from one side of each capture go out; then answers of half of these flows arrive, and answers of other
+    flows that nobody began.
     """
     with Device.open(DESIGNS / "xdp-firewall.toml", target, units=2) as card:
         began, allowed = set(), 0
@@ -91,8 +91,8 @@ def flow_hash(source: bytes, dest: bytes, source_port: bytes, dest_port: bytes) 
 
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_a_load_balancer_on_captures(capture: str, target: str) -> None:
-    """The busiest server of a capture becomes a virtual address: what goes there leaves in a tunnel, to the server of
-    its flow's place in the ring, and else comes to the host.
+    """The busiest server of a capture becomes a virtual address: its frames leave in a tunnel, to the server at their
+    flow's place in the ring; all other frames go to the host.
     """
     ring = dict(json.loads((DESIGNS / "balancer" / "ring.json").read_text()))
     servers = {

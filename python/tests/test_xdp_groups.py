@@ -36,7 +36,7 @@ def number(value: int | bytes) -> int:
 
 
 def through(card: Device, group: str, frames: list[bytes]) -> list[bytes]:
-    """What a group makes of frames."""
+    """Sends frames through a group and returns its output."""
     card.set_ingress(group)
     card.send(frames)
     return card.run().at(0)
@@ -116,9 +116,9 @@ def test_maps_of_all_kinds_behind_those_of_others(target: str, tmp_path: Path) -
 
 
 def test_maps_in_maps_of_each(target: str, tmp_path: Path) -> None:
-    """What stands in a map of maps, and a map that is one of several, is the group's own."""
+    """The contents of a map of maps, and a map that is one of several, belong to the group."""
     inner = Path(__file__).parents[2] / "engines" / "xdp" / "compiler" / "tests" / "objects" / "inner.c"
-    # What is looked up in, the entry there, and the map of which it is.
+    # The map of the lookup, the entry there, and the map that contains it.
     asked = [
         (0, 1, "hash_a"),
         (0, 3, "hash_b"),

@@ -51,7 +51,9 @@ def run(copy: Copy, command: list[str]) -> None:
 
 
 def test_the_page_is_well_formed(tmp_path: Path) -> None:
-    """What the tools write from the page's entry and registers fits, and the listings have the style of the tree."""
+    """The files that the tools write from the page's entry and registers are consistent, and the listings have the
+    style of the tree.
+    """
     copy, commands = follow(tmp_path)
     for command in commands[:2]:
         run(copy, command)

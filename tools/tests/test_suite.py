@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The suite's own counting: what is skipped is not passed, and what must run may not be skipped."""
+"""The suite's own counting: a skipped test does not count as passed, and a required test may not be skipped."""
 
 from __future__ import annotations
 

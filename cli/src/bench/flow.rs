@@ -17,10 +17,10 @@ use crate::wire;
 pub const PAPER_GBPS: f64 = 40.0;
 /// Its clock, MHz.
 pub const PAPER_MHZ: f64 = 156.25;
-/// The smallest frame without FCS: what the paper calls 64 B.
+/// The smallest frame without FCS, which the paper calls 64 B.
 pub const SMALLEST: usize = 60;
 
-/// What a flow is.
+/// The definition of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
     /// Everything: all frames share one state, and each waits for the one before.
@@ -81,8 +81,8 @@ pub fn push(traffic: &mut Traffic, flow: &Flow, size: usize) {
     traffic.push(Port::Ethernet(0), &bytes, 0);
 }
 
-/// What the first element has counted, once it is sure that it did what is measured: each frame found its key and a
-/// row, and room for its context.
+/// The counters of the first element, after a check that it did the measured work: each frame found its key, a row, and
+/// room for its context.
 pub fn counters(bench: &'static str, device: &mut RtlDevice) -> Result<ElementCounters, BenchError> {
     let wrong = |text: String| BenchError::Wrong(bench, text);
     let block = device.counters()?.inline.and_then(|inline| inline.blocks.into_iter().next());

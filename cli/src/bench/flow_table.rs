@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `flow-table`: what it takes to find a place for a new context, by how full the table is, and whether one is ever
+//! `flow-table`: the work to find a place for a new context, by the load of the table, and whether a context is ever
 //! lost (FlowBlaze, section 5.5, Figure 10).
 //!
 //! Measured on the table in RTL, by the element's own registers (engines/flow/regs/flow.rdl): MOVED counts entries that
@@ -106,7 +106,7 @@ impl Pace {
     }
 }
 
-/// What frames of new flows did to the table.
+/// The effect of frames of new flows on the table.
 #[derive(Debug, Clone, Copy)]
 struct Added {
     /// Contexts that should be there and are not, and frames that never came to the table.
@@ -297,7 +297,7 @@ impl Bench {
         Ok(table)
     }
 
-    /// What adding has done, when `dropped` frames never came.
+    /// The result of the insertions, when `dropped` frames never arrived.
     fn end(&mut self, before: TableUse, added: usize, dropped: usize, cycles: f64) -> Result<Added, BenchError> {
         let after = self.settled()?;
         flow::counters(BENCH, &mut self.device)?;

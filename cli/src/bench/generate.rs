@@ -52,8 +52,8 @@ fn order(device: &mut RtlDevice, units: u32, size: usize, frames: u32) -> Result
     Ok(())
 }
 
-/// What is measured must be what was ordered: a few frames of this size from each unit, half of them at each port. What
-/// is still on its way from the measurement before comes out first.
+/// The measured frames must be the ordered ones: a few frames of this size from each unit, half of them at each port.
+/// Frames of the last measurement that are still in flight leave first.
 fn check(device: &mut RtlDevice, units: u32, size: usize) -> Result<(), BenchError> {
     order(device, units, size, 0)?;
     device.run(&mut |_| {})?;

@@ -2,7 +2,8 @@
 //! `rpu-messages`: frames from unit to unit over loopback, and words by broadcast (section 6.3).
 //!
 //! Loopback: all frames of one port at line rate go through two units each. Broadcast: senders store the time, and the
-//! others compare it with theirs when they see it, which holds some cycles of their own; so do the paper's figures.
+//! others compare it with their time when they see it. The figures, like the paper's, include some cycles of the
+//! receivers.
 
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{CLOCK_MHZ, Device, ForGroup, Override, Rate, Root, regs, window};

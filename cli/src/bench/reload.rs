@@ -28,7 +28,7 @@ pub const SIZES: [usize; 2] = [FIRMWARE[0].2, FIRMWARE[1].2];
 
 /// The paper's time from pause to boot, averaged over 320 loads, us.
 const PAPER_US: f64 = 756_000.0;
-/// What is aimed at, us: a program is a few thousand words.
+/// The goal, us: a program is a few thousand words.
 const GOAL_US: f64 = 1_000.0;
 
 /// Loads all units anew, for each firmware.

@@ -13,9 +13,9 @@ use super::TOLERANCE;
 pub struct Row {
     /// Name of the bench, for example `rpu-forward`.
     pub bench: String,
-    /// What was measured: the parameters of the case.
+    /// The parameters of the measured case.
     pub case: BTreeMap<String, Value>,
-    /// What the value is: `mpps`, `gbps`, `share`, `latency_ns`, `cycles_per_s`, `lut`, ...
+    /// The kind of value: `mpps`, `gbps`, `share`, `latency_ns`, `cycles_per_s`, `lut`, ...
     pub metric: String,
     /// Unit of `paper`, `goal` and `value`.
     pub unit: String,

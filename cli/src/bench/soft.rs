@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What native code takes for a frame on one processor, from memory.
+//! The time for a frame in native code on one processor, from memory.
 
 use std::path::Path;
 

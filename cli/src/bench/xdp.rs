@@ -80,7 +80,7 @@ pub fn card(root: &Root, program: &str, units: u32) -> Result<RtlDevice, BenchEr
     card_of(root, &manifest(root, program), Override { units: vec![ForGroup::only(units)], ..Override::default() })
 }
 
-/// What maps begin with.
+/// The initial contents of maps.
 type Contents = Vec<(Map, Vec<Entry>)>;
 
 /// The program of its design's only group of units, for so many lanes if not for those of the design, and what its maps

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Programs of others in `xdp-rows`: the kernel's samples, compiled from Debian's linux-source-6.1, and the objects of
-//! Debian's xdp-tools. What is not installed is skipped, with a line that says so.
+//! Third-party programs in `xdp-rows`: the kernel's samples, compiled from Debian's linux-source-6.1, and the objects
+//! of Debian's xdp-tools. Packages that are not installed are skipped with a message.
 //!
 //! Some samples have changed since the paper: xdp1 and xdp2 copy the headers to the stack with bpf_xdp_load_bytes(),
 //! and those that redirect count what becomes of frames.
@@ -29,7 +29,7 @@ use super::row::{
 };
 use super::xdp;
 
-/// What is said when something is not there.
+/// The way out if a package is not installed.
 const PACKAGES: &str = "apt-get install linux-source-6.1 libbpf-dev xz-utils xdp-tools";
 const ARCHIVE: &str = "/usr/src/linux-source-6.1.tar.xz";
 const HEADERS: &str = "/usr/include/bpf/bpf_helpers.h";
@@ -47,7 +47,7 @@ const PAPERS: [(&str, &str); 6] = [
 struct Other {
     /// The file, and where it comes from.
     name: String,
-    /// What was read or compiled, or why that failed.
+    /// The object, or the reason why it could not be read or compiled.
     bytes: Result<Vec<u8>, String>,
     paper: Option<&'static xdp::Program>,
 }

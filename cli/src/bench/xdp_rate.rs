@@ -46,7 +46,7 @@ pub const PROGRAMS: [(&str, f64); 12] = [
     ("simple_firewall", 6.53),
     ("load_balancer", 2.9),
 ];
-/// What is measured over all sizes.
+/// The program that is measured over all sizes.
 const TIMED: &str = "redirect";
 
 /// Measures each program on each card. The goals: on one unit what the paper's core would do at our clock, and of the
@@ -74,7 +74,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
     Ok(())
 }
 
-/// What a program takes on so many units.
+/// The rate of a program on this number of units.
 fn rate(root: &Root, name: &str, units: u32, size: usize, paper: Option<f64>) -> Result<Vec<Row>, BenchError> {
     let mut device = xdp::card(root, name, units)?;
     let ports = xdp::ports(name);

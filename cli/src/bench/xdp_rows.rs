@@ -2,9 +2,9 @@
 //! `xdp-rows`: how many rows the compiler makes of a program, at each number of lanes, how many operations stand in
 //! one, and how many rows a frame takes (hXDP, Figure 8 and Table 3).
 //!
-//! A row of the paper counts the call of a helper as one instruction, whatever the helper does in hardware of its own.
-//! Ours count all of a helper's code that the compiler writes into the program: csum_diff and the clearing of
-//! adjust_tail stand in the rows of xdp_adjust_tail. What a card's maps do counts as one on both sides.
+//! A row of the paper counts the call of a helper as one instruction, whatever the helper does in its own hardware. Our
+//! rows include all helper code that the compiler adds to the program: the rows of xdp_adjust_tail include csum_diff
+//! and the clearing of adjust_tail. An operation of the card's maps counts as one on both sides.
 
 use std::collections::BTreeMap;
 

@@ -205,7 +205,7 @@ fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
     Ok(files::write(path, row::to_json(rows)?)?)
 }
 
-/// What is said of rows that fall behind a figure beside them: a line for each case, with the first such row.
+/// The message about rows below the figure beside them: a line for each case, with the first such row.
 fn behind(rows: &[Row]) -> Vec<String> {
     let mut lines: Vec<(&Row, String)> = Vec::new();
     for row in rows {

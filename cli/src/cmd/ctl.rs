@@ -23,7 +23,7 @@ pub struct Args {
     /// Which card.
     #[command(flatten)]
     pub which: Which,
-    /// What it shall do.
+    /// The command.
     #[command(subcommand)]
     pub action: Action,
 }
@@ -34,7 +34,7 @@ pub struct ProgArgs {
     /// Which card.
     #[command(flatten)]
     pub which: Which,
-    /// What to do with them.
+    /// The operation on them.
     #[command(subcommand)]
     pub action: Prog,
 }
@@ -52,7 +52,7 @@ pub struct Which {
     pub json: bool,
 }
 
-/// What a card shall do. Numbers may be written in hexadecimal, as 0x10.
+/// A command for a card. Numbers may be hexadecimal, such as 0x10.
 #[derive(Debug, Subcommand)]
 pub enum Action {
     /// Ports, units, drops and faults.
@@ -79,7 +79,7 @@ pub enum Action {
     },
     /// Reads or writes memory of a unit: 0x800000 data, 0x1000000 packets, 0x2000000 instructions, 0x3000000 tables.
     Mem {
-        /// What to do with it.
+        /// The operation on it.
         #[command(subcommand)]
         access: Mem,
     },
@@ -92,7 +92,7 @@ pub enum Action {
     },
     /// Programs of groups and blocks, and other programs for them between two frames.
     Prog {
-        /// What to do with them.
+        /// The operation on them.
         #[command(subcommand)]
         action: Prog,
     },
@@ -146,10 +146,10 @@ pub enum Action {
     },
 }
 
-/// What to do with programs.
+/// Operations on programs.
 #[derive(Debug, Subcommand)]
 pub enum Prog {
-    /// What each group of units and inline block runs, with its tables; and what waits for `swap`.
+    /// Lists the program and the tables of each group of units and inline block, and the program that waits for `swap`.
     List,
     /// Compiles and checks a program beside the one that runs; it waits for `swap`.
     Load {
@@ -167,7 +167,7 @@ pub enum Prog {
     },
 }
 
-/// What to do with memory of a unit.
+/// Operations on memory of a unit.
 #[derive(Debug, Subcommand)]
 pub enum Mem {
     /// Reads words.
@@ -263,7 +263,7 @@ fn whole(path: &PathBuf) -> Result<PathBuf, FileError> {
 }
 
 impl Prog {
-    /// What is asked of the card.
+    /// The request to the card.
     fn request(&self) -> Result<Request, FileError> {
         Ok(match self {
             Prog::List => Request::Programs,
@@ -276,7 +276,7 @@ impl Prog {
     }
 }
 
-/// What is asked of the card; nothing when it is debugged.
+/// The request to the card; None if the action is debugging.
 fn request(action: &Action) -> Result<Option<Request>, FileError> {
     Ok(Some(match action {
         Action::Debugger(_) => return Ok(None),

@@ -17,7 +17,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::cmd::ctl::{CtlError, Which};
 use crate::gdb::{self, Debugged, DebuggerError, LiveWindow};
 
-/// What is done with one unit.
+/// Commands for one unit.
 #[derive(Debug, Subcommand)]
 pub enum Debugger {
     /// Halts a unit before its next instruction, while the others go on.

@@ -26,7 +26,7 @@ pub struct Args {
     /// What runs it.
     #[arg(long, value_enum, default_value = "soft")]
     pub target: Target,
-    /// Lanes of the core, on rtl: 1, 2, 3, 4 or 8; 4 if nothing is said.
+    /// Lanes of the core, on rtl: 1, 2, 3, 4 or 8; 4 by default.
     #[arg(long, value_name = "N", value_parser = lanes)]
     pub lanes: Option<Lanes>,
     /// The memory it works on, in hex.

@@ -38,17 +38,17 @@ pub struct Args {
     /// Folder for port0.pcap, port1.pcap, ... and host.pcap.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// What carries the design out.
+    /// The target that runs the design.
     #[arg(long, value_enum, default_value_t = TargetName::Soft)]
     pub target: TargetName,
     /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one
     /// at a time) [default: lossless, for some engines turns]
     ///
-    /// Frames enter as fast as this says, whatever the times in the captures are, so latency depends on it: at line
-    /// rate frames queue; a low rate, say 1, shows the latency of a card that is not loaded. In `turns` frames of all
-    /// ports enter in the order of their times, the next when the one before has left or was dropped, on both targets:
-    /// so programs that remember do the same on both, but for XDP programs and C that read the clock: on `soft` it is
-    /// the computer's, or counts instructions of C, on `rtl` it is the card's cycles.
+    /// The rate at which frames enter, whatever their times in the captures are. Latency depends on it: at line rate
+    /// frames queue; a low rate, say 1, shows the latency of a card without load. In `turns`, on both targets, frames
+    /// of all ports enter in the order of their times, each one when the one before has left or was dropped. Stateful
+    /// programs therefore do the same on both targets. Programs that read the clock differ: on `soft`, XDP programs see
+    /// the computer's clock and C programs count instructions; on `rtl`, both see the card's cycles.
     #[arg(long, value_parser = Rate::parse)]
     pub rate: Option<Rate>,
     /// Write the result as JSON; `-` is standard output, in place of the summary.
@@ -233,7 +233,7 @@ fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -
     Ok(())
 }
 
-/// What a run did, in a few lines; frames entered at `rate`.
+/// A summary of a run in a few lines; frames entered at `rate`.
 pub fn summary(outcome: &Outcome, rate: Rate) -> String {
     let list = |items: Vec<(String, u64)>| {
         let words: Vec<_> = items

@@ -57,7 +57,7 @@ pub struct Args {
     pub check: bool,
 }
 
-/// What one run of the tools gave.
+/// The result of one run of the tools.
 enum Outcome {
     Read,
     Area(Area),
@@ -74,7 +74,7 @@ struct Job {
     task: Task,
 }
 
-/// What a run of the tools is for.
+/// The purpose of a run of the tools.
 enum Task {
     /// To see that the block can be read.
     Read,
@@ -193,7 +193,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     if slow.is_empty() { Ok(()) } else { Err(SynthError::TooSlow(slow.join(", "))) }
 }
 
-/// Reads each block as it is on the card and as it is placed. An error names those that the tools refuse.
+/// Reads each block, both for the card and for placement. An error names the blocks that the tools refuse.
 fn check(tools: &Tools, root: &Path, blocks: &[Block], build: &Path, threads: usize) -> Result<(), SynthError> {
     let mut jobs = Vec::new();
     for (block, described) in blocks.iter().enumerate() {
@@ -274,7 +274,7 @@ struct Line<'a> {
 /// Figures of blocks by their names, and their MHz.
 type Values = BTreeMap<String, (Figures, Option<f64>)>;
 
-/// What this run has measured.
+/// The results of this run.
 fn values(blocks: &[Block], measured: &[Measured], base: &Base) -> Values {
     let value = |block: &Block, measured: &Measured| {
         let mhz = measured.timing.as_ref().map(|timing| timing.median().fmax_mhz);
@@ -283,7 +283,7 @@ fn values(blocks: &[Block], measured: &[Measured], base: &Base) -> Values {
     blocks.iter().zip(measured).map(|(block, measured)| (block.name.clone(), value(block, measured))).collect()
 }
 
-/// What earlier runs have saved; nothing before the first.
+/// The saved results of earlier runs; empty before the first.
 fn saved(path: &Path) -> Result<Values, SynthError> {
     if !path.exists() {
         return Ok(Values::new());
@@ -460,7 +460,7 @@ fn table(reference: &str, area: Option<Area>, base: &Base, lines: &[Line]) -> St
     text
 }
 
-/// What the table cannot say: what was changed for the placement, what limits the slow blocks, what failed.
+/// Remarks below the table: changes for the placement, the limits of slow blocks, failures.
 fn remarks(blocks: &[Block], measured: &[Measured], base: &Base, paths: bool) -> String {
     let mut text = String::new();
     for (block, measured) in blocks.iter().zip(measured) {

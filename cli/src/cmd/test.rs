@@ -24,8 +24,8 @@ pub struct Args {
     /// A test that is skipped for a reason with WORD in it fails.
     #[arg(long, value_name = "WORD")]
     pub require: Vec<String>,
-    /// Only the steps (with --mutants, the bugs) whose name contains WORD; if there is none, the hardware and system
-    /// tests whose name does.
+    /// Only the steps (with --mutants, the bugs) whose name contains WORD. If no step matches, the hardware and system
+    /// tests whose name contains WORD.
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
 }
@@ -38,7 +38,7 @@ pub enum TestError {
     Start {
         /// The interpreter that was to run it.
         python: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Some test failed: the runner has said which.

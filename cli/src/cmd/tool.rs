@@ -32,7 +32,7 @@ pub fn run(matches: &ArgMatches, of: Of) -> Option<Result<(), ToolError>> {
     Some(Root::find().map_err(Into::into).and_then(|root| (tool.run)(arguments, &Bench { root })))
 }
 
-/// What the command line lends.
+/// The functions that the command line offers.
 struct Bench {
     root: Root,
 }

@@ -46,8 +46,8 @@ pub struct Args {
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
     #[arg(long, value_parser = run::policy)]
     pub policy: Option<Policy>,
-    /// What carries frames between interfaces and card: auto, xdp (AF_XDP) or packet (AF_PACKET). `auto` takes AF_XDP
-    /// where frames come from a wire and the kernel lets it, and says why not.
+    /// Driver between interfaces and card: auto, xdp (AF_XDP) or packet (AF_PACKET). `auto` takes AF_XDP if frames come
+    /// from a wire and the kernel allows it; otherwise it prints the reason.
     #[arg(long, default_value = "auto", value_parser = driver)]
     pub driver: Driver,
     /// Where the control socket shall be [default: by the name of the design, in the user's runtime folder]

@@ -16,12 +16,12 @@ const UDP: u8 = 17;
 pub enum Flow {
     /// Two hosts, and their ports where the protocol has them.
     Hosts { source: IpAddr, destination: IpAddr, protocol: u8, ports: Option<(u16, u16)> },
-    /// No whole IP header; the Ethernet type, 0 when there is none.
+    /// No complete IP header; the Ethernet type, or 0 if the frame has no type.
     Other(u16),
 }
 
 impl Flow {
-    /// Reads the headers of a frame; what is cut short counts as not there.
+    /// Reads the headers of a frame; a header that is cut short counts as absent.
     pub fn of(frame: &[u8]) -> Self {
         let mut at = 12;
         for _ in 0..2 {

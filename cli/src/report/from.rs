@@ -34,7 +34,7 @@ fn file_name(path: &Path) -> String {
 }
 
 impl RunData {
-    /// What a design did on one target with `traffic`; `outcome` sums `run` up.
+    /// The results of a design on one target with `traffic`; `outcome` sums `run` up.
     pub fn new(design: &Design, traffic: &Traffic, run: &Run, outcome: &Outcome) -> Self {
         let clock_mhz = match outcome.timing {
             Timing::Rtl { clock_mhz, .. } => Some(f64::from(clock_mhz)),

@@ -56,7 +56,7 @@ pub struct Reference {
 #[serde(deny_unknown_fields)]
 pub struct Block {
     pub name: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub about: String,
     pub top: String,
     /// Source files or file lists (`.f`), relative to the repository.
@@ -66,7 +66,7 @@ pub struct Block {
     /// Modules inside it that do not count: their pins become ports of the block.
     #[serde(default)]
     pub without: Vec<String>,
-    /// What differs when the block is placed on the ECP5.
+    /// Changes for placing the block on the ECP5.
     #[serde(default)]
     pub timing: TimingView,
     /// Published figures of the corresponding part.
@@ -128,7 +128,7 @@ pub enum Router {
 }
 
 impl Router {
-    /// What nextpnr calls it.
+    /// Its name in nextpnr.
     pub fn name(self) -> &'static str {
         match self {
             Self::Router1 => "router1",
@@ -137,7 +137,7 @@ impl Router {
     }
 }
 
-/// Figures per metric; what nobody published is absent.
+/// Figures per metric; unpublished figures are absent.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figures {

@@ -18,7 +18,7 @@ const MEMORIES: &str = "setattr -set ram_style \"block\" a:ram_style=ultra; seta
 
 /// Placements of a block that the router may fail to connect before the block counts as not measured.
 const MAX_UNROUTED: usize = 2;
-/// What router2 and router1 say then.
+/// The error messages of router2 and router1.
 const ROUTER_FAILS: [&str; 2] = ["Failed to route", "Routing design failed"];
 
 /// Speed of a block.
@@ -60,7 +60,7 @@ impl Timing {
     }
 }
 
-/// What is done with the placements that are kept in the repository.
+/// The use of the placements in the repository.
 #[derive(Debug, Clone)]
 pub struct Repository {
     /// Where those of the block are, relative to the repository.
@@ -134,7 +134,7 @@ fn run_nextpnr(
     placement(seed, &text).map(Some).map_err(|message| SynthError::Output { path, message })
 }
 
-/// What the tools are told to do with a block.
+/// Instructions for the tools about a block.
 struct Recipe<'a> {
     folder: &'a Path,
     router: Router,

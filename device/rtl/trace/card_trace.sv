@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Tells the clock loop when a frame's first beat comes by at the places between the blocks of the card, and when a slot
-// is free again. Frames are known by where and when they entered the card; requests to host memory, whose metadata say
-// other things, are left out. On a card with an inline chain `sources` are behind it.
+// Tells the clock loop when a frame's first beat passes a place between the blocks of the card, and when a slot is free
+// again. A frame is identified by the place and time of its entry. Requests to host memory, whose metadata differ, are
+// left out. On a card with an inline chain `sources` are behind it.
 module card_trace
   import penstock_pkg::*;
 #(

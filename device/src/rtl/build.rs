@@ -29,13 +29,13 @@ const HEADERS: [(&str, &str); 3] = [
     ("zlib.h", include_str!("../../rtl/stored/zlib.h")),
 ];
 
-/// What splits the card from its units.
+/// The package that splits the card from its units.
 const SPLIT_PKG: (&str, &str) = ("split_pkg.sv", include_str!("../../rtl/split/split_pkg.sv"));
 const UNIT_TOP: (&str, &str) = ("unit_top.sv", include_str!("../../rtl/split/unit_top.sv"));
 const UNIT_SOCKET: (&str, &str) = ("unit_socket.sv", include_str!("../../rtl/split/unit_socket.sv"));
 const UNIT_CODE: (&str, &str) = ("unit.cpp", include_str!("../../rtl/split/unit.cpp"));
 
-/// What tells the clock loop of frames that come by.
+/// The module that reports passing frames to the clock loop.
 const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
 const ELEMENT_TRACE: (&str, &str) = ("element_trace.sv", include_str!("../../rtl/trace/element_trace.sv"));
 
@@ -43,7 +43,7 @@ const ELEMENT_TRACE: (&str, &str) = ("element_trace.sv", include_str!("../../rtl
 const CARD_LIST: &str = "shell/rtl/rtl.f";
 /// File list of what stands in the inline chain.
 const INLINE_LIST: &str = "engines/inline.f";
-/// What picks a unit's engine, where card and units are one model.
+/// The module that selects a unit's engine, if card and units are one model.
 const SELECTOR: &str = "engines/unit.sv";
 
 /// What Verilator is told. Assertions stay in: they cost little, and a contract broken in silence costs a day.
@@ -60,7 +60,7 @@ const VERILATOR: [&str; 11] = [
     "--output-split",
     "10000",
 ];
-/// What the C++ compiler is told for all files.
+/// Compiler options for all C++ files.
 const CXX: [&str; 8] = [
     "-std=c++20",
     "-fPIC",
@@ -128,7 +128,7 @@ pub enum BuildError {
     },
 }
 
-/// What a unit is, with its parameters.
+/// The kind of a unit, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
     /// Name of its engine.
@@ -142,7 +142,7 @@ pub struct Kind {
 pub struct Parameters {
     /// Ethernet ports.
     pub ports: u32,
-    /// What each unit is.
+    /// The kind of each unit.
     pub units: Vec<Kind>,
     /// Rows of the ingress buffer of a port.
     pub ingress_depth: u32,
@@ -168,7 +168,7 @@ pub fn library(
     if library.exists() {
         return Ok(library);
     }
-    // Who comes while another thread or process builds the model waits for it instead of building it, too.
+    // If another thread or process is building this model, wait for it instead of building it twice.
     let _one = lock(&cache.join(&key), progress)?;
     if library.exists() {
         return Ok(library);
@@ -189,8 +189,8 @@ pub fn library(
     Ok(library)
 }
 
-/// What is translated by Verilator and compiled at a time: the card, a kind of unit. Also what Verilator itself brings
-/// along, which only is compiled.
+/// A part that Verilator translates and the compiler compiles at a time: the card, or a kind of unit. Verilator's own
+/// sources are also a part, which is only compiled.
 struct Part {
     /// Hash of all that it depends on.
     key: String,
@@ -557,8 +557,8 @@ fn normal(path: &Path) -> Result<PathBuf, BuildError> {
     fs::canonicalize(path).map_err(|source| BuildError::File { path: path.to_path_buf(), source })
 }
 
-/// Removes what killed builds left in the cache: folders KEY.PID whose process is gone. What cannot be removed does no
-/// harm.
+/// Removes the remains of killed builds from the cache: folders KEY.PID whose process is gone. A folder that cannot be
+/// removed does no harm.
 fn sweep(cache: &Path) {
     let processes = Path::new("/proc");
     if !processes.join("self").exists() {
@@ -700,7 +700,7 @@ fn check(tool: &'static str, output: Output) -> Result<(), BuildError> {
 mod tests {
     use super::*;
 
-    /// Who comes second is told that it waits, and goes on when the first is done.
+    /// A second build is told that it waits, and goes on when the first one is done.
     #[test]
     fn who_waits_is_told() {
         let folder = std::env::temp_dir().join(format!("penstock-lock-{}", std::process::id()));

@@ -60,12 +60,12 @@ pub struct Wave {
     pub cycles: u64,
 }
 
-/// What a card did in a window of cycles, under traffic that never ends.
+/// The results of a card in a window of cycles, under traffic that never ends.
 #[derive(Debug, Clone, Default)]
 pub struct Window {
     /// Length of the window.
     pub cycles: u64,
-    /// What simulating it took.
+    /// The duration of the simulation.
     pub time: Duration,
     /// Frames whose last beat left within it, and their bytes, by Ethernet port.
     pub left: Vec<(u64, u64)>,
@@ -81,7 +81,7 @@ pub struct Window {
     pub drops: Drops,
 }
 
-/// What a card did while its units were loaded anew, one after the other, under traffic that never ends.
+/// The results of a card while its units were reloaded, one after the other, under traffic that never ends.
 #[derive(Debug, Clone, Default)]
 pub struct Reloads {
     /// Cycles from the one on in which a unit gets no more frames until it gets frames again, by unit.
@@ -94,7 +94,7 @@ pub struct Reloads {
     pub drops: Drops,
 }
 
-/// Frames that are repeated endlessly: what was dropped before, what has entered and left so far.
+/// Frames that are repeated endlessly: the drops before, and the frames that have entered and left so far.
 struct Endless {
     before: Drops,
     entered: u64,
@@ -118,7 +118,7 @@ pub struct RtlDevice {
     /// Programs were loaded, the last time in this cycle.
     is_loaded: bool,
     loaded: u64,
-    /// What is to be recorded.
+    /// The recording.
     wave: Option<Wave>,
 }
 
@@ -151,7 +151,7 @@ impl RtlDevice {
         let mut host = Host::new(design);
         host.begin(&mut model)?;
         if let Some(Wave { file, .. }) = &wave {
-            // What is there afterwards is of this run.
+            // A file that exists afterwards belongs to this run.
             File::create(file).and_then(|_| fs::remove_file(file)).map_err(|error| {
                 DeviceError::broken(format!("{}: cannot record waves there: {error}", file.display()))
             })?;
@@ -266,7 +266,7 @@ impl RtlDevice {
         self.set_pace(false);
         self.model.queue(&[], &[]);
         let mut drops = Drops::default();
-        // What units drop moves no beat, so looks are counted in which nothing changes.
+        // Frames that units drop move no beat, so the loop counts looks without a change.
         let (mut told, mut looks) = ((0, 0), 0);
         while looks < STILL / QUIET {
             self.model.step(LOOK, QUIET);
@@ -323,7 +323,7 @@ impl RtlDevice {
             return Ok(flight);
         }
         let mut flight = Flight::new(self.counters()?, self.model.cycle(), self.loaded, self.host.ports);
-        // What has left meanwhile, of frames that were sent before: a unit that was halted may have gone on.
+        // Frames that were sent earlier and have left meanwhile: a halted unit may have gone on.
         flight.leave(&self.model);
         self.model.clear();
         self.set_pace(false);
@@ -582,7 +582,7 @@ impl Device for RtlDevice {
         for number in order {
             let frame = &traffic.frames[number];
             if frame.range.is_empty() {
-                // No bus can carry it: what a MAC would drop is counted here.
+                // The bus cannot carry these frames: a MAC would drop them, so they are counted here.
                 self.empty += 1;
                 continue;
             }
@@ -610,7 +610,7 @@ impl Device for RtlDevice {
             self.explain_standstill(inside, circling, &mut flight.run)?;
             self.host.report_asleep(&mut self.model, &mut flight.run.faults)?;
         }
-        // What has not entered is lost as what does not leave.
+        // Frames that have not entered are lost, like those that do not leave.
         let queued = flight.queued + self.waiting.len() as u64;
         self.waiting.clear();
         self.bytes.clear();
@@ -748,7 +748,7 @@ struct Flight {
     before: Counters,
     matcher: Matcher,
     queued: u64,
-    /// Of these, the ones that do not leave, whatever comes: the next one enters all the same.
+    /// The number of these that will not leave; the next frame enters all the same.
     given_up: u64,
     run: Run,
     /// Departures of frames that had entered before.
@@ -768,13 +768,13 @@ struct Flight {
     /// Cycle of the last look at the units, and of the last movement.
     watched: u64,
     moved: u64,
-    /// What programs had done when nothing else moved.
+    /// The programs' work when nothing else moved.
     steps: u32,
     /// Cycles to go until the next look at the whole.
     stride: u64,
     /// Frames that had gone over loopback when last counted.
     hops: u64,
-    /// Nothing moves any more: so many frames are inside, and they go round over loopback or not.
+    /// Nothing moves any more: the number of frames inside, and whether they circle over loopback.
     stands: Option<(u64, bool)>,
 }
 

@@ -51,7 +51,7 @@ impl Exit {
         self.last - u64::from((self.last as u32).wrapping_sub(self.timestamp))
     }
 
-    /// What made it; none when it has entered the card.
+    /// The maker of the frame; None if it entered the card.
     pub fn made_by(&self) -> Option<Maker> {
         Maker::of_source(self.source)
     }
@@ -158,11 +158,11 @@ impl Model {
 
     /// Cycles since reset.
     pub fn cycle(&self) -> u64 {
-        // SAFETY: `card` lives as long as `self`; so in all calls below.
+        // SAFETY: `card` lives as long as `self`. The same holds for all calls below.
         unsafe { (self.functions.cycle)(self.card) }
     }
 
-    /// What the model found wrong with itself, if anything.
+    /// The fault that the model found in itself, if any.
     pub fn failure(&self) -> Option<String> {
         // SAFETY: the string lives until the next call; it is copied here.
         let text = unsafe { CStr::from_ptr((self.functions.failure)(self.card)) }.to_string_lossy();
@@ -251,7 +251,7 @@ impl Model {
         unsafe { (self.functions.keep_hops)(self.card, keep.into()) }
     }
 
-    /// What was noted since the last [`Model::clear`], in time order.
+    /// The hops recorded since the last [`Model::clear`], in time order.
     pub fn hops(&self) -> &[Hop] {
         let mut first = std::ptr::null();
         // SAFETY: as in `entries`.

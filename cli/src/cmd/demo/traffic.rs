@@ -17,12 +17,12 @@ const HOSTILE_PER_FRAME: usize = 12;
 const SERVERS: [Ipv4Addr; 3] =
     [Ipv4Addr::new(192, 0, 2, 80), Ipv4Addr::new(192, 0, 2, 79), Ipv4Addr::new(192, 0, 2, 53)];
 
-/// What the demo sends, and how much of it is of which kind.
+/// The demo's frames, and their number by kind.
 pub struct Mix {
     pub traffic: Traffic,
     pub captured: u64,
     pub made: u64,
-    /// What was wrong with the captures.
+    /// Faults of the captures.
     pub faults: Vec<String>,
 }
 
