@@ -38,7 +38,7 @@ module inline_block
     parameter int unsigned Ports  = 2,
     parameter int unsigned Number = 0,  // of the block, from the ports on
     parameter int          Engine = 2,
-    // What only the engine understands. Flow: elements [7:0], log2 of the places of a table [15:8]
+    // Only the engine interprets it. Flow: elements [7:0], log2 of the places of a table [15:8]
     parameter logic [63:0] Param  = '0
 ) (
     input wire logic        clk,

@@ -158,7 +158,7 @@ module deparser
     if (rst) for (int unsigned n = 1; n <= 5; n++) step_q[n].valid <= 1'b0;
   end
 
-  // ---- DIFFER: what has changed, in the frame's order of bytes; sums of it
+  // ---- DIFFER: the changed bits, in the frame's order of bytes, and their sums
   typedef struct packed {
     logic [PARTS-1:0]          parts;
     layout_t                   layout;

@@ -137,7 +137,7 @@ module header_parser
     if (rst) tags_q.valid <= 1'b0;
   end
 
-  // ---- ALIGN: what is behind tags and label begins at byte 0
+  // ---- ALIGN: the bytes after tags and label begin at byte 0
   typedef struct packed {
     logic             vlan;
     logic             vlan2;

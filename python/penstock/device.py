@@ -322,7 +322,7 @@ def listed(name: str, source: TableSource, folder: str) -> str:
 
 def as_frames(frames: FrameLike | Iterable[FrameLike]) -> list[bytes]:
     """The bytes of one frame, or of many."""
-    # Asked first: Scapy's packets and bytes can be iterated over, too.
+    # This comes first because Scapy's packets and bytes are also iterable.
     single = as_frame(frames)
     if single is not None:
         return [single]

@@ -20,7 +20,7 @@ class FlowError(_native.ServiceError):
 
 
 def asked(card: _native.Card, do: str, **words: Any) -> Any:
-    """What the card's service of flow blocks answers."""
+    """The answer of the card's service of flow blocks."""
     ask: Any = {do: words} if words else do
     try:
         return json.loads(card.ask("flow", json.dumps(ask, default=str)))
@@ -30,7 +30,7 @@ def asked(card: _native.Card, do: str, **words: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an element knows of a flow."""
+    """An element's context of a flow."""
 
     key: dict[str, int | str]
     """Fields by name; addresses are text. With `biflow` the side that comes first is the source."""
@@ -105,7 +105,7 @@ class FlowCounters:
 
 
 def flow_counters(counters: Counters) -> FlowCounters | None:
-    """What flow blocks count, out of all counters of a card; None when it has no flow block."""
+    """The counts of flow blocks, from all counters of a card; None if it has no flow block."""
     blocks = [] if counters.inline is None else [block for block in counters.inline.blocks if block.engine == "flow"]
     if counters.inline is None or not blocks:
         return None
@@ -154,8 +154,8 @@ class Flow(Mapping[str, "Element"]):
 
     @property
     def time(self) -> int:
-        """The clock of the chain in µs. It follows the times of captures; frames that come from no capture have none,
-        so set it.
+        """The clock of the chain in µs. It follows the times of captures; frames without a capture have no time, so set
+        the clock for them.
 
         It never goes back: an earlier time changes nothing.
         """
@@ -227,7 +227,7 @@ class Element:
         return self._about()["contexts"]
 
     def get(self, key: Any) -> Context | None:
-        """The context of a flow; None when it has none."""
+        """The context of a flow; None if the flow has no context."""
         found = asked(self._card, "get", element=self.name, key=key)
         return context_of(found[0]) if found else None
 
@@ -242,8 +242,8 @@ class Element:
         idle: int | None = None,
         idle_then: str | None = None,
     ) -> None:
-        """Adds a context, or replaces that of the same flow. What is not given is as of a flow without a context; times
-        are in µs.
+        """Adds a context, or replaces that of the same flow. Arguments that are left out have the values of a new flow;
+        times are in µs.
 
         Raises FlowError for what the element does not have, and when the table is full.
         """

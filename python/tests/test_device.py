@@ -345,7 +345,7 @@ INTERRUPTED = """
 import os, signal, threading, time
 from penstock import Device, PenstockError
 
-# As in a terminal: what is started in the background ignores it.
+# As in a terminal: a process that was started in the background ignores SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 card = Device.open("designs/one-unit.toml", "TARGET")
 card.send([bytes(60)] * COUNT)

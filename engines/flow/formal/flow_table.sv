@@ -314,7 +314,7 @@ module flow_table
     return head.valid && (head.keyed || is_by_place(head));
   endfunction
 
-  // It looks at a slot of the stash. Walkers come to that with the number that their address has.
+  // It looks at a slot of the stash. The number of a walker's slot is part of its address.
   function automatic logic has_slot(head_t head);
     return is_by_place(head) && head.where.stash;
   endfunction

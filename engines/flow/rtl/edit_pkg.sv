@@ -7,7 +7,7 @@ package edit_pkg;
 
   localparam int unsigned Writes = 8;
 
-  // Where a value comes from, in one numbering.
+  // The sources of a value, in one numbering.
   typedef logic [5:0] from_t;
   localparam from_t FromResults = 6'h00;   // + number of a function
   localparam from_t FromOperands = 6'h10;  // + number of an operand X

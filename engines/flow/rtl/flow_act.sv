@@ -1,16 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The end of an element: a frame's headers, metadata and verdict become what the row says.
+// The end of an element: it applies the row to a frame's headers, metadata and verdict.
 //
 //   flow_core's A                                                             │ register
 //     results, operands, registers, constants ──> value of each write ──┐      │
 //     row ──> write of each sink ───────────────────────────────────────┴─┐    │
 //     vector ──> tags ──> swaps ──────────────────────────────────────────┴──> │ ──> out
 //
-// One cycle, the eighth of an element; a frame each cycle. Values are those of the frame as it came, so tags, swaps and
-// writes need not wait for each other: a bit has as sources what stood there or came there by tags and swaps, and one
-// write for each of the few fields that have it.
+// One cycle, the eighth of an element; a frame each cycle. Values are those of the frame on entry, so tags, swaps and
+// writes need not wait for each other: the sources of a bit are its old value, the bits that tags and swaps move to it,
+// and one write for each of the few fields that contain it.
 module flow_act
   import fields_pkg::*;
   import flow_pkg::*;

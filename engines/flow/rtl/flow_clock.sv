@@ -6,8 +6,8 @@
 //   ns ─> register ─┬─> goes on or stands? ─> count of ns within the us ─> us
 //                   └─> a leap ─> division by 1000, two bits a cycle ───────^
 //
-// While the card's time goes on, four ns a cycle, or stands, `us` follows two cycles later. After the host has set
-// it, `us` is wrong for 36 cycles: `steady` is 0 then, and frames and the host wait.
+// While the card's time advances four ns a cycle, or stops, `us` follows two cycles later. After the host has set it,
+// `us` is wrong for 36 cycles: `steady` is 0 then, and frames and the host wait.
 module flow_clock
   import flow_pkg::*;
 (

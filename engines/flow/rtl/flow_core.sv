@@ -363,7 +363,7 @@ module flow_core
   slot_t stash_slot;
   logic [Ways-1:0] s_hit, s_empty, s_chosen;
   logic [15:0] dice_q;  // where entries change places: any order in which they come must not be one of ways, too
-  // Back to the way that it comes from an entry would only undo what was done.
+  // A move back to the way that an entry comes from would only undo the last move.
   wire way_t move_way = s_q.where.way ^ (way_t'(dice_q) != '0 ? way_t'(dice_q) : dice_q[2] ? way_t'(1) : way_t'(2));
   wire s_by_place = s_q.op == OpWalk || s_q.op == OpRead;
 

@@ -7,8 +7,8 @@
 //          key,        │     the core: table,           │
 //          operands    └──── the vector ────────────────┘
 //
-// Eight cycles, one vector a cycle, in their order. Vectors that another element takes pass through. `ready` falls for
-// those that have to wait (flow_core.sv); nothing holds what has come in, so whoever is behind must have room for it.
+// Eight cycles, one vector a cycle, in order. Vectors for another element pass through. `ready` falls for vectors that
+// must wait (flow_core.sv). The element never stalls its output, so the next stage must have room for it.
 //
 // `host_`: registers of engines/flow/regs/flow.rdl by byte address. A write takes one cycle; `host_rdata` is what
 // stands at `host_addr` two cycles before. To run a program: secret, words of the program, commit; frames wait for the

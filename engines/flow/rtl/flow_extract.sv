@@ -7,10 +7,9 @@
 //                                    └─> halves of the key ─> in the order of both directions ─> key
 //   both sides of each pair ─> the larger ─────────────────────────┘
 //
-// Without registers: in front of the first one of the core. The sides are compared beside the choice of the halves, so
-// what both take is not one after the other: whether halves change places is decided behind the choice. For that each
-// side has its own places in a key. Each half and each operand chooses among some of the words only
-// (tools/flow_choices.py).
+// Without registers, in front of the first register of the core. The comparison of the sides runs in parallel with the
+// choice of the halves, so their delays do not add up: the halves change places after the choice. Each side therefore
+// has its own places in a key. Each half and each operand chooses among some of the words only (tools/flow_choices.py).
 module flow_extract
   import flow_pkg::*;
   import fields_pkg::*;

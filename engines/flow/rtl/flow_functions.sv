@@ -8,9 +8,9 @@
 //                                          └─> one sum, bitwise operations, multipliers ──> halves
 //   halves, the cycle after ──> turned, cut off, added ──> results
 //
-// The second half is done while the row is found. The first functions have one, which is one for all that they do: what
-// shifts is turned and loses what came round; what multiplies has its parts added; an average adds what it was to its
-// turned difference. To all else it does nothing.
+// The second half runs while the row is selected. The first functions share one such half: it rotates a shift and
+// removes the bits that wrapped around, adds the parts of a product, or adds the old value of an average to its rotated
+// difference. It passes all other results unchanged.
 module flow_functions
   import flow_pkg::*;
 (

@@ -54,7 +54,7 @@ module flow_host
     input  wire logic [KeyBits-1:0] answer_key,
     input  wire context_t           answer_context,
 
-    // what is told
+    // events
     input  wire counts_t                          counts,
     output row_t                                  of_row,
     input  wire word_t                            row_count,

@@ -79,7 +79,7 @@ package flow_pkg;
     deadline_t                   idle;
   } context_t;
 
-  // Where a context lies.
+  // The place of a context.
   typedef struct packed {
     logic  stash;
     way_t  way;   // at the key's place in this way

@@ -1,14 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The program of an element, twice: one that runs, and one that the host loads meanwhile.
+// The program of an element, twice: the running one, and the one that the host loads meanwhile.
 //
 //   word ─┬─> what rows do, 32 bits a cycle ──> memories, a bank each ──> choice of the row that fits, edit of the row that was taken
 //         └─> shift register ── commit ──> registers ──> program
 //
-// Words come lowest first: of each row those of its edits and of its choice, then those of program_t. These move
-// through all of the shift register, so one costs a wire and no address. When all are there the host may commit them,
-// in a cycle in which nothing is on its way.
+// Words arrive lowest first: for each row the words of its edits and of its choice, then those of program_t. These move
+// through the whole shift register, so each costs a wire and no address. When all have arrived, the host may commit
+// them, in a cycle without frames in flight.
 module flow_program
   import flow_pkg::*;
   import edit_pkg::*;

@@ -40,7 +40,7 @@ WORD = re.compile(
     r"|(?P<sign>>=s\b|<s\b|=>|==|!=|<=|>=|<<|>>|&&|[{}(),;=<>!&|^+*/-])"
 )
 MASK = 0xFFFFFFFF
-# Where the header behind IP has its checksum.
+# The offset of the checksum in the header after IP.
 SUMS = {"tcp": 16, "udp": 6, "icmp": 2}
 Operand = str | int
 

@@ -1,7 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cards with an inline chain on either target, with a clock that goes on when the test says so: each frame finds the
-time that it is given.
-"""
+"""Cards with an inline chain on either target, with a clock that the test advances: each frame sees its given time."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from penstock import Device, regs
 CHAIN = 0x4400_1000  # registers of the inline chain
 BLOCK = 0x4500_0000  # those of its first block
 TARGETS = ("soft", "rtl")
-# Where a frame has left (None: nowhere), and as what.
+# The port where a frame has left (None: it was dropped), and its bytes.
 Left = tuple[int | str, bytes] | None
 # When, at which Ethernet port, and what.
 Arrival = tuple[int, int, bytes]
@@ -29,9 +27,7 @@ ALONE = 120
 
 
 def exit_of(verdict: tuple, came: int, ports: int) -> int | str | None:
-    """Where a frame leaves a card whose units send what passes to the neighbour of the port where it came; None:
-    nowhere.
-    """
+    """The port where a frame leaves a card whose units send to the neighbour of its port; None: it is dropped."""
     if verdict[0] == "drop":
         return None
     if verdict[0] == "pass":

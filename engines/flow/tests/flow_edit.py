@@ -128,7 +128,7 @@ class Edit:
             for word in range(-(-FIELDS[one]["bits"] // 32) if swap else 0):
                 after.set(one, word, before.get(other) >> 32 * word)
                 after.set(other, word, before.get(one) >> 32 * word)
-        # Narrow fields lie over the wide ones that they are within.
+        # Narrow fields overwrite the wide ones that contain them.
         for sink, of in sorted(self.writes):
             if sink != NO_SINK:
                 name, word = SINKS[sink][-1]
@@ -142,7 +142,7 @@ class Edit:
 
 
 def meaning(vector: Vector) -> Vector:
-    """The vector without what means nothing: bytes behind the last VLAN tag, the entry of a label that is not there."""
+    """The vector without meaningless bits: bytes after the last VLAN tag, the entry of an absent label."""
     vector = copy.deepcopy(vector)
     tags = len(vector.parts & {"vlan", "vlan2"})
     vector.layers["eth"] = vector.layers["eth"][: 12 + 4 * tags]

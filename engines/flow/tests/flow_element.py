@@ -67,7 +67,7 @@ def repeated(parts: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a value comes from: "r", "g", "x" and a number, or the constant."""
+    """The source of a value: "r", "g", "x" and a number, or the constant."""
 
     of: str = "constant"
     index: int = 0
@@ -172,7 +172,7 @@ class Key:
 
 
 def word_of(number: int, values: Mapping[str, int]) -> int:
-    """A word of a field that the frame has; of one that it has not, 0."""
+    """A word of a field that the frame has; 0 for a missing field."""
     return next((values[name] >> 32 * word & WORD - 1 for name, word in WORDS[number] if name in values), 0)
 
 
@@ -346,7 +346,7 @@ class Program:
         return any(row.g for row in self.rows)
 
     def words(self, count: int) -> Iterator[int]:
-        """The words that the host shifts in, of which the element has so many: first what each row does."""
+        """The words that the host shifts in, for the element's number of rows: first the actions of each row."""
         for edit, row in zip_longest(self.edits, self.rows):
             yield from ((edit or 0) >> 32 * at & WORD - 1 for at in range(EDIT_WORDS))
             yield from ((row.choice()[0] if row else 0) >> 32 * at & WORD - 1 for at in range(CHOICE_WORDS))
@@ -500,7 +500,7 @@ class Element:
         return Event("evicted", key, context.state, tuple(context.r))
 
     def vector(self, values: Mapping[str, int], parts: int) -> Outcome:
-        """A frame that has these fields, those that come with it among them, and these parts."""
+        """A frame with these fields, including metadata, and these parts."""
         x = operands_of(self.program.operands, values)
         return self.frame(self.program.key.of(values, parts), x, parts)
 

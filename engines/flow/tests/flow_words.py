@@ -25,8 +25,8 @@ FRAMES = 120
 
 
 def words(path: Path, contexts: int = 1 << 20) -> list[dict] | str:
-    """For each element of a program, whose table may hold so many contexts, its words, and the program's row of each of
-    its own; or what is wrong.
+    """For each element of a program, with a table of this many contexts, its words, and the program's row for each of
+    its rows; or the compiler's error.
     """
     done = subprocess.run([example("words"), path, str(contexts)], capture_output=True, text=True, check=False)
     if done.returncode == 0:
@@ -37,7 +37,7 @@ def words(path: Path, contexts: int = 1 << 20) -> list[dict] | str:
 
 
 def values_of(frame: efsm.Frame, time: int) -> dict[str, int]:
-    """All fields of a frame, and those that come with it."""
+    """All fields of a frame, and its metadata."""
     return frame.found.fields | frame.outside | {"time": time & 0xFFFFFFFF}
 
 

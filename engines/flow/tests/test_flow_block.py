@@ -33,7 +33,8 @@ NOTHING, DROP, TO_HOST, TO_PORT, PUSH, TTL, PASS_BY, META, META_TTL, META_PORT, 
     13
 )
 UNITS, BLOCKED, REFUSED, OVERSIZE = "units", "blocked", "refused", "oversize"
-# Where numbers of ports lead: what units call host, loopback, Ethernet 0 and Ethernet 2 is no port of a card of two.
+# Destinations of port numbers: the units' numbers for host, loopback, Ethernet 0 and Ethernet 2 are not ports of a card
+# of two.
 PORTS = {0: 0, 1: 1, 2: REFUSED, 3: REFUSED, 8: REFUSED, 10: REFUSED}
 LONGEST = 16384
 
@@ -54,7 +55,7 @@ def frame(bench: CardBench, number: int, ops: tuple[int, int], size: int, tags: 
 
 
 def outcome(data: bytes) -> tuple[Any, bytes]:
-    """Where the elements send a frame, and as what."""
+    """The elements' verdict for a frame, and its bytes."""
     following, meta, to = 0, 0, UNITS
     ops = data[6 : 6 + ELEMENTS]
     for number in range(ELEMENTS):
@@ -122,8 +123,8 @@ class Traffic:
         return sum(to == what for _, to, _ in self.sent)
 
     def check(self) -> None:
-        """Each frame that is to leave has left once, where it should and as what it should be, and those of one port on
-        one way in their order.
+        """Each frame that should leave has left once, at the right port and with the right bytes, and frames of one
+        port on one way in their order.
         """
         left: Counter[int] = Counter()
         last: dict[tuple[int, Any, int], int] = {}
@@ -333,7 +334,7 @@ async def windows(dut: Any) -> None:
     await bench.write(ALL + SHARE, 256)
     assert [await bench.read(ELEMENT + STRIDE * element + SHARE) for element in range(ELEMENTS)] == [256, 256]
     await bench.write(CHAIN + regs.INLINE_HOLD, 1)
-    # A frame that comes right behind a leap finds the new time.
+    # A frame directly after a leap sees the new time.
     for nanoseconds in (
         12_345_678,
         0,

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The programs of the flow engine in cards, on both targets, against plain Python models of what they are for: where
-each frame leaves, and as what.
+"""The programs of the flow engine in cards, on both targets, against plain Python models of their purpose: the port and
+the bytes of each frame.
 """
 
 from __future__ import annotations

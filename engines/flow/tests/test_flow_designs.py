@@ -147,7 +147,7 @@ def test_port_knocking(tmp_path: Path, make_design: DesignMaker) -> None:
 
 
 def test_blocks_follow_each_other_with_metadata(tmp_path: Path, make_design: DesignMaker) -> None:
-    """The second block goes by what the first has noted, and has tables of the size that the design says."""
+    """The second block uses the notes of the first one, and has tables of the design's size."""
     design = with_inline(
         make_design(FORWARD, units=1),
         mark="element a { udp.dport < 1000 => meta0 = 7, next c } element b { ip => drop } element c { ip => pass }",
@@ -218,7 +218,9 @@ def test_what_is_refused(tmp_path: Path, make_design: DesignMaker) -> None:
 
 
 def test_a_chain_on_both_targets(tmp_path: Path, make_design: DesignMaker) -> None:
-    """The same frames and counters. All come in at one port: how those of two meet in the chain is up to the target."""
+    """The same frames and counters. All frames enter at one port: the target decides how frames of two ports meet in
+    the chain.
+    """
     gate = """element gate {
     key ip.src
     states NEW, OPEN

@@ -77,7 +77,7 @@ SPREAD = 5  # bits of a key's hash that are in no place
 # Words that rows of random programs read; all of them are in the frame.
 KEY_FIELD = "data.7"
 X_FIELDS = ("tcp.seq", "meta1", "ip.src", "data.0", "tcp.ack", "data.1", "ip.dst", "hash")
-# Where these rows write what registers have become.
+# The places where these rows write the new registers.
 R_FIELDS = ("ip.src", "ip.dst", "tcp.seq", "tcp.ack")
 G_FIELDS = ("meta1", "data.0", "data.1", "data.2")
 ETH = PARTS.index("eth")
@@ -538,7 +538,7 @@ async def programs_change(dut: Any) -> None:
         bench.load(list(new.words(await bench.program_words())), COMMIT)
         while len(bench.writes) > 40:
             await bench.step()
-        # The change comes when all words are there, in the midst of these.
+        # The change happens when all words have arrived, in the middle of these frames.
         sent = await traffic(bench, keys, 150, 0.0)
         await bench.settle()
         events = await bench.all_events()
@@ -693,7 +693,7 @@ async def the_walker_gives_way(dut: Any) -> None:
     program = replace(COUNTING, predicates=[Predicate(0, value=1)], periods=[Period(10)], rows=rows)
     await bench.run(replace(program, edits=[telling(0), telling(0)]))
     keyless = random_vector(bench.rng, None, [0] * OPERANDS, set())
-    # Nine cycles apart, so there is one in each of the 128 cycles from one look of the walker to the next.
+    # Nine cycles apart, so there is one in each of the 128 cycles between two visits of the walker.
     for _ in range(128):
         bench.outputs.clear()
         begin = bench.cycle
@@ -722,7 +722,7 @@ async def fills_up(dut: Any) -> None:
     room = entries * 97 // 100
     # The program has more than there is room for.
     await bench.run(replace(COUNTING, capacity=entries))
-    # Flows that come together want the same places most often where many are empty; where few are, flows come back
+    # Flows that arrive together compete for places most often when many places are empty; when few are, flows return
     # while their contexts move.
     for flows, returns in [(ROOM // 2, 0)] * 8 + [(ROOM, 4)] * 4:
         model = Element(COUNTING)
@@ -916,9 +916,7 @@ async def the_clock_leaps(dut: Any) -> None:
 
 @cocotb.test()
 async def frames_follow_a_sweep(dut: Any) -> None:
-    """Frames that come right behind a sweep, of flows whose contexts it ends in the stash: each ends once, and begins
-    anew.
-    """
+    """Frames directly after a sweep, of flows whose contexts it ends in the stash: each ends once, and begins anew."""
     bench = Bench(dut, 18)
     await bench.start()
     await bench.run(replace(COUNTING, periods=[Period(10)], rows=[Row(r={0: 0}, keep=True, hard=0)]))

@@ -13,7 +13,7 @@ from pathlib import Path
 from netns import LEFT, RIGHT, Net, Up, finish
 from system import ROOT
 
-# Says to each who connects from where he seems to come, and then what he sends, until he has nothing more to say.
+# Sends each client its apparent address, and then echoes its bytes until it ends.
 ECHO = """
     import socketserver, sys
     class Echo(socketserver.BaseRequestHandler):
@@ -30,7 +30,8 @@ ECHO = """
     server.serve_forever()
 """
 
-# Sends bytes over so many connections at once, and prints for each how the server saw it and whether all came back.
+# Sends bytes over several connections at once, and prints for each the address that the server saw and whether all
+# bytes returned.
 CLIENTS = """
     import concurrent.futures, random, socket, sys, threading
     print("ready", flush=True)
@@ -51,7 +52,7 @@ CLIENTS = """
         list(pool.map(talk, range(count)))
 """
 
-# How many connections come about, one after the other to ports of an address, each within so many seconds.
+# Counts connections that succeed, one after the other to ports of an address, each within a number of seconds.
 CONNECT = """
     import socket, sys
     print("ready", flush=True)
@@ -75,7 +76,7 @@ def flow(up: Up, *words: str) -> list[dict]:
 
 
 def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
-    """The server outside sees the public address and a port of its own for each connection; every byte comes back."""
+    """The server outside sees the public address and a separate port for each connection; every byte returns."""
     net.run(LEFT, "ip", "route", "add", "203.0.113.1/32", "dev", "l0")
     net.run(LEFT, "ip", "neigh", "replace", "203.0.113.1", "lladdr", net.ether(RIGHT, "r0"), "dev", "l0")
     up = Up(net, tmp_path, ROOT / "designs/nat.toml")
@@ -181,7 +182,7 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
     assert is_open()
     (context,) = flow(up, "get", "knock", "10.0.0.1")
     assert context["state"] == "OPEN" and 50_000_000 < context["for"]["us"] < 60_000_000
-    # Rows change while the door stands open: now another port is behind it.
+    # Rows change while the door is open: it now leads to another port.
     (tmp_path / "other.efsm").write_text(files["knock.efsm"].replace("tcp.dport == 22 ", "tcp.dport == 23 "))
     up.ctl("prog", "swap", tmp_path / "other.efsm")
     assert not is_open() and flow(up, "get", "knock", "10.0.0.1")[0]["state"] == "OPEN"

@@ -30,7 +30,7 @@ PASS, DROP = ("pass",), ("drop",)
 Step = tuple[int, int, Packet]
 Answer = tuple[tuple, Packet]
 Model = Callable[[int, int, Packet], Answer]
-# How many contexts tables have, and what comes; in between the host may do something.
+# The number of contexts of tables, and the frames; in between the host may act.
 Scene = tuple[int, Iterable[Step | Callable[[Soft], object]]]
 
 
@@ -39,7 +39,7 @@ def out(port: int) -> tuple:
 
 
 def built(packet: Packet) -> Packet:
-    """The frame as it is on the wire, taken apart anew."""
+    """The frame as on the wire, dissected again."""
     return Ether(bytes(packet))
 
 
@@ -155,8 +155,8 @@ def knocks() -> Iterable[Step]:
         yield now + 5, 0, to(f"3.3.3.{slow}", 22)
     yield 300 * S, 0, udp("1.1.1.1", "10.0.0.1", 1, 22)
     yield 300 * S, 0, ADDRESS_QUESTION
-    # Ways around the doors, from who has knocked and from who has not: headers that are hidden, IPv6, a SYN in pieces
-    # (RFC 1858).
+    # Ways around the doors, for hosts that have knocked and for others: hidden headers, IPv6, a SYN in pieces (RFC
+    # 1858).
     for at, door in enumerate(Knocking.DOORS):
         yield 301 * S + at, 0, to("8.8.8.8", door)
     for packet in deep(TCP(sport=1024, dport=22, flags="S")):
@@ -208,7 +208,7 @@ def deep(payload: Packet) -> Iterable[Packet]:
 
 
 def is_hidden(packet: Packet) -> bool:
-    """Whether more stands in front of the ports than inline engines look through (engines/flow/language.md), or it is
+    """Whether there is more in front of the ports than inline engines parse (engines/flow/language.md), or the frame is
     damaged.
     """
     names = [layer.__name__ for layer in packet.layers()]
@@ -217,8 +217,8 @@ def is_hidden(packet: Packet) -> bool:
 
 
 class UdpFirewall:
-    """UDP comes in only between those who spoke from inside, 30 s after a question and 120 s after anything in a
-    conversation.
+    """UDP enters only between hosts of which the inner one has sent, up to 30 s after a question and 120 s after any
+    frame of a conversation.
     """
 
     def __init__(self) -> None:
@@ -364,7 +364,7 @@ def test_load_balancer_full() -> None:
 
 
 class Flowlets:
-    """Averages of what comes from both spines, reports of other leaves, and a way for each burst."""
+    """Averages of the traffic from both spines, reports of other leaves, and a way for each burst."""
 
     def __init__(self) -> None:
         self.average = [0, 0]
@@ -469,7 +469,9 @@ def test_policer(start: int) -> None:
 
 
 def test_policer_forgets() -> None:
-    """A silence of half of what 32 bits of microseconds reach: without an end of contexts the past would be to come."""
+    """A silence of half the range of 32 bits of microseconds: if contexts did not end, the past would look like the
+    future.
+    """
     packet = udp("10.0.0.1", "10.9.9.9", 1, 1)
     times = [*[0] * 11, *[(1 << 31) + 5000] * 11]
     assert play("policer", Bucket(), [(time, 0, packet) for time in times]) == {PASS: 20, DROP: 2}
@@ -570,7 +572,7 @@ def test_syn_flood_from_everywhere() -> None:
 
 
 class Optimist:
-    """Nobody may acknowledge what the other side has not sent."""
+    """No host may acknowledge data that the other side has not sent."""
 
     def __init__(self) -> None:
         self.sent: dict[frozenset, dict[str, int]] = {}
@@ -763,8 +765,8 @@ def test_super_spreader_full() -> None:
 
 
 class Nat:
-    """Each flow from inside has a public port for as long as it sends, whatever comes for it; answers come from where
-    it sends to.
+    """Each flow from inside keeps a public port while it sends, whatever arrives for it; answers must come from its
+    destination.
     """
 
     PUBLIC = "203.0.113.1"
@@ -790,7 +792,7 @@ class Nat:
             if time >= until:
                 public, self.next, ended = self.next, 1024 if self.next == 65535 else self.next + 1, False
             elif l4 is TCP:
-                # Established connections are kept for long; not what begins, and not what has ended.
+                # Established connections are kept for long; connections that begin or have ended are not.
                 begins, ends = packet[TCP].flags.S, packet[TCP].flags.F or packet[TCP].flags.R
                 ended = not begins if ended else bool(ends)
                 established = not begins and not ended
@@ -843,7 +845,7 @@ def test_nat() -> None:
 
 
 def test_nat_keeps_no_port_for_strangers() -> None:
-    """Neither who was not spoken to nor who was keeps a port taken: only its owner does."""
+    """Only the owner of a port keeps it in use, not the hosts that send to it."""
     path = PROGRAMS / "nat.efsm"
     machine = Machine(path.read_text())
     ask, answer = udp("192.168.0.1", "9.9.9.9", 5, 80), udp("9.9.9.9", Nat.PUBLIC, 80, 1024)
@@ -910,8 +912,7 @@ def test_nat_has_no_room() -> None:
             return found
 
         assert ports([*range(8), 3], 0) == [1024, 1025, 1026, 1027, 1028, 0, 0, 0, 1027]
-        # The table of ports has room a second sooner than that of what they stand for; the flow keeps the port that it
-        # was given.
+        # The table of ports has room a second earlier than the table of flows; the flow keeps its port.
         for time, wanted in ((300 * S, 0), (301 * S, 1029)):
             soft.walk(time)
             machine.walk(time)
@@ -927,8 +928,8 @@ def many_flows(flow: int) -> bytes:
 def test_nat_runs_out_of_ports() -> None:
     """The last port is followed by the first; a port that is another flow's is given to nobody until it is free."""
     with Soft(PROGRAMS / "nat.efsm") as soft:
-        # Slowly, so that those whose ports come again are over, and the table never has more than half of its contexts.
-        # One, which comes first, keeps its own; it differs in its source alone from the flow that is given the same.
+        # Slowly, so that flows whose ports are used again have ended, and the table never has more than half of its
+        # contexts. The first flow keeps its port; it differs only in its source from the flow that gets the same port.
         gap, kept = 40_000, 4512
         flows = range(65536 - 1024 + 3)
         ports, told = [], 0
@@ -1128,8 +1129,8 @@ GET, SET, RESPONSE = 1, 2, 3
 
 
 class Cache:
-    """Answers with what the store said first since two seconds behind the last SET, unless nobody asked for it in a
-    minute.
+    """Answers with the store's first answer since two seconds after the last SET, unless there was no request for it in
+    a minute.
     """
 
     def __init__(self) -> None:

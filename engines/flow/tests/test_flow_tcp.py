@@ -66,7 +66,8 @@ class Connection:
         # Farther than windows are.
         far = self.chance.choice(((1 << 30) + 1, 1 << 31, -(1 << 30) - 2, -(1 << 30) - (1 << 21)))
         for side in HOSTS:
-            # A reset in the window that has not the next number ends nothing (RFC 5961): its host asks who sent it.
+            # A reset in the window without the next sequence number ends nothing (RFC 5961): its receiver challenges
+            # the sender.
             yield side, self.segment(side, "RA", seq=self.chance.choice((1, 1000, 500_000))), True
             yield side, self.segment(side, "R", seq=-self.chance.choice((1, 1000, 500_000))), False
             yield side, self.segment(side, "A", 10, seq=far), False
@@ -95,7 +96,8 @@ class Connection:
         self.number[INSIDE] = (self.number[INSIDE] - data + taken) % 2**32
         yield OUTSIDE, self.segment(OUTSIDE, "A", 5), False
         if self.chance.random() < 0.3:
-            # The other side has one of before (RFC 5961, section 4): it is told that this is over, and asked again.
+            # The other side has an old connection (RFC 5961, section 4): it learns that this has ended, and gets a new
+            # request.
             yield OUTSIDE, self.segment(OUTSIDE, "A", seq=77, ack=99), True
             yield INSIDE, self.segment(INSIDE, "R", seq=99), True
             yield *self.sent[-1], True
@@ -109,7 +111,7 @@ class Connection:
         yield INSIDE, self.segment(INSIDE, "A", ack=1), False
         yield from self.send(INSIDE, "A", self.chance.choice((0, 20)))
         if self.chance.random() < 0.3:
-            # Lost behind us: the other side says again what it said.
+            # Lost after the card: the other side sends again.
             yield OUTSIDE, self.sent[1][1], True
 
     def talk(self, rounds: int) -> Iterator[Event]:
@@ -250,8 +252,8 @@ def test_what_is_over_takes_no_room() -> None:
 
 
 def test_a_handshake_that_finds_no_room() -> None:
-    """The answer to the SYN/ACK is dropped when the table of what is open is full; when it is not any more, what inside
-    sends again opens.
+    """If the table of open connections is full, the answer to the SYN/ACK is dropped; once it has room, the
+    retransmission from inside opens the connection.
     """
     path = PROGRAMS / "tcp_tracking.efsm"
     machine = Machine(path.read_text(), 1)
@@ -339,8 +341,8 @@ def full_windows() -> Iterator[Event]:
 
 
 def unlucky_number() -> Iterator[Event]:
-    """A segment whose number is the one that the elements tell each other with 0 (tcp_tracking.efsm): it opens nothing
-    by itself, and belongs to what is open.
+    """A segment with the sequence number that the elements represent as 0 (tcp_tracking.efsm): it opens nothing by
+    itself, and belongs to an open connection.
     """
     connection = Connection(random.Random(4), 4)
     connection.number[INSIDE] = (3 << 30) - 1001

@@ -86,7 +86,7 @@ def test_frames_find_their_times(target: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_bursts_of_a_policed_source(target: str, tmp_path: Path) -> None:
-    """A token comes 1,000 us behind the burst that took all, however many ask a microsecond before."""
+    """A token arrives 1,000 us after the burst that took all, however many requests come a microsecond before."""
     counts = {1000: 12, 1999: 4, 2000: 4, 2999: 6, 4000: 3}
     steps = [(time, 0, of(1, number, b"")) for time, count in counts.items() for number in range(count)]
     run = taken((PROGRAMS / "policer.efsm").read_text(), steps, tmp_path, target)

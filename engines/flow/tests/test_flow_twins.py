@@ -119,7 +119,7 @@ class Case:
     strict: bool
 
     def batches(self) -> list[tuple[int, int, list[bytes]]]:
-        """Frames that come together: those of two ports meet in an order that is up to the target."""
+        """Frames that arrive together: the target decides in which order those of two ports meet."""
         groups = groupby(self.arrivals, key=lambda arrival: arrival[:2])
         return [(time, port, [frame for _, _, frame in group]) for (time, port), group in groups]
 

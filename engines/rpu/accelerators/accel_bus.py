@@ -113,7 +113,7 @@ class Bus:
     # --- Packet memory ------------------------------------------------------------------------------------------------
 
     async def store(self, offset: int, data: bytes) -> None:
-        """Writes whole rows of packet memory; what of the first and last row lies around `data` becomes random."""
+        """Writes whole rows of packet memory; the bytes around `data` in the first and last row become random."""
         begin, end = offset // ROW * ROW, -(-(offset + len(data)) // ROW) * ROW
         rows = self.rng.randbytes(offset - begin) + data + self.rng.randbytes(end - offset - len(data))
         self.dut.mem_we.value = 1

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Reads any bytes of packet memory for an accelerator: gives the rows that hold them, in order, with what lies around
-// them zeroed.
+// Reads any bytes of packet memory for an accelerator: it gives the rows that hold them, in order, with all other bytes
+// zeroed.
 //
 //   start ‖ check, how many rows ‖ request ‖ ─> accel.sv, packet memory ─> ‖ row, which bytes ‖ zero the others ‖ ─> row
 //
@@ -37,7 +37,7 @@ module accel_rows
     output logic                 last,
     output logic [DataW-1:0]     data,
     output logic [BeatBytes-1:0] keep,  // the bytes of the range
-    // With `last`: bytes behind the range, of this row and, where it is there for `Least` only, of the one before.
+    // With `last`: bytes after the range, in this row and, if this row only exists for `Least`, in the one before.
     output logic [6:0]           tail
 );
   // Bytes from the start of a row to the end of the range: from row to row, 64 less.

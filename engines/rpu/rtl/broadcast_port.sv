@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The unit's part of the broadcast: the region of memory that the words of all units come into, the queue of those that
-// leave, and the queue of messages. (Rosebud, section 4.2.)
+// The unit's part of the broadcast: the region of memory for the words of all units, the queue of outgoing words, and
+// the queue of messages (Rosebud, section 4.2).
 //
 //   core ─┬─> region, port A: loads in EX, stores in MEM; a load right behind a store reads again, a cycle later
 //         └─> queue (8) ─> bc.out                        the core waits while it is full
@@ -93,7 +93,7 @@ module broadcast_port
   (* ram_style = "block", no_rw_check *) logic [31:0] mem[Words];
   /* verilator lint_on MULTIDRIVEN */
 
-  // The address of a load comes late, so it decides nothing.
+  // The address of a load arrives late, so it controls nothing else.
   wire [12:2] a_addr = store || again_q ? stored.addr : addr;
 
   always @(posedge clk) begin

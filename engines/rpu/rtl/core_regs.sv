@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Registers that firmware sees (engines/rpu/regs/rpu.rdl, rpu_core), and what stands behind them: receive queue, checks
-// of what the firmware sends, slot set-up, interrupts, timer, debug words.
+// Registers of firmware (engines/rpu/regs/rpu.rdl, rpu_core), and their functions: receive queue, checks of sent
+// descriptors, slot set-up, interrupts, timer, debug words.
 //
 //   receive   done ─> queue of slots (32) ─> descriptor register ─> RECV / RECV_DESC
 //   send      store ─> register ─> checked against the slots held ─> register ─> transmit engine    3 cycles, one a cycle
@@ -144,7 +144,7 @@ module core_regs
       .level()
   );
 
-  // The table looks up the slot that comes into the descriptor register, and between two of them the one that is there.
+  // The table looks up the slot that enters the descriptor register, and between two descriptors the present one.
   wire head_load = queue_valid && (!head_valid_q || pop);
   assign head_slot = queue_slot;
   wire recv = early.recv && !retry;

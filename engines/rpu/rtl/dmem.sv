@@ -26,7 +26,7 @@ module dmem #(
 
   logic [31:0] lane_rdata[Lanes];
 
-  // Lanes that are not asked give zero: a memory's output is late, and an OR is all that stands behind it.
+  // Lanes that are not read give zero: a memory's output arrives late, so only an OR follows it.
   always_comb begin
     core_rdata = '0;
     for (int unsigned l = 0; l < Lanes; l++) core_rdata[l/4] |= lane_rdata[l];

@@ -114,7 +114,7 @@ module rpu
   wire ex_bc = dbus_addr[31:13] == 19'h00403;
   wire ex_swap = dbus_addr[26];
   wire ex_dmem = ({dbus_addr[31:27], dbus_addr[25:15]} == 16'h0100 && dbus_addr[14:13] != 2'd3) || ex_window;
-  // of its own: shared with the other regions it comes too late for `early`
+  // a separate comparator: shared with the other regions, it would be too late for `early`
   (* keep *) wire ex_regs = dbus_addr[31:9] == 23'd3;
   wire ex_accel = dbus_addr[31:22] == 10'd1;
   wire ex_pmem = {dbus_addr[31:27], dbus_addr[25:20]} == 11'h010 && 32'(dbus_addr[19:0]) < PmemBytes;

@@ -60,8 +60,8 @@ package rpu_pkg;
     return word == register[7:2];
   endfunction
 
-  // Accesses of the core to its registers that may have to wait there, or that take a frame: much hangs on them, so
-  // they are known early.
+  // Accesses of the core to its registers that may have to wait there, or that take a frame. Many signals depend on
+  // them, so they are decoded early.
   typedef struct packed {
     logic recv;       // takes the next descriptor: reads it and takes it,
     logic take;       // or takes it only

@@ -136,8 +136,8 @@ module rx_dma
   );
   assign stall = head_avail && !rx_room;  // after a reset there is no room for a cycle, which is no stall
 
-  // The data stand in a memory beside it and are read where they stand: a register behind it would be 512 bits that
-  // wait for `pop`.
+  // The data are in a separate memory and are read from it directly: a register after it would be 512 bits that wait
+  // for `pop`.
   (* ram_style = "distributed" *) logic [DataW-1:0] data_mem[32];
   logic [4:0] data_in_q, data_out_q;
   wire [DataW-1:0] beat = data_mem[data_out_q];

@@ -55,7 +55,7 @@ class Remote:
         assert int(self._stream.read(2), 16) == sum(data) % 256
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the server leaves with its last packet
             self._socket.sendall(b"+")
-        # Runs of a byte: its code less 29 says how often it comes again.
+        # Runs of a byte: its code less 29 is the number of repetitions.
         return re.sub(r"(.)\*(.)", lambda run: run[1] * (ord(run[2]) - 28), data.decode("latin-1"), flags=re.DOTALL)
 
     def ask(self, packet: str) -> str:

@@ -21,7 +21,7 @@ PROGRAM = ROOT / "engines/rpu/programs/fingerprint.c"
 ALL = ["ip_prefix", "flow_hash", "checksum", "crc32", "string_match"]
 WORDS = 9  # that the program appends
 
-# As the list of patterns has them: text, and what it stands for.
+# Entries as in the list of patterns: the text, and the bytes that it stands for.
 PATTERNS: list[tuple[str, bytes, bool]] = [
     ('"GET /"', b"GET /", False),
     ('"host: " nocase', b"host: ", True),

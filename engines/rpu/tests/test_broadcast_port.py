@@ -21,7 +21,7 @@ INPUTS = (
     *("out_ready", "in_valid", "in_from", "in_addr", "in_be", "in_data", "req", "we", "be", "addr", "wdata"),
     *("host_en", "host_we", "host_addr", "host_wdata", "listen", "mask", "value", "next"),
 )
-# A message may be queued again for a word that came so many cycles before its address came to the head.
+# A message may be queued again for a word that arrived up to this many cycles before its address reached the head.
 BLUR = 4
 
 
@@ -198,7 +198,7 @@ async def a_message_of_each_word_that_matches(dut: Any) -> None:
 
 @cocotb.test()
 async def addresses_wait_once(dut: Any) -> None:
-    """All 2,048 wait, in the order in which they came first, however often they come."""
+    """All 2,048 wait, in the order of their first arrival, however often they arrive."""
     bench = Bench(dut)
     rng = bench.rng
     await bench.start()
@@ -246,8 +246,8 @@ async def addresses_wait_once(dut: Any) -> None:
 
 @cocotb.test()
 async def no_message_is_lost_in_a_flood(dut: Any) -> None:
-    """Words come every cycle while messages are read: after each word its address comes to the head, and none without a
-    word.
+    """Words arrive every cycle while messages are read: after each word its address reaches the head, and no address
+    without a word does.
     """
     bench = Bench(dut)
     rng = bench.rng

@@ -52,8 +52,8 @@ def in_packet_memory(address: int) -> bool:
 
 @dataclass
 class Model:
-    """State behind the registers. A store gives what must come of it: ("send", slot, length, destination, start), slot
-    0 with ("generated",), ("release", slot, counts as blocked), ("refused",) when a frame is dropped for its
+    """The state of the registers. A store returns its expected effect: ("send", slot, length, destination, start), for
+    slot 0 with ("generated",), ("release", slot, counts as blocked), ("refused",) if a frame is dropped for its
     descriptor, ("setup", count, size).
     """
 
@@ -509,8 +509,8 @@ async def sends_without_a_slot(dut: Any) -> None:
 
 @cocotb.test()
 async def asks_host_memory(dut: Any) -> None:
-    """Requests leave one at a time and hold the core meanwhile; what cannot be is refused; flags and interrupts tell of
-    the answers.
+    """Requests leave one at a time and hold the core meanwhile; impossible ones are refused; flags and interrupts
+    report the answers.
     """
     bench = Bench(dut, random.Random(SEED + 5))
     rng = bench.rng

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A unit under a debugger: halts, steps, breakpoints and looks at registers, while frames come."""
+"""A unit under a debugger: halts, steps, breakpoints and reads of registers, while frames arrive."""
 
 from __future__ import annotations
 
@@ -174,9 +174,7 @@ async def a_load_that_waits(dut: Any) -> None:
 
 @cocotb.test()
 async def breakpoints(dut: Any) -> None:
-    """ebreak halts when it is told to, as often as the program comes there; a unit that is halted does not count as one
-    that hangs.
-    """
+    """If enabled, ebreak halts the unit each time that the program reaches it; a halted unit does not count as hung."""
     unit, debugger = await running(dut, "forward")
     await debugger.halt()
     pc = await debugger.pc()
@@ -258,7 +256,7 @@ async def from_reset(dut: Any) -> None:
 
 @cocotb.test()
 async def interrupts_wait(dut: Any) -> None:
-    """An interrupt comes when the core goes on. Its handler can be stepped through, and mret leads back."""
+    """An interrupt is taken when the core resumes. Its handler can be stepped through, and mret returns."""
     unit, debugger = await running(dut, "events")
     await debugger.halt()
     await unit.write(regs.UNIT_POKE, 1)

@@ -199,7 +199,7 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
         assert signal_of(gdb.ask(f"vCont;r{here:x},{here + 16:x}")) == SIGTRAP
         assert not here <= gdb.pc() < here + 16
 
-        # A client that vanishes leaves no breakpoint behind, and the run goes on to its end.
+        # A client that vanishes leaves no breakpoint, and the run goes on to its end.
         gdb.set_breakpoint(here)
         gdb.close()
         status, said = run.end()

@@ -58,7 +58,7 @@ async def regions_read_back(dut: Any) -> None:
 
 @cocotb.test()
 async def registers(dut: Any) -> None:
-    """Values after power-up, those that can be written, those that cannot."""
+    """Values after power-up, of writable and of read-only registers."""
     unit = Unit(dut)
     await unit.start(unit_id=13)
     fixed = {
@@ -146,7 +146,7 @@ async def answers_under_traffic(dut: Any) -> None:
 
 @cocotb.test()
 async def answers_while_the_core_hangs(dut: Any) -> None:
-    """Also with a core that waits in RECV for ever, one that loops, and one that faulted."""
+    """The same with a core that waits in RECV for ever, one that loops, and one that faulted."""
     unit = Unit(dut)
     await unit.start()
     for firmware in ("forward", "hang", "illegal"):

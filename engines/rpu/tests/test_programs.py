@@ -182,7 +182,7 @@ def made_frame(unit: int, number: int, length: int, time: bytes) -> bytes:
 
 
 def check_made(result: Result, unit: int, count: int, lengths: list[int], ports: tuple[int | str, ...]) -> list[int]:
-    """All frames that a unit had to make are there and as they have to be; gives their times."""
+    """Checks that all frames of a unit have arrived with the right contents; returns their times."""
     frames = [frame for frame in result.frames if frame.unit == unit]
     frames.sort(key=lambda frame: frame.data[42:46][::-1])
     assert len(frames) == count
@@ -287,8 +287,8 @@ BAD_FRAMES = {
 
 @pytest.mark.parametrize("kind", BAD_FRAMES)
 def test_frames_that_cannot_be_made(kind: int, open_device: Open) -> None:
-    """Outside packet memory, at an odd place, of a length that none has, to where none can go: told, and the unit goes
-    on.
+    """An address outside packet memory or odd, a length that is not valid, a destination that is not possible: each is
+    reported, and the unit goes on.
     """
     firmware = ROOT / "engines" / "rpu" / "tests" / "firmware" / "generate.c"
     card = open_device(DESIGN, program=firmware, units=2)

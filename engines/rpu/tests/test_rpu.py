@@ -181,8 +181,8 @@ async def sends_as_firmware_says(dut: Any) -> None:
 
 @cocotb.test()
 async def makes_frames(dut: Any) -> None:
-    """generate.c: frames without a slot between those with one, in order, also while the link stands; what cannot be is
-    told.
+    """generate.c: frames without a slot between frames with one, in order, even while the link stalls; impossible ones
+    are reported.
     """
     unit = await running(dut, "generate", unit_id=5)
     expected: list[tuple[bytes, int, int, int, slice]] = []  # bytes, source, destination, slot, which bytes are known
@@ -312,7 +312,7 @@ async def check_is_store(unit: Unit, register: int) -> None:
 
 @cocotb.test()
 async def survives_bad_firmware(dut: Any) -> None:
-    """Wild addresses, slots given back twice, ports that do not exist: told to the host, and the unit goes on."""
+    """Wild addresses, slots given back twice, ports that do not exist: reported to the host, and the unit goes on."""
     unit = await running(dut, "wild")
     unit.to_send.extend(unit.random_frame(length) for length in (64, 200, 1514, 14))
     await unit.drained()

@@ -89,7 +89,8 @@ class Bench:
         header = self.header[slot]
         dut.rx_table_copies.value = header is not None
         dut.rx_table_header.value = rng.getrandbits(10) if header is None else header // HALF
-        # `done` and `info_we` follow inputs of this cycle, so they are looked at just before the edge that takes them.
+        # `done` and `info_we` follow inputs of this cycle, so the bench samples them just before the edge that takes
+        # them.
         await parts.settled()
         if dut.rx_done.value:
             frame = self.sent.popleft()
@@ -107,8 +108,8 @@ class Bench:
         self.cycle += 1
 
     async def send(self, frame: Frame, entry: tuple[int, int] | None = None) -> None:
-        """Sends a frame into its slot; `entry` is what the slot table says when it does not belong there (an answer of
-        host memory).
+        """Sends a frame into its slot; `entry` is the slot table's entry if the frame does not belong there (an answer
+        of host memory).
         """
         dut = self.dut
         self.sent.append(frame)

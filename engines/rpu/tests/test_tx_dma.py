@@ -54,7 +54,7 @@ class Send:
 
 
 class Bench:
-    """Gives the engine frames to send, serves its reads and takes what comes out."""
+    """Gives the engine frames to send, serves its reads and collects its output."""
 
     def __init__(self, dut: Any, rng: random.Random) -> None:
         self.dut = dut
@@ -109,7 +109,7 @@ class Bench:
         dut.tx_now.value = self.cycle
         dut.tx_loop_table_hash.value = self.hash[int(dut.tx_loop_table_slot.value) + 1] & 0x7F
         self._dispatcher()
-        # slots that come back, and what was counted
+        # returned slots, and the counters
         if dut.tx_free.value:
             self.freed.append(int(dut.tx_free_slot.value) + 1)
         self.blocked += int(dut.tx_blocked.value)
@@ -160,7 +160,7 @@ class Bench:
         self._answer_in -= 1
 
     async def run(self, sends: list[Send]) -> None:
-        """Sends all of them, in order, each slot once; checks what comes out."""
+        """Sends all of them, in order, each slot once; checks the output."""
         assert len({send.slot for send in sends}) == len(sends) <= SLOTS
         self.to_send.extend(sends)
         limit = self.cycle + 30000
@@ -290,8 +290,8 @@ async def requests_to_host_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def frames_without_a_slot(dut: Any) -> None:
-    """Between frames with a slot and requests, as many as there is room for: they say where they come from and when
-    they were begun, give no slot back, and tell while their memory must stay.
+    """Between frames with a slot and requests, as many as there is room for: their metadata have their source and the
+    time of their beginning, they return no slot, and they report while their memory must stay.
     """
     bench = Bench(dut, random.Random(SEED + 7))
     rng = bench.rng

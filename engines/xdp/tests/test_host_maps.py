@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Maps that the host fills and reads: what programs then do and leave is what plain Python says, on both targets."""
+"""Maps that the host fills and reads: the programs' actions and the final maps equal plain
+Python's, on both targets.
+"""
 
 from __future__ import annotations
 
@@ -355,7 +357,7 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
     assert "waits" not in listed and "one: units 0..0 (xdp): one_frames of " in listed
     assert "two: units 1..1 (xdp): other_frames of " in listed
 
-    # Nobody can say which of two is meant; a design with two groups needs a name, too, when none waits.
+    # The name is ambiguous; a design with two groups needs a name even if no program waits.
     assert "say whose it is: NAME=" in up.refusal("prog", "swap")
     up.ctl("prog", "load", f"two={tmp_path / 'two.c'}")
     (tmp_path / "one.c").write_text(counting("one"))

@@ -1,7 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Maps of kinds that few programs use, on both targets: what programs find in them, and what they leave, is what plain
-Python says.
-"""
+"""Maps of rare kinds, on both targets: lookups by programs and the final contents equal plain Python's."""
 
 from __future__ import annotations
 
@@ -97,7 +95,7 @@ def key_of(table: int, key: int) -> Any:
 
 
 def shown(table: int, key: int, value: int) -> Any:
-    """A value as a file of entries has it; 0 is one that nobody has stored."""
+    """A value in the form of a file of entries; 0 is a value that no program has stored."""
     if table == SMALL:
         return value
     return {"first": value, "rest": [1, 2, 3, 4, key] if value else [0] * 5}

@@ -337,7 +337,7 @@ async def each_counts_for_itself(dut: Any) -> None:
 
 @cocotb.test()
 async def maps_by_pointer(dut: Any) -> None:
-    """The frame names the map in which its key is looked up, then deleted; what names none is counted."""
+    """The frame names the map in which its key is looked up and then deleted; a frame that names no map is counted."""
     card = Card(dut)
     pointer = Lane(isa.OP_ARG, 1, isa.SOURCE_ZERO, 0)
     program = [

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Updates of arrays of which each context has its own: on both targets what plain Python says."""
+"""Updates of per-context arrays: on both targets the results equal plain Python's."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def a_table(rng: random.Random) -> Table:
         else:
             bits = rng.choice([0, 3, 32, 48, 64, 127, 128])
             address, gateway = an_address(rng, 6), IPv4Address(f"192.0.2.{rng.randrange(4)}")
-        # With bits behind the prefix, which say nothing.
+        # With bits after the prefix, which have no meaning.
         route: dict[str, object] = {"dst": f"{address}/{bits}", "metric": rng.randrange(1, 1 << 32)}
         kind = rng.choice(["unicast"] * 8 + list(KINDS))
         if kind != "unicast":
@@ -76,7 +76,7 @@ def network(text: str) -> IPv4Network | IPv6Network:
 
 
 def ask(table: Table, query: bytes, flags: int, size: int) -> tuple[int, bytes]:
-    """What Linux' helper says of a table, and what it leaves of the struct."""
+    """The result of Linux' helper for a table, and its changes of the struct."""
     if size < 64 or flags & ~7:
         return -22, query
     if query[0] not in (2, 10):

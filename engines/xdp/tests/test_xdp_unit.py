@@ -340,7 +340,7 @@ async def reaches_its_memories(dut: Any) -> None:
 
 @cocotb.test()
 async def guards_arguments(dut: Any) -> None:
-    """Arguments whose guard says no leave those that were there: compare-and-exchange compares with them."""
+    """Arguments whose guard does not hold keep their old values: compare-and-exchange compares with them."""
     unit = Xdp(dut)
     program = [
         row(

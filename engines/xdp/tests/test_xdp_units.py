@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""XDP programs on cards of xdp units: native code and RTL do what plain Python says, and the same."""
+"""XDP programs on cards of xdp units: native code and RTL agree with plain Python, and with each other."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_each_processor_counts_for_itself(make_design: DesignMaker, tmp_path: Pa
     frames = []
     for _ in range(1500):
         flow = rng.choice(flows)
-        # Bytes 12 to 27 change on the way, so the flow is told by the addresses behind: an IPv4 header begins at 14.
+        # Bytes 12 to 27 change on the way, so the addresses after them identify the flow: an IPv4 header begins at 14.
         header = bytes([rng.randrange(4)]) + rng.randbytes(11) + b"\x08\x00\x45\x00" + rng.randbytes(4) + bytes(2)
         header += bytes([64, 17]) + rng.randbytes(2)
         frames.append(header + flow + rng.randbytes(rng.randrange(20, 120)))
@@ -143,8 +143,8 @@ def test_reaches_its_stack_where_it_computes(make_design: DesignMaker, tmp_path:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_numbers(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
-    """No bit is more often 1 than chance allows, and none says anything of the same bit of the number behind it, or of
-    its neighbours there.
+    """No bit is 1 more often than chance allows, and none correlates with the same bit of the next number, or with its
+    neighbours there.
     """
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 400)
     run = run_design(make_design(FIRMWARE / "random.c", units=2, engine="xdp"), [capture], tmp_path / "out", target)

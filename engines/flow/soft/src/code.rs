@@ -62,7 +62,7 @@ impl Predicate {
     }
 }
 
-/// A predicate in the order in which they are looked at: those of one word behind each other, so that it is read once.
+/// A predicate in evaluation order: predicates of one word are adjacent, so that the word is read once.
 #[derive(Debug, Clone, Copy)]
 struct Asked {
     predicate: Predicate,
@@ -330,7 +330,7 @@ impl Code {
     }
 
     fn carry_out(&self, frame: &mut Frame, known: &mut Known, results: &Results, after: Registers) {
-        // All values are of the frame as it came.
+        // All values are those of the frame on entry.
         let mut values = [0; EDITS];
         let mut results = results[self.updates.len()..].iter();
         for (value, edit) in values.iter_mut().zip(&self.edits) {

@@ -6,8 +6,8 @@
 //   LENGTH written ─> accel_rows ─> row ‖ first four bytes ^ start value ‖ CRC of each word ‖ their sum ‖ state ‖ ─┐
 //   CRC ‖ <─ back by 64 bytes ‖ <─ ... ‖ <─ by 2 ‖ <─ by 1 ‖ <───────────────────────────────── after the last row ┘
 //
-// A row a cycle; read right behind LENGTH, CRC of n rows holds the core for 18 + n cycles when nobody else reads packet
-// memory.
+// A row a cycle. If CRC is read directly after LENGTH is written, n rows hold the core for 18 + n cycles without other
+// reads of packet memory.
 //
 // No byte is moved: zeros before the first byte leave a state of zero as it is, and the start value, which the state
 // would begin with, is added to the first four bytes instead, which comes to the same. The last row is filled up with

@@ -38,7 +38,7 @@ VECTORS = [
 
 
 def toeplitz(key: bytes, data: bytes) -> int:
-    """Bit by bit; behind the key lie zeros."""
+    """Bit by bit; zeros follow the key."""
     bits = int.from_bytes(key, "big") << 8 * len(data)
     width = 8 * (len(key) + len(data))
     hash_ = 0
@@ -86,7 +86,7 @@ async def published_vectors(dut: Any) -> None:
 
 @cocotb.test()
 async def any_bytes_in_any_pieces(dut: Any) -> None:
-    """Up to and beyond what the key can hash, and with other keys, which are there from the next CLEAR on."""
+    """Up to the limit of the key and beyond, and with other keys, which take effect at the next CLEAR."""
     bus = Hash(dut)
     await bus.start()
     key = KEY

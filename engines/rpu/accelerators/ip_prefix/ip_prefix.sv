@@ -9,8 +9,8 @@
 //   16 compares ─> inner   ‖ leaf row              ‖ (block RAM) ─>              ‖ may be read
 //   node (distributed RAM) ‖                       ‖ 15 compares                 ‖
 //
-// CLASS and PASS_MASK answer two cycles after the address register: a read in cycle 1 holds the core for two cycles,
-// one in cycle 3 for none. A write to ADDR is always taken; one that comes before the answer starts the search anew.
+// CLASS and PASS_MASK answer two cycles after the address register: a read in cycle 1 holds the core for two cycles, a
+// read in cycle 3 not at all. A write to ADDR is always accepted; a write before the answer restarts the search.
 //
 // Key 0 of an inner or leaf node is the key that led to it and is not compared again. An address below all keys gets
 // count 0 in cycles 1 and 2, whatever the node, so only its class has to come from elsewhere. The memories store the

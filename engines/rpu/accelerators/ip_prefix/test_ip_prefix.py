@@ -281,7 +281,7 @@ async def host_reads_under_load(dut: Any) -> None:
 
 @cocotb.test()
 async def new_table_under_load(dut: Any) -> None:
-    """While the host writes, look-ups go on in their time; afterwards they follow the new table."""
+    """While the host writes, lookups keep their latency; afterwards they use the new table."""
     bus = Prefix(dut)
     await bus.start()
     old, new = random_prefixes(bus.rng, 1000), random_prefixes(bus.rng, 1000)

@@ -17,10 +17,10 @@ const EXCEPTIONS: [(u32, &str); 6] = [
     (6, "misaligned store"),
     (11, "environment call (ecall)"),
 ];
-/// Where programs begin, behind the vectors.
+/// Programs begin here, after the vectors.
 const FIRST_PC: u32 = 8;
 
-/// Cycles before each look at a core that seems to stand still. They differ, so that no loop is met at the same place
+/// Cycles before each look at a core that seems to be stopped. They differ, so that a loop is not met at the same place
 /// each time.
 const LOOKS: std::ops::RangeInclusive<u64> = 1..=8;
 
@@ -39,8 +39,8 @@ pub fn ending(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, pc: u32) -> Resu
     }
 }
 
-/// Address of the load from RECV in which a unit waits, if it does. The PC that the host sees is then that of the next
-/// instruction, and stands still; it also stands still at a jump to itself, which is no wait.
+/// Address of the load from RECV in which a unit waits, if it does. The host then sees the PC of the next instruction,
+/// and it does not change. The PC does not change at a jump to itself either, which is not a wait.
 pub fn waits_at(firmware: &Firmware, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<u32>, CardError> {
     let word = |pc: u32| firmware.imem.get(pc as usize..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
     let load = pc.wrapping_sub(4);

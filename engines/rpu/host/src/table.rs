@@ -19,7 +19,7 @@ fn text_of(file: &Path, way_out: &'static str) -> Result<String, FileError> {
 }
 
 /// The host's writes that fill the table of an accelerator from a file: offsets from the base of all tables, and words.
-/// Without a file, those of an empty table, as the memories of a card come up with anything in them.
+/// Without a file, the writes of an empty table, because the memories of a card are undefined at first.
 pub fn words_of(kind: Kind, file: Option<&Path>) -> Result<Vec<(u32, u32)>, EngineError> {
     let Some(file) = file else { return words(kind, "no list", "") };
     let text = text_of(file, kind.table_file().unwrap_or_default())?;

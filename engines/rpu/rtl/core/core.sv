@@ -93,8 +93,8 @@ module core
   counter_t i_counter_q, d_counter_q;
   logic [31:0] d_instr_q;
 
-  // Memory goes on while DECODE stands, so the word that it gave first is kept: an enable would be late and has far to
-  // go.
+  // Memory goes on while DECODE stalls, so the word that it gave first is kept; an enable of the memory would arrive
+  // late and has a long way.
   logic kept_valid_q;
   logic [31:0] kept_q;
   wire [31:0] i_instr = kept_valid_q ? kept_q : imem_rdata;
@@ -173,13 +173,13 @@ module core
   wire w_hit1 = w_wb_q && w_rd_q == d_instr_q[19:15];
   wire w_hit2 = w_wb_q && w_rd_q == d_instr_q[24:20];
 
-  // A CSR instruction enters EX alone, so that minstret has counted what went before and what it reads is written; mret
-  // for the same reason.
+  // A CSR instruction enters EX alone, so that minstret has counted all earlier instructions and the registers that it
+  // reads are written; mret for the same reason.
   assign d_stall = d_valid_q && (((d_is_csr || d_ctl.mret) && e_valid_q) ||
                                  (d_use_rs1 && ((e_hit1 && e_ctl_q.late) || (m_hit1 && m_late_q)))
                               || (d_use_rs2 && ((e_hit2 && e_ctl_q.late) || (m_hit2 && m_late_q))));
 
-  // The result of EX comes last, so it enters at the last level.
+  // The result of EX arrives last, so it enters at the last level.
   logic [1:0] d_from1, d_from2;
   logic [31:0] d_early1, d_early2, d_a, d_b;
   always_comb begin
@@ -263,13 +263,13 @@ module core
   wire [31:0] e_addr = e_a_q + {{20{e_offset_q[11]}}, e_offset_q};
   wire e_misaligned = e_ctl_q.f3[1] ? e_addr[1:0] != 2'd0 : e_ctl_q.f3[0] && e_addr[0];
 
-  // Branches. The instruction after this one is in DECODE, so what FETCH had predicted is d_pc_q.
+  // Branches. The instruction after this one is in DECODE, so d_pc_q is FETCH's prediction.
   wire e_condition = (e_ctl_q.f3[2] ? e_less : e_equal) ^ e_ctl_q.f3[0];
   wire e_branch_taken = e_ctl_q.branch && e_condition;
   wire e_taken = e_branch_taken || e_ctl_q.jal || e_ctl_q.jalr;
 
-  // Traps. A branch to the middle of a word has the trap handler as its target; its condition comes late, so it counts
-  // in MEM.
+  // Traps. A branch to the middle of a word has the trap handler as its target; its condition arrives late, so it
+  // counts in MEM.
   logic irq_pending;
   pc_t epc, m_pc_q;
   // or halted: nothing of the instruction happens

@@ -54,7 +54,7 @@ pub enum CompileError {
          trap; remove the attribute"
     )]
     Handler(String),
-    /// `what` says which memory and by how many bytes, one a line.
+    /// `what` names each memory and its excess in bytes, one a line.
     #[error("firmware does not fit: {what}; shrink it, or move tables to the host")]
     DoesNotFit { what: String },
 }

@@ -145,7 +145,7 @@ impl Firmware {
         Ok(Self { imem, dmem, entry: 0, symbols, kept, sizes, messages: String::new(), elf })
     }
 
-    /// Where in the source the instruction at `pc` comes from: `file:line (function)`, as far as the ELF knows.
+    /// The source place of the instruction at `pc`: `file:line (function)`, as far as the ELF has it.
     #[must_use]
     pub fn locate(&self, pc: u32) -> Option<String> {
         match (self.line_at(pc), self.function(pc)) {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Explains what the compiler and the linker say in terms of the kit: headers and functions that it does not have.
+//! Explains messages of the compiler and the linker in terms of the kit: headers and functions that it does not have.
 
 use std::{collections::BTreeSet, ffi::OsStr, path::Path};
 

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The kit compiles the project's programs without a word, and says what is wrong with wrong ones.
+//! The kit compiles the project's programs without a message, and explains errors in wrong ones.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -128,7 +128,7 @@ fn a_damaged_elf_is_refused_or_loads_within_the_memories() {
     let mut refused = 0;
     for round in 0..4_000 {
         let mut elf = whole.clone();
-        // Most of what a loader believes stands in the first bytes.
+        // The first bytes have most of the fields that a loader trusts.
         for _ in 0..1 + round % 4 {
             let reach = if round % 2 == 0 { 200 } else { elf.len() };
             let at = random(&mut state) % reach;

@@ -15,11 +15,11 @@ pub(crate) struct Broadcast {
     pub mask: u32,
     pub value: u32,
     listening: bool,
-    /// The oldest message, and those behind it. An address occurs once among those behind.
+    /// The oldest message, and those after it. An address occurs once among the latter.
     head: Option<u16>,
     behind: VecDeque<u16>,
     is_behind: Box<[bool; WORDS]>,
-    /// A word has come since the program looked last.
+    /// A word has arrived since the program looked last.
     news: bool,
 }
 
@@ -60,7 +60,7 @@ impl Broadcast {
         Word { index: index as u16, bytes: self.region[index], stored: ((1 << bytes.len()) - 1) << lane }
     }
 
-    /// A word comes from another unit; true when it is a message that comes to the head of the queue.
+    /// Receives a word from another unit; true if it is a message that reaches the head of the queue.
     pub fn receive(&mut self, word: Word) -> bool {
         let to = &mut self.region[usize::from(word.index)];
         for byte in (0..4).filter(|byte| word.stored >> byte & 1 != 0) {

@@ -42,7 +42,7 @@ struct Csrs {
 
 pub(crate) struct Core {
     program: Box<[Op; WORDS]>,
-    /// x0..x31, and one that takes what is written to x0. As many as an index of six bits can name.
+    /// x0..x31, and one register for writes to x0; an index of six bits addresses the array.
     registers: [u32; 64],
     pub pc: u32,
     csrs: Csrs,

@@ -72,7 +72,7 @@ pub(crate) enum Loaded {
     Interrupts(u32),
     /// A poll found nothing.
     Nothing(u32),
-    /// A look at what other units say found nothing new.
+    /// The program polled the words of other units and found nothing new.
     Silence(u32),
     /// Not yet.
     Wait,
@@ -117,7 +117,7 @@ pub(crate) struct System {
     pub now: u64,
     /// Time since reset that the host has told, in cycles.
     told: u64,
-    /// Cycles that the clock is ahead of the instructions, because the host has told of so much time.
+    /// Cycles that the clock is ahead of the instructions, because the host has passed more time.
     ahead: u64,
 
     slots: [Slot; MAX_SLOTS + 1],
@@ -541,7 +541,7 @@ impl System {
         }
     }
 
-    /// Does what a descriptor says. `address` is its high word, when it has one.
+    /// Executes a descriptor. `address` is its high word, if it has one.
     fn send(&mut self, low: u32, address: Option<u32>, kind: u32, outside: &mut dyn Outside) {
         let (len, slot, port) = (low as u16, (low >> 16) as u8, (low >> 24) as u8);
         let exists = (1..=MAX_SLOTS as u8).contains(&slot);
@@ -728,7 +728,7 @@ fn merged(old: u32, value: u32, address: u32, bytes: u32) -> u32 {
     old & !lanes | value & lanes
 }
 
-/// The `len` bytes of `memory` from `start` on; behind its end it goes on at its beginning.
+/// The `len` bytes of `memory` from `start` on; at its end, `memory` continues at its beginning.
 #[inline(always)]
 fn part(memory: &[u8], start: usize, len: usize) -> Cow<'_, [u8]> {
     match memory.get(start..start + len) {
@@ -737,7 +737,7 @@ fn part(memory: &[u8], start: usize, len: usize) -> Cow<'_, [u8]> {
     }
 }
 
-/// Copies `bytes`, fewer than `memory` has, to `offset` on; behind its end `memory` goes on at its beginning.
+/// Copies `bytes`, fewer than `memory` has, to `offset` on; at its end, `memory` continues at its beginning.
 fn copy(memory: &mut [u8], offset: usize, bytes: &[u8]) {
     let offset = offset % memory.len();
     let (now, rest) = bytes.split_at(bytes.len().min(memory.len() - offset));

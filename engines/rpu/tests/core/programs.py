@@ -37,9 +37,7 @@ def finish() -> list[int]:
 
 
 def handler() -> list[int]:
-    """Acknowledges an interrupt; steps over an instruction that raised an exception. Mixes what the
-    CSRs say into x31.
-    """
+    """Acknowledges an interrupt; steps over an instruction that raised an exception. Mixes the CSRs into x31."""
     exception = [
         isa.csr("csrrs", 31, isa.CSRS["mtval"], 0),
         isa.reg("xor", 31, 31, 30),

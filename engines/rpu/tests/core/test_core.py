@@ -257,8 +257,8 @@ def test_lockstep(tmp_path: Path) -> None:
 
 
 def test_interrupts_are_off_when_they_are_switched_off(tmp_path: Path) -> None:
-    """None is taken behind the instruction that disables them, and what the handler returns with is what was written
-    last.
+    """No interrupt is taken after the instruction that disables them, and the handler returns with the values that it
+    wrote last.
     """
     status, epc = isa.CSRS["mstatus"], isa.CSRS["mepc"]
     body = []

@@ -27,8 +27,8 @@ use penstock_xdp_soft::{Action, Engine, Frame, Input, Target};
 
 /// Programs that go to the cards at a time.
 const CHUNK: usize = 50;
-/// Frames of a program, and with what type those come that are no IP: they are of one flow, so one context works on
-/// them, in order.
+/// Frames of a program, and the type of frames without IP: they belong to one flow, so one context processes them, in
+/// order.
 const FRAMES: usize = 10;
 const ONE_FLOW: [u8; 2] = [0x88, 0xB5];
 
@@ -65,7 +65,7 @@ impl Numbers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fate(Option<(Port, Vec<u8>)>);
 
-/// A program, its frames, and what native code and Python say.
+/// A program, its frames, and the results of native code and Python.
 struct Case {
     seed: u64,
     object: Object,

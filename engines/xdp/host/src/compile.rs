@@ -42,7 +42,7 @@ struct Arguments {
     /// object says.
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
-    /// Give a map so many entries in place of its own, as loaders do. Repeatable.
+    /// Set the number of entries of a map in place of its own, as loaders do. Repeatable.
     #[arg(long, value_name = "MAP=N", value_parser = entries)]
     entries: Vec<(String, u32)>,
     /// Only the program of this name.

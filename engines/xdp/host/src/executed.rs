@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows that frames take, counted by carrying them out one after the other, as engines/xdp/core.md says: no card is
-//! needed, so it is done at every number of lanes. Around the rows are the maps of native code, which begin as the
-//! object says, and frames of a whole capture find what those before have left.
+//! Counts the rows that frames take, by executing them one after the other as engines/xdp/core.md defines them. This
+//! needs no card, so it runs at every number of lanes. The maps are those of native code, which start with the object's
+//! contents, and the frames of a capture see the changes of earlier ones.
 
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::ir::{self, Array, Layout};
@@ -75,7 +75,7 @@ impl<'a> Executed<'a> {
 /// Where programs see values of maps that are searched: apart from all arrays. Native code has them from so far on.
 const FOUND: [(u64, u64); 2] = [(0xE000_0000, Memory::CARD_MAPS as u64), (0xC000_0000, Memory::UNIT_MAPS as u64)];
 
-/// Where programs see what native code has at an address.
+/// The address at which programs see the data that native code has at another address.
 fn found(native: u64) -> u64 {
     let of = FOUND.iter().find(|(_, from)| native >= *from);
     of.map_or(native, |(to, from)| native - from + to)
@@ -94,7 +94,7 @@ struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// Where the maps have what is at an address; None: they do not.
+    /// The place in the maps of the data at an address; None if it is outside of the maps.
     fn place(&self, address: u64) -> Option<u64> {
         let in_arrays = self.layout.arrays.iter().zip(&self.ids).find_map(|(array, id)| {
             let (entry, byte) = entry_at(array.as_ref()?, address)?;

@@ -126,8 +126,8 @@ fn ring() {
     assert_eq!(maps.ring(ring).unwrap().lost(), lost);
 }
 
-/// A program's new entry is 0 for the other processors, whatever the one before it held (Linux, kernel/bpf/hashtab.c,
-/// `pcpu_init_value`); one that is there keeps what they have.
+/// A program's new entry is 0 for the other processors, whatever the old entry held (Linux, kernel/bpf/hashtab.c,
+/// `pcpu_init_value`); an existing entry keeps their values.
 #[test]
 fn new_entries_of_processors() {
     // The result for an address without a map.

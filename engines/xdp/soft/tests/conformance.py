@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cases for bare execution: each instruction with operands at the corners, and what RFC 9669 says comes out, in
-Python's integers.
+"""Cases for bare execution: each instruction with operands at the corners, and the results of RFC 9669, in Python's
+integers.
 
 A line `program NAME CODE` is followed by its runs: `run MEMORY R0 MEMORY-AFTERWARDS`, all in hex ("-" is no bytes).
 """

@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The node that is being looked at comes after another.
+    /// The present node comes after another.
     fn after(&mut self, on: usize, (strict, guardable): (bool, bool)) {
         let Some(deps) = self.graph.before.last_mut() else { return };
         match deps.iter_mut().find(|dep| dep.on == on) {

@@ -94,8 +94,7 @@ fn range(op: AluOp, width: Width, a: &Range, b: &Range, bits: Bits) -> Range {
         AluOp::Add => unsigned(wide(a.umin) + wide(b.umin), wide(a.umax) + wide(b.umax)),
         AluOp::Sub => unsigned(wide(a.umin) - wide(b.umax), wide(a.umax) - wide(b.umin)),
         AluOp::Mul => {
-            // The largest product of two 64-bit numbers does not fit i128 when it is signed, so the factors are looked
-            // at first.
+            // The largest product of two signed 64-bit numbers does not fit i128, so the factors are checked first.
             if let Some(max) = a.umax.checked_mul(b.umax) {
                 unsigned(wide(a.umin) * wide(b.umin), wide(max));
             }

@@ -40,7 +40,7 @@ impl Cond {
     }
 }
 
-/// How the comparison comes out, if it can only come out one way.
+/// The result of the comparison, if it has only one possible result.
 pub fn decided(cond: Cond, width: Width, left: &Scalar, right: &Scalar) -> Option<bool> {
     let (a, b) = (left.range(width), right.range(width));
     let (x, y) = (left.bits(width), right.bits(width));

@@ -56,7 +56,7 @@ pub struct Frame {
     pub regs: [Value; Reg::COUNT],
     /// By distance from the end: slot 0 is at -8.
     pub stack: Vec<StackSlot>,
-    /// Where its caller goes on.
+    /// The place where its caller goes on.
     pub returns_to: usize,
     /// Which of the program's functions it is.
     pub function: usize,

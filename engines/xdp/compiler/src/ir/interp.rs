@@ -35,7 +35,8 @@ const MAX_STEPS: usize = 1_000_000;
 pub struct Memory {
     buffer: Vec<u8>,
     stack: [u8; STACK_BYTES],
-    /// Where in the buffer the metadata begins, the packet begins, and behind its last byte.
+    /// Offsets in the buffer of the metadata's beginning, of the packet's beginning, and of the byte after its last
+    /// one.
     meta: i64,
     data: i64,
     end: i64,

@@ -92,7 +92,7 @@ impl Context {
 /// A rule: the replacement of an operation. None: it stays.
 pub(super) type Rule = fn(&Context, &Op) -> Option<New>;
 
-/// Applies a rule to all instructions until none is left to which it applies, and drops what nobody wants then.
+/// Applies a rule to all instructions until it applies nowhere, and then drops unused results.
 pub(super) fn run(program: &mut Program, rule: Rule) -> bool {
     /// No chain of rules is longer.
     const CHAIN: usize = 8;

@@ -95,7 +95,7 @@ pub(super) fn ends(program: &Program, order: &Order) -> Vec<Option<Vec<Byte>>> {
 fn begin(order: &Order, ways: &[BlockId], ends: &[Option<Vec<Byte>>]) -> Vec<Byte> {
     match ways {
         [] => vec![Byte::Const(0); BYTES],
-        // A loop comes back with what is not known yet.
+        // A back edge brings facts that are not known yet.
         _ if ways.iter().any(|way| order.reaches(*way) && ends[way.0 as usize].is_none()) => {
             vec![Byte::Unknown; BYTES]
         }

@@ -308,7 +308,7 @@ impl<P> Asks<P> {
         }
     }
 
-    /// Where the key's first bytes lie.
+    /// The place of the key's first bytes.
     pub fn key(&self) -> Option<&Key<P>> {
         match self {
             Asks::Lookup { key, .. } | Asks::Update { key, .. } | Asks::Delete { key, .. } => key.as_ref(),

@@ -70,7 +70,7 @@ impl Outside for Around {
         // The world reads it from memory: from the far end of the stack of a copy.
         let mut copy = memory.clone();
         copy.write(0x2_0000, &key).unwrap();
-        // A value may come from the stack or from the packet: a context has no other memory of its own.
+        // A value may come from the stack or from the packet: a context has no other private memory.
         if let Asks::Update { .. } = asked.asks {
             let bytes = self.value_bytes[map as usize];
             assert!(memory.read(asked.args[1], bytes).is_some(), "{asked:?}");

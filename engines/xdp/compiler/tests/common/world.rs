@@ -167,7 +167,7 @@ impl Plain {
         self.entries[map as usize].iter().map(|(key, _)| key.clone()).collect()
     }
 
-    /// All that is in the maps, and what was told.
+    /// The contents of all maps, and the external effects.
     pub fn contents(&self) -> Left {
         Left {
             keys: (0..self.maps.len() as u32).map(|map| self.keys(map)).collect(),

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Maps of programs that units run, by name: programs count in them and look up in them, the host reads and fills them.
 //!
-//! A [`Map`] says what a map is; [`Maps`] reads and changes the maps of a card at work. The service `map` does the same
-//! in JSON.
+//! A [`Map`] describes a map; [`Maps`] reads and changes the maps of a card at work. The service `map` does the same in
+//! JSON.
 
 mod access;
 mod error;

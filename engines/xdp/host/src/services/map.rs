@@ -411,8 +411,8 @@ fn is_zero(value: &Json) -> bool {
     }
 }
 
-/// Values of the largest array that is dumped: all of them are there, so they fill memory and file whatever the frames
-/// do.
+/// Values of the largest array that is dumped: an array has all its values from the start, so they fill memory and file
+/// whatever the frames do.
 const LARGEST: u64 = 1 << 22;
 
 /// The contents of all maps, a file for each: one entry a line, so that a diff shows the changes between runs.
