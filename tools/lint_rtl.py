@@ -46,9 +46,8 @@ def blocks(*chosen: Engine) -> dict[str, int | str]:
 
 
 def shapes(units: list[Engine], inline: list[Engine]) -> tuple[list[Shape], list[Shape]]:
-    """Parameters of cards, the largest first: those of which each shows what no other does, that is ports and units at
-    their bounds, where widths go wrong, an inline chain, and all that units can be beside each other; and those of
-    cards as they are used.
+    """Parameters of cards, the largest first. Each has something that no other has: ports and units at their bounds,
+    where widths go wrong, an inline chain, and all combinations of units; and cards as they are used.
     """
     first = units[0]
     telling: list[Shape] = [
@@ -89,12 +88,12 @@ def main() -> int:
 
 
 def lint(shape: Shape, view: str, warnings: str) -> bool:
-    """Whether Verilator has nothing to say; prints what it says."""
+    """Whether Verilator has no messages; prints them otherwise."""
     command = [
         str(VERILATOR_ROOT / "bin" / "verilator_bin"),
         "--lint-only",
         warnings,
-        # `.port()` says that an output is not used; packages and interfaces hold what only some of their users need.
+        # `.port()` marks an output as unused; packages and interfaces have items that only some of their users need.
         *("-Wno-PINCONNECTEMPTY", "-Wno-UNUSEDPARAM", "-Wno-UNUSEDSIGNAL"),
         view,
         "--top-module",

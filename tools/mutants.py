@@ -96,7 +96,7 @@ class Copy:
         for name in names:
             target = self.tree / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            # Not copy2: cargo rebuilds what is newer, and a copy must not look older than the last planted bug.
+            # Not copy2: cargo rebuilds newer files, and a copy must not look older than the last planted bug.
             shutil.copy(source / name, target)
         (self.tree / "build").mkdir(exist_ok=True)
         (self.tree / "build" / "venv").symlink_to(ROOT / "build" / "venv")
@@ -151,8 +151,8 @@ class Copy:
             "PENSTOCK_DATA": str(DATA),
             "PENSTOCK_QUICK_MODELS": "1",
             "CARGO_TARGET_DIR": str(self.folder / "target"),
-            # A bug changes a line: compiling is most of what a try costs, so only what the line touches is compiled,
-            # and optimized little.
+            # A bug changes a line, and compiling is most of the cost of a try, so only the affected part is compiled,
+            # and with little optimization.
             "CARGO_INCREMENTAL": "1",
             "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
             "CARGO_PROFILE_RELEASE_DEBUG": "0",
@@ -195,7 +195,7 @@ def crates() -> dict[str, Path]:
 
 
 def judges(test: str) -> list[Path]:
-    """The files in which a test stands: for cargo a crate's tests of that name or, of its own ones, its sources."""
+    """The files of a test: for cargo, a crate's tests of that name or, for its own tests, its sources."""
     words = shlex.split(test)
     if words[0] != "cargo":
         named = [ROOT / word for word in words if (ROOT / word).exists()]
@@ -270,8 +270,8 @@ class Run:
 
 
 def main(only: str | None = None, plant: bool = True, again: bool = False) -> int:
-    """Tries the bugs whose name contains `only`, those that were caught before `again`; without `plant` only says
-    whether they can be planted.
+    """Tries the bugs whose name contains `only`, and with `again` also those that were caught before; without `plant`
+    only checks whether they can be planted.
     """
     mutants = [m for m in load() if only is None or only in m.name]
     complaints = [c for c in map(check, mutants) if c]

@@ -50,7 +50,7 @@ class RegistryError(Exception):
 
 @dataclass(frozen=True)
 class Engine:
-    """An entry of the registry; engines/engines.toml says what the words mean. Paths begin in the engine's folder."""
+    """An entry of the registry; engines/engines.toml explains the keys. Paths begin in the engine's folder."""
 
     name: str
     number: int
@@ -76,7 +76,7 @@ def find(root: Path, name: str, pattern: str) -> list[Path]:
 
 
 class Lines:
-    """Where an entry and its words stand in the registry's text."""
+    """The places of an entry and its words in the registry's text."""
 
     def __init__(self, text: str) -> None:
         self.text = text.splitlines()

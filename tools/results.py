@@ -32,8 +32,7 @@ BENCHES = (
     "xdp-rate",
     "xdp-soft",
 )
-# Programs of xdp-rate that the README shows: the shortest, two that look something up, and the one that is closest to
-# the paper's.
+# Programs of xdp-rate in the README: the shortest, two with lookups, and the one that is closest to the paper's.
 XDP_SHOWN = ("drop", "xdp1", "simple_firewall", "router_ipv4")
 RESULTS = ROOT / "bench" / "results"
 BEGIN, END = "<!-- results -->", "<!-- /results -->"

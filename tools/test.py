@@ -153,7 +153,7 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
             alone=True,
         ),
     ]
-    # Of a part of the tree, only the steps that have something to look at there.
+    # For a part of the tree, leave out steps that have nothing to check there.
     nothing = {
         "clippy": not packages,
         "cargo test": not packages,

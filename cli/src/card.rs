@@ -38,7 +38,7 @@ pub struct Card {
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
     pub wave: Option<Wave>,
-    /// Where frames come by.
+    /// The places that frames pass.
     pub hops: bool,
 }
 

@@ -190,7 +190,8 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
         }
         let mut key = (source, entered);
         if source == LOOPED {
-            // Its slot tells who it is, or, when it goes over loopback again, that it leaves a unit where it must be.
+            // Its slot identifies it. If it goes over loopback again, it is identified by leaving a unit at the
+            // expected place.
             let leaves = |(key, journey): (&Key, &Journey)| {
                 (key.1 == entered && matches!(place, Place::UnitOut(unit) if journey.is_in(Block::Unit(unit))))
                     .then_some(*key)

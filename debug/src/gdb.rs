@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A server for gdb and whatever else speaks its remote protocol, for one unit.
 //!
-//! One client at a time. The card goes on while it is connected, whether the unit is halted or not: between two packets
-//! the server has the card work. `detach`, `kill` and a connection that breaks all let the unit go on without
+//! One client at a time. The card goes on while a client is connected, whether the unit is halted or not: between two
+//! packets the server lets the card work. After `detach`, `kill` or a broken connection the unit goes on without
 //! breakpoints.
 
 use std::io::{self, ErrorKind, Read, Write};
@@ -58,8 +58,8 @@ pub enum GdbError {
     Listen(#[source] io::Error),
 }
 
-/// Serves one client after the other at `listener`, until `work`, which lets the card work and gets the way to the
-/// unit, says that it is over. `tell` gets who comes and goes, in sentences.
+/// Serves one client after the other at `listener`, until `work` reports the end; `work` lets the card work and gets
+/// the way to the unit. `tell` gets a sentence for each client that connects or disconnects.
 ///
 /// # Errors
 /// When the card fails, or the socket does. A client that does is one that has gone.
@@ -97,7 +97,7 @@ pub fn serve<W: Window>(
 enum SessionError {
     /// The card.
     Debug(DebugError),
-    /// The connection, or what came over it.
+    /// The connection, or the bytes that it received.
     Client(String),
 }
 

@@ -21,7 +21,7 @@ const IMEM_BYTES: u32 = 0x1_0000;
 /// Bits of HALT.
 const HALT: u32 = 1;
 const EBREAK_HALTS: u32 = 2;
-/// A core that does as it is told has halted after so many looks; each takes a few cycles where there are cycles.
+/// A core that obeys has halted after this many looks; each takes a few cycles on targets with cycles.
 const LOOKS: u32 = 200;
 
 /// Instructions that a core carries out for its debugger. All loads and stores are of words.
@@ -30,7 +30,7 @@ const LW: u32 = 0x2003;
 const SW: u32 = 0x2023;
 /// The value of the register ENGINE for an rpu.
 const RPU: u32 = 0x0075_7072;
-/// Registers that are borrowed, and put back: an address and what is there.
+/// Registers that are borrowed and restored: an address and its value.
 const AT: u32 = 5;
 const VALUE: u32 = 6;
 
@@ -49,7 +49,7 @@ pub enum DebugError {
     /// It must be halted for this.
     #[error("the unit runs; halt it first")]
     Runs,
-    /// It does not do as it is told.
+    /// The unit does not obey.
     #[error("the unit does not halt; is it held in reset?")]
     Stubborn,
     /// Its core is none that can be debugged.
@@ -151,9 +151,9 @@ impl<W: Window> Unit<W> {
         self.window.write(regs::UNIT_HALT, EBREAK_HALTS)
     }
 
-    /// Has the unit carry out one instruction; false when that waits in a load. It then ends when what it waits for is
-    /// there, or with the next [`Unit::halt`]. An interrupt is not taken in a step. A breakpoint where the unit stands
-    /// is passed over.
+    /// Lets the unit execute one instruction; false if the instruction waits in a load. The step then ends when the
+    /// load does, or with the next [`Unit::halt`]. A step takes no interrupt. It passes over a breakpoint at the
+    /// present instruction.
     pub fn step(&mut self) -> Result<bool, DebugError> {
         let pc = self.pc()?;
         self.known = [None; 32];

@@ -59,7 +59,7 @@ void set_bit(uint8_t* image, int index, bool value) {
     image[index >> 3] = static_cast<uint8_t>(value ? image[index >> 3] | mask : image[index >> 3] & ~mask);
 }
 
-// Where the model that runs on this thread says what went wrong, for example an assertion. The first one counts.
+// The place for faults of the model that runs on this thread, for example an assertion. The first one counts.
 thread_local std::string* failure_sink = nullptr;
 
 void fail(const std::string& text) {
@@ -133,7 +133,7 @@ enum StepResult : uint32_t { OutOfCycles = 0, Idle = 1, Failed = 2 };
 
 namespace {
 
-// Where the model that runs on this thread notes frames that come by, if anybody wants to know, and its cycle.
+// The place where the model that runs on this thread records passing frames, if enabled, and its cycle.
 thread_local std::vector<Hop>* hop_sink = nullptr;
 thread_local const uint64_t* hop_cycle = nullptr;
 
@@ -173,8 +173,8 @@ struct Arrival {
     int64_t rate = 0;
     int64_t arrived = Idle;  // since the beat before
 
-    // The first beat after a rest is there at once: its bytes came meanwhile. While the bus is behind the wire, beats
-    // wait for it.
+    // The first beat after a pause is there at once: its bytes arrived meanwhile. While the bus is slower than the
+    // wire, beats wait for it.
     void tick(int64_t due) { arrived = arrived == Idle ? due * Byte : std::min(arrived + rate, due * Byte + Burst); }
     bool ready(int64_t due) const { return rate == 0 || arrived >= due * Byte; }
     void take(int64_t due) {
@@ -282,7 +282,7 @@ public:
         }
     }
 
-    // Takes note of what the coming edge moves, and says whether anything is on its way.
+    // Records the transfers of the coming edge, and returns whether anything is in flight.
     bool sample(uint64_t cycle) {
         if (axi.bvalid && axi.bready) written.pop_front();
         if (axi.rvalid && axi.rready) {
@@ -562,7 +562,8 @@ struct Card {
             units[u]->clk = 0;
             units[u]->rst = top.rst;
         }
-        // Registers stand on both sides of the wires, so that one pass settles them; a path through asks for more.
+        // Both sides of the wires have registers, so that one pass settles them; a combinational path needs more
+        // passes.
         for (int pass = 0; pass == 0 || !settled(); pass++) {
             if (pass == 8) return fail("the wires between card and units do not settle");
             top.eval();
@@ -654,7 +655,7 @@ struct Card {
         return OutOfCycles;
     }
 
-    // One AXI4-Lite write; traffic goes on meanwhile. Returns the response, or 4 when none came.
+    // One AXI4-Lite write; traffic goes on meanwhile. Returns the response, or 4 if there was none.
     uint32_t write(uint32_t address, uint32_t value) {
         listen();
         top.s_axil_awaddr = address;
@@ -680,7 +681,7 @@ struct Card {
         return response;
     }
 
-    // One AXI4-Lite read; traffic goes on meanwhile. Returns the response, or 4 when none came.
+    // One AXI4-Lite read; traffic goes on meanwhile. Returns the response, or 4 if there was none.
     uint32_t read(uint32_t address, uint32_t* value) {
         listen();
         top.s_axil_araddr = address;
@@ -787,7 +788,7 @@ EXPORT size_t penstock_exits(const Card* card, const Exit** exits, const uint8_t
     return card->exits.size();
 }
 
-// Whether to note frames that come by.
+// Whether to record passing frames.
 EXPORT void penstock_keep_hops(Card* card, uint32_t keep) { card->keep_hops = keep; }
 
 // The hops recorded since the last penstock_clear.

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The manifest of a card: a TOML file that says what the card is made of.
+//! The manifest of a card: a TOML file that describes the card.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -183,7 +183,7 @@ pub struct Override {
     pub policy: Option<Policy>,
 }
 
-/// A manifest that does not say what a card is made of.
+/// A manifest that is not a valid description of a card.
 #[derive(Debug, thiserror::Error)]
 pub enum DesignError {
     /// The file cannot be read.
@@ -281,8 +281,7 @@ impl<'a> Split<'a> {
         Some(self.own.remove(at).2)
     }
 
-    /// A table of an engine that nobody has taken is a fault; `owner` says whose table it is in, and of what engine
-    /// that is.
+    /// An engine's table that no part has used is a fault; `owner` names the table around it and its engine.
     fn end(&self, table: &str, owner: &dyn Engine) -> Result<(), Fault> {
         match self.own.first() {
             None => Ok(()),
@@ -424,7 +423,7 @@ fn block(
     Ok(Inline { name, engine, part, program })
 }
 
-/// A tenant behind those before, on a card of so many ports.
+/// A further tenant, on a card of this many ports.
 fn tenant(table: Spanned<DeTable<'_>>, ports: u32, before: &[Tenant]) -> Result<Tenant, Fault> {
     let of: TenantOf = read(table, "")?;
     let taken = |name: &str| before.iter().any(|tenant| tenant.name == name);

@@ -116,7 +116,7 @@ pub enum Work {
     Moving,
     /// Nothing moves any more, and may again: a debugger is at work at a unit.
     Waiting,
-    /// Every frame has come out, was dropped and counted, or will not come.
+    /// Every frame has left, was dropped and counted, or will not leave.
     Done,
 }
 
@@ -147,8 +147,8 @@ impl Made {
         self.bytes += bytes as u64 + WIRE_OVERHEAD;
     }
 
-    /// Whether to wait for more, now that nothing else happens: the last one came just now, and so they have not too
-    /// long.
+    /// Whether to wait for more frames now that nothing else happens: the last one left recently, so the others are not
+    /// overdue.
     pub fn go_on(&mut self, now: u64, just_now: bool) -> bool {
         if self.alone_since.is_none() {
             self.bytes = 0;
@@ -166,8 +166,8 @@ pub struct Run {
     pub departures: Vec<Departure>,
     /// Frames that did not, by reason.
     pub drops: Drops,
-    /// Frames that programs made and that left in this run, or were lost, and those that inline blocks made: with those
-    /// sent as many as departures, drops and what blocks absorbed.
+    /// Frames that programs made and that left in this run or were lost, and frames that inline blocks made: together
+    /// with the sent ones they equal departures, drops and absorbed frames.
     pub generated: u64,
     /// Cycle in which the first frame could enter; 0 on `soft`.
     pub start: u64,
@@ -182,7 +182,7 @@ pub struct Run {
     pub faults: Vec<String>,
     /// Lines that programs have printed.
     pub log: Vec<String>,
-    /// Where frames came by, in time order; on `rtl`, when it was told to record it.
+    /// The places that frames passed, in time order; on `rtl`, if recording was enabled.
     pub hops: Vec<Hop>,
 }
 
@@ -246,7 +246,7 @@ pub enum DeviceError {
     /// The model could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The card refused an access, did not come up, or broke a contract of its own.
+    /// The card refused an access, did not start, or broke its own contract.
     #[error(transparent)]
     Card(#[from] CardError),
     /// An engine could not do its part.
@@ -282,10 +282,10 @@ pub trait Device {
     fn load(&mut self, image: &Image) -> Result<(), DeviceError>;
 
     /// Gives a part another program between two frames: no frame is lost or waits for a unit, and the clock goes on.
-    /// Gives the names of the program's tables, and whether each kept what it held.
+    /// Returns the names of the program's tables, and whether each kept its contents.
     ///
     /// # Errors
-    /// The engine starts anew with another program, or there is no room for it beside the one that runs, which then
+    /// If the engine restarts with another program, or if there is no room for it beside the running one, which then
     /// goes on.
     fn swap(&mut self, image: &PartImage) -> Result<Kept, DeviceError>;
 
@@ -293,21 +293,21 @@ pub trait Device {
     /// ([`penstock_engine::Driver::refill`]).
     fn refill(&mut self, image: &PartImage) -> Result<(), DeviceError>;
 
-    /// Has the dispatcher give frames of ports and host to the units of these groups, by their indices, instead of
-    /// those that the design says; no frame is lost. At least one.
+    /// Lets the dispatcher give frames of ports and host to the units of these groups, by their indices, instead of
+    /// those of the design; no frame is lost. At least one group is required.
     fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError>;
 
     /// Queues frames; [`Device::run`] carries them.
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;
 
-    /// Runs until every queued frame has come out, was dropped and counted, or is lost, and, when programs made frames,
-    /// until none has come for [`GENERATE_QUIET`] cycles (on `soft` instructions). The first of them must come within
-    /// 300 cycles of the last frame that was sent or, when none was sent, in as many as that. Programs that do not stop
-    /// are a fault, and end the run.
+    /// Runs until every queued frame has left, was dropped and counted, or is lost. If programs made frames, it also
+    /// runs until none has left for [`GENERATE_QUIET`] cycles (on `soft` instructions). The first of them must leave
+    /// within 300 cycles of the last sent frame or, if none was sent, within [`GENERATE_QUIET`]. Programs that do not
+    /// stop are a fault, and end the run.
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError>;
 
-    /// Carries queued frames on for a while, as [`Device::run`] does until nothing moves. Between two calls the card
-    /// can be looked at; `run` then ends what was begun, and its figures and departures are those of the whole.
+    /// Carries queued frames on for a while, as [`Device::run`] does until nothing moves. The card can be inspected
+    /// between two calls; a later `run` completes the work, and its figures and departures cover the whole.
     fn work(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError>;
 
     /// Lets the card work for so many cycles, in which queued frames enter as they can; gives the frames that left

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where a frame came by on its way through the card, cycle for cycle (device/rtl/trace/card_trace.sv).
+//! The places that a frame passed on its way through the card, cycle for cycle (device/rtl/trace/card_trace.sv).
 
 use crate::rtl;
 

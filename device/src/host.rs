@@ -115,7 +115,7 @@ impl Host {
         bus.write(regs::CARD_UNIT_ENABLE, 0)?;
         self.enabled = 0;
         drain(bus, all)?;
-        // All of them before the first is filled: tables of a group may come to lie where those of another one were.
+        // All of them before the first is filled: tables of a group may be placed where those of another one were.
         bus.write(regs::CARD_UNIT_WRITE_MASK, all)?;
         bus.write(UNIT_WINDOW + regs::UNIT_RESET, 1)?;
         for group in &image.groups {
@@ -324,7 +324,7 @@ impl Host {
         Ok(woken)
     }
 
-    /// Whether a unit has declared its slots. When it had to by now, an error says why it has not.
+    /// Whether a unit has declared its slots. If it is overdue, an error gives the reason.
     pub fn has_slots(&self, bus: &mut dyn Bus, unit: u32, had_to: bool) -> Result<bool, DeviceError> {
         bus.write(regs::CARD_SLOTS_UNIT, unit)?;
         if bus.read(regs::CARD_SLOTS_TOTAL)? > 0 {
@@ -414,8 +414,8 @@ impl Host {
         Ok(driver.ending(bus, unit, pc)?.map(|text| format!("unit {unit}: {text}")))
     }
 
-    /// Adds to faults what the error flags of the units say, once for all units with the same error. Flags that were
-    /// reported before are taken out of the counters, until the next load.
+    /// Adds the meaning of the units' error flags to the faults, once for all units with the same error. Flags that
+    /// were reported before are removed from the counters, until the next load.
     pub fn report_errors(
         &mut self,
         bus: &mut dyn Bus,
@@ -446,7 +446,7 @@ impl Host {
         Ok(())
     }
 
-    /// All counters of the card but those of inline blocks.
+    /// All counters of the card except those of inline blocks.
     pub fn counters(&mut self, bus: &mut dyn Bus) -> Result<Counters, DeviceError> {
         let mut units = (0..self.units).map(|unit| unit_counters(bus, unit)).collect::<Result<Vec<_>, _>>()?;
         self.count_units(bus, &mut units)?;
@@ -514,9 +514,9 @@ fn numbers(what: &str, numbers: &[u32]) -> String {
     format!("{what}{plural} {}", ranges.collect::<Vec<_>>().join(", "))
 }
 
-/// The unit that an entry of the flow table names: its own, of `all` units in turn. While that unit is not among the
-/// `enabled` ones, another unit stands in, a different one for each entry of the unit, and stays while others come and
-/// go. When a unit goes, only its own flows move, and they come back to it.
+/// The unit of an entry of the flow table: its own, of `all` units in turn. While that unit is not `enabled`, another
+/// unit stands in, a different one for each entry of the unit, and keeps the entry while others leave and return. When
+/// a unit leaves, only its own flows move, and they return with it.
 fn unit_of_flows(entry: usize, all: &[u32], enabled: u32) -> Option<u32> {
     let (round, own) = (entry / all.len().max(1), entry % all.len().max(1));
     let others = (0..all.len().saturating_sub(1)).map(|next| (own + 1 + (round + next) % (all.len() - 1)) % all.len());
@@ -697,7 +697,7 @@ mod tests {
                     units == 1 || most <= share + share.div_ceil(units - 1),
                     "{units} units without {gone}: {most}"
                 );
-                // Those who stand in stay while another one goes.
+                // Units that stand in keep their entries while another one leaves.
                 let other = (gone + 1) % units as u32;
                 for (one, two) in without.iter().zip(&table(enabled & !(1 << gone | 1 << other))) {
                     assert!(one == two || *one == Some(other) || units < 3);

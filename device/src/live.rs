@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A design in native code as a stream: frames go in as they come, frames come out as they leave, and units are looked
-//! at, taken out of the dispatch and loaded anew in between.
+//! A design in native code as a stream: frames enter and leave continuously, and in between units are inspected, taken
+//! out of the dispatch and reloaded.
 //!
 //! ```no_run
 //! use penstock_device::{Design, Device, Image, Port, Root, SoftDevice};
@@ -76,8 +76,8 @@ impl SoftDevice {
         Ok(())
     }
 
-    /// Lets all units run until none has anything to do, gives up those that cannot go on any more, lets drivers answer
-    /// records, and hands out what has left: where, and its bytes.
+    /// Lets all units run until none has anything to do, gives up units that cannot go on, lets drivers answer records,
+    /// and returns the frames that have left, each with its port.
     pub fn pump(&mut self) -> impl Iterator<Item = (Port, &[u8])> {
         self.card.settle();
         self.card.give_up_full();
@@ -245,8 +245,8 @@ impl SoftDevice {
         self.drop_dead()
     }
 
-    /// Loads one unit anew while the others have their frames: it gets no more, sends those that it has, and starts.
-    /// One that was dead lives again. [`SoftDevice::is_up`] says when it takes frames.
+    /// Reloads one unit while the others have their frames: it gets no more, sends those that it has, and restarts. A
+    /// dead unit works again. [`SoftDevice::is_up`] tells when it takes frames.
     pub fn start_unit(&mut self, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let bit = self.bit(unit)?;
         for _ in 0..QUIET_POLLS {
@@ -260,9 +260,9 @@ impl SoftDevice {
         self.host.load_unit(&mut SoftBus(&mut self.card), unit, image)
     }
 
-    /// Whether the unit that was started has declared its slots, and takes frames unless it was disabled. Frames can
-    /// flow between two calls, each of which lets it go on for a while; an error says that it does not come up. It is
-    /// out of the dispatch then. One that is halted is up, and takes frames when it has declared its slots.
+    /// Whether the started unit has declared its slots, and takes frames unless it was disabled. Each call lets it go
+    /// on for a while, and frames can flow between two calls. If it does not start, there is an error, and the unit is
+    /// out of the dispatch. A halted unit is up, and takes frames when it has declared its slots.
     pub fn is_up(&mut self, unit: u32) -> Result<bool, DeviceError> {
         let bit = self.bit(unit)?;
         let is_asleep =

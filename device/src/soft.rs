@@ -50,7 +50,7 @@ pub struct SoftDevice {
     pub(crate) told: usize,
     /// What [`Device::work`] has begun.
     flight: Option<Flight>,
-    /// Why a driver could not answer the records of its blocks, until it is told.
+    /// The reason why a driver could not answer the records of its blocks, until it is reported.
     pub(crate) unserved: Option<String>,
 }
 

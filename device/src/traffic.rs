@@ -120,8 +120,8 @@ impl Traffic {
         }
     }
 
-    /// The order in which frames from this one on come: those of each port as they stand, of several ports the earliest
-    /// first.
+    /// The order in which frames from this one on enter: those of each port in their given order, and among several
+    /// ports the earliest first.
     pub(crate) fn by_time(&self, first: usize) -> Vec<usize> {
         // A clock that was set back in a capture stands still until it has caught up.
         let mut latest = BTreeMap::<Port, u64>::new();
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn frames_of_several_ports_come_by_time() {
         let mut traffic = Traffic::default();
-        // The clock of port 0 is set back; frames of one time come as they stand.
+        // The clock of port 0 is set back; frames with equal times keep their order.
         for (port, time) in [(0, 5), (0, 3), (0, 8), (1, 1), (1, 5), (1, 9), (1, 9)] {
             traffic.push(Port::Ethernet(port), &[0; 60], time);
         }

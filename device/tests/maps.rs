@@ -479,7 +479,7 @@ fn two_groups(root: &Root) -> Design {
     Design::parse(&root.join("designs/maps.toml"), &text).unwrap()
 }
 
-/// Each group of units has maps of its own, and its processors are those of its units.
+/// Each group of units has its own maps, and its processors are those of its units.
 #[test]
 fn groups_have_their_own() {
     let root = Root::find().unwrap();
@@ -510,7 +510,7 @@ fn groups_have_their_own() {
     }
 }
 
-/// Where maps lie on a card in RTL follows from all its groups: images are not put together from others.
+/// The places of maps on a card in RTL follow from all its groups: images are not combined from others.
 #[test]
 fn groups_of_different_images_do_not_meet() {
     let root = Root::find().unwrap();
@@ -525,7 +525,8 @@ fn groups_of_different_images_do_not_meet() {
     assert!(error.contains("maps of two groups of units lie in the same place"), "{error}");
 }
 
-/// Between two frames, so that each is in the counts once; the next program goes on where the one before was.
+/// The swap happens between two frames, so that each frame is in the counts once; the next program continues the
+/// counts.
 #[test]
 fn a_swap_keeps_maps() {
     let root = Root::find().unwrap();

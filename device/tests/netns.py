@@ -210,7 +210,7 @@ class Up:
         return json.loads(self.ctl("--json", "status"))["status"]
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> dict[str, Any]:
-        """Ends it, which it must do well, and gives what it has left behind."""
+        """Ends it, which must succeed, and returns its output."""
         self.process.send_signal(how)
         out, _ = self.process.communicate(timeout=20)
         assert self.process.returncode == 0, out + self.stderr()

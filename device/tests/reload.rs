@@ -10,7 +10,7 @@ use penstock_device::{
     Design, Device, Image, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Traffic, open, regs,
 };
 
-/// A design of so many units, and its image with a program of which the text behind `main(void)` is given.
+/// A design of this many units, and its image with a program, of which the text after `main(void)` is given.
 fn image_of_main(root: &Root, units: u32, body: &str) -> (Design, Image) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -106,7 +106,8 @@ fn each_run_has_its_own_figures() {
             assert_eq!((counters.ports[0].rx_frames, counters.ports[0].rx_bytes), (frames, 100 * frames), "{target}");
             assert_eq!(counters.ports[1].tx_frames, frames - refused);
             assert_eq!((counters.units[0].rx_frames, counters.units[0].refused), (frames, refused));
-            // A flag that was up already says nothing about this run; what rose before the first one belongs to that.
+            // A flag that was already up does not count for this run; one that rose before the first run belongs to
+            // that.
             let errors = if faults == 0 { 0 } else { 1 << 8 | 1 << 10 };
             assert_eq!((outcome.faults.len(), counters.units[0].errors), (faults, errors), "{target}");
             let wire_bits = 8 * frames * (100 + 24);
@@ -195,7 +196,7 @@ fn units_are_loaded_one_by_one_under_traffic_that_never_ends() {
         let run = run(&mut device, &traffic(10, 100));
         assert_eq!(run.departures.iter().map(|frame| frame.bytes[0]).collect::<Vec<_>>(), [2; 10]);
         let units = device.counters().unwrap().units;
-        // By hash the last unit has had none since it was loaded, so it has told nothing.
+        // By hash the last unit has had no frame since it was loaded, so it has not reported anything.
         let tell = if policy == Policy::RoundRobin { 2 } else { 1 };
         for (number, unit) in (0..).zip(&units[..tell]) {
             let told = device.read_unit(number, regs::UNIT_DEBUG_OUT_L).unwrap();

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use penstock_device::{Design, Device, Image, Port, Rate, Request, Root, Run, Target, Traffic, open};
 use serde_json::{Value as Json, json};
 
-/// Frames come back with the program's mark in the bytes 20 and 21, the processor in 22 and 23, and in 24 to 27 what
-/// the map NOTES has for number 3. Between the two marks stand requests, for other rows to come between.
+/// Frames come back with the program's mark in the bytes 20 and 21, the processor in 22 and 23, and in 24 to 27 the
+/// entry 3 of the map NOTES. Between the two marks there are requests, so that other rows can come between.
 const SOURCE: &str = r#"
 #include <bpf.h>
 #define MAP(name, kind, of, entries) \
@@ -212,7 +212,7 @@ fn what_has_no_room_changes_nothing() {
     }
 }
 
-/// Lines that were printed before a swap are there behind it, each once.
+/// Lines that were printed before a swap are still there after it, each once.
 #[test]
 fn lines_stay() {
     let folder = Folder::new("lines");

@@ -39,7 +39,7 @@ def test_not_a_capture(content: bytes, tmp_path: Path, make_design: DesignMaker)
 @pytest.mark.parametrize("missing", ["design", "capture", "program", "table", "folder"])
 @pytest.mark.parametrize("kind", ["nothing", "wrong kind"])
 def test_missing_file(missing: str, kind: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """A file that is not there, or a folder in its place: the message names it and says what to give."""
+    """If a file does not exist, or is a folder, the message names it and the way out."""
     place = tmp_path / "nowhere"
     if kind == "wrong kind":
         place.write_text("") if missing == "folder" else place.mkdir()

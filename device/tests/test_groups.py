@@ -79,7 +79,7 @@ def has_protocol(frame: bytes, protocol: int) -> bool:
 
 
 def test_programs_compiled_for_a_design(tmp_path: Path) -> None:
-    """A program that names a group compiles when it is told the design, and the message says so when it is not."""
+    """A program that names a group compiles if the design is given; otherwise the message asks for it."""
     program = tmp_path / "names.c"
     program.write_text(
         '_Static_assert(PN_FIRST_INSPECT == 12 && PN_COUNT_INSPECT == 4, "");\nint main(void) { return 0; }\n'
@@ -302,8 +302,8 @@ def test_options_name_a_group(tmp_path: Path) -> None:
 
 
 def test_from_python(tmp_path: Path) -> None:
-    """The groups of a device; programs, numbers of units and tables of one of them; registers say who gets the ports'
-    frames.
+    """The groups of a device; programs, numbers of units and tables of one of them; registers show which groups get the
+    ports' frames.
     """
     frames = [
         bytes(Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / TCP() / word) for word in (b"/etc/passwd", b"needle")

@@ -42,7 +42,7 @@ SERVER = """
     server.serve_forever()
 """
 
-# Fetches /small so many times from each of so many threads, each time over a connection of its own.
+# Fetches /small several times from each of several threads, each time over a new connection.
 CONNECTIONS = """
     import sys, threading, urllib.request
     print("ready", flush=True)
@@ -58,8 +58,8 @@ CONNECTIONS = """
     print(sum(good))
 """
 
-# Sends numbered datagrams from argv[1] to argv[2] from when the file argv[3] is there until it is gone, some ports at
-# each end, a few at a time; and counts those that come.
+# Sends numbered datagrams from argv[1] to argv[2] while the file argv[3] exists, some ports at each end, a few at a
+# time; and counts those that arrive.
 NUMBERS = """
     import os, socket, struct, sys, threading, time
     own, other, go = sys.argv[1:4]
@@ -325,7 +325,7 @@ def test_reload_under_load(units: int, driver: str, net: Net, tmp_path: Path, ma
             assert f"unit {units - 1} has not declared its slots" in refusal
             assert "the program before goes on" in refusal and up.status()["programs"][0].endswith("counter2.c")
             assert all(mark_of(unit) in {0, 2} for unit in range(units))
-        # One that comes up on all units but the last, and only here not: those that had it get the one before again.
+        # A program that starts on all units except the last: those that had it get the old one again.
         if number == 3 and units > 1:
             up.ctl("debug", str(units - 1), "1")
             assert f"unit {units - 1} has not declared its slots" in up.refusal("reload", tmp_path / "picky.c")
@@ -370,7 +370,7 @@ def test_a_hanging_unit_is_taken_out(net: Net, tmp_path: Path, make_design: Desi
 
 
 def test_interfaces_that_go_and_come(driver: str, net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """One pair of ports goes on while an interface of the other is down, removed, and made anew."""
+    """One pair of ports goes on while an interface of the other is down, removed, and created again."""
     up = Up(net, tmp_path, make_design(FORWARD, ports=4), ports=4, driver=driver)
 
     def passes(pair: int) -> bool:

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random firmware on random frames: both targets do what a plain Python evaluation of the same program says."""
+"""Random firmware on random frames: both targets agree with a plain Python evaluation of the same program."""
 
 from __future__ import annotations
 
@@ -252,8 +252,8 @@ def test_rate(gbps: int, tmp_path: Path, make_design: DesignMaker) -> None:
     assert 240 < run.result["latency_ns"]["p50"] < 1000
 
 
-# Frames climb: each unit hands what it gets to a higher one, which of them the frame's number says; the highest sends
-# it out.
+# Frames climb: each unit passes its frames to a higher unit, which the frame's number selects; the highest sends them
+# out.
 CLIMB = """
 #include <penstock.h>
 int main(void) {

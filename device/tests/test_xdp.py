@@ -96,7 +96,7 @@ def test_auto_says_why_it_is_not_xdp(net: Net, tmp_path: Path) -> None:
 
 
 def test_xdp_is_refused_with_the_way_out(has_xdp: None, net: Net, tmp_path: Path) -> None:
-    """And what is refused leaves the interface as it was, a program of others included."""
+    """A refusal leaves the interface unchanged, including a program of another user."""
     up = Up(net, tmp_path, FORWARD, driver="xdp")
     assert up.status()["driver"] == "AF_XDP (native, copied)"
     assert shows_xdp(net, "p0") and shows_xdp(net, "p1")
@@ -204,7 +204,7 @@ def test_what_the_ring_cannot_hold_is_counted(has_xdp: None, net: Net, tmp_path:
 
 
 def test_all_queues_are_served(has_xdp: None, net: Net, tmp_path: Path) -> None:
-    """Frames of each queue of an interface come to the card; also of those that it gets while the card is up."""
+    """Frames of each queue of an interface reach the card, even of queues that are added while the card is up."""
     for place, outer, inner in ((LEFT, "l1", "p2"), (RIGHT, "r1", "p3")):
         net.run(CARD, "ip", "link", "del", inner)
         net.link(place, outer, inner, queues=4)

@@ -255,7 +255,8 @@ module deparser
   // ---- REPAIR: bits of the checksums that change
   half_t ip_flip_q, l4_flip_q;
 
-  // 0 has two forms. UDP writes the other one, for 0 says that there is no checksum; and who wrote it so keeps it.
+  // 0 has two forms. UDP writes the other one, because 0 means no checksum; a checksum that had the other form keeps
+  // it.
   function automatic half_t repaired(sum_t sum, half_t came, logic udp);
     logic [16:0] once;
     half_t checksum;

@@ -10,9 +10,8 @@
 //            are one         place            extensions  header   header's place
 //                                             in each     begins
 //
-// One frame a cycle; the headers come 14 cycles after the last beat of those that are looked at: the second, or the
-// only one. The parser listens to a stream that goes elsewhere, so it never holds anybody up; beats may have gaps
-// between them.
+// One frame a cycle; the headers follow 14 cycles after the last beat that is parsed: the second, or the only one. The
+// parser listens to a stream that goes elsewhere, so it never stalls it; beats may have gaps between them.
 //
 // Short paths: places are counted in units at which a header can begin (4 bytes after IP's, 8 between extensions), and
 // two steps move the frame's bytes by them, so a byte has at most seven sources in a cycle. For the walk along the
@@ -117,7 +116,7 @@ module header_parser
     logic [2:0][15:0] kinds;
     logic [1:0] tag;
     for (int unsigned k = 0; k < 3; k++) kinds[k] = {join_q.bytes[12+4*k], join_q.bytes[13+4*k]};
-    // A tag is there with the type behind it.
+    // A tag is present if the type after it is.
     for (int unsigned k = 0; k < 2; k++) tag[k] = is_tag(kinds[k]) && join_q.len >= len_t'(18 + 4 * k);
     tags_d.valid = join_q.valid;
     tags_d.vlan  = tag[0];

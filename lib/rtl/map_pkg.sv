@@ -48,9 +48,9 @@ package map_pkg;
     map_t       map;
   } map_info_t;
 
-  // A part of a request. An access is one: the value in `data`, what compare-and-exchange compares with above it. A
-  // lookup or a deletion is the key in up to four, zeros behind it; an update the key, then the value in as many as its
-  // bytes need.
+  // A part of a request. An access is one part: the value in `data`, with the comparison value of compare-and-exchange
+  // above it. A lookup or a deletion is the key in up to four parts, followed by zeros. An update is the key, then the
+  // value in as many parts as its bytes need.
   typedef struct packed {
     logic        last;
     logic        key_end;  // the last of the key

@@ -2,8 +2,8 @@
 `default_nettype none
 `ifndef SYNTHESIS
 
-// A channel of card memory for simulations: one DDR4 channel or HBM pseudo-channel at 250 MHz. It keeps what is
-// written; where nobody wrote, each byte is `Fresh`.
+// A channel of card memory for simulations: one DDR4 channel or HBM pseudo-channel at 250 MHz. It keeps written bytes;
+// all other bytes are `Fresh`.
 //
 // Timing, in cycles of 4 ns:
 // - An answer comes Latency cycles (150 ns with the queue) after its burst had its turn, and RowMiss later if a row had

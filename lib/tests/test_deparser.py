@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The deparser: frames that leave are, byte for byte, those that Scapy makes of the same edits, and of frames that are
-damaged or whose checksums are wrong those of native code (lib/headers/examples/edit.rs).
+"""The deparser: frames that leave equal, byte for byte, Scapy's result of the same edits; for damaged frames and frames
+with wrong checksums, they equal the result of native code (lib/headers/examples/edit.rs).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PARTS = [*SOURCE["header"], *SOURCE["part"]]
 LAYERS = {name: layer["bytes"] for name, layer in SOURCE["layer"].items()}
 TAGS = ("vlan", "vlan2")
 SHIMS = (*TAGS, "mpls")
-# Where the header behind IP has its checksum, and how much of it is not payload.
+# The offset of the checksum in the header after IP, and the size of the header.
 SUM_AT = {"tcp": 16, "udp": 6, "icmp": 2}
 L4_BYTES = {"tcp": 20, "udp": 8, "icmp": 8}
 

@@ -152,8 +152,8 @@ class Device:
         same name, types and sizes keep what they hold: returns for each table of the program, constants aside, whether
         it was kept. On rtl the other tables must find room beside those of the program before.
 
-        Raises what `load` does, and UnsupportedError when the engine starts anew with another program; the program
-        before then goes on.
+        Raises the exceptions of `load`, and UnsupportedError if the engine restarts with another program; the old
+        program then goes on.
         """
         maps, messages = self._card.swap(group, program)
         if messages:
@@ -161,7 +161,7 @@ class Device:
         return dict(maps)
 
     def set_routes(self, routes: Mapping[str, object]) -> None:
-        """Gives the card other routes, until the next `load`: what `bpf_fib_lookup` asks. Programs go on.
+        """Gives the card other routes for `bpf_fib_lookup`, until the next `load`. Programs go on.
 
         A mapping with the keys "interfaces", "routes" and "neighbours", written as in a file of routes
         (docs/designs.md); addresses may be `ipaddress` objects. Raises RoutesError; the routes then stay as they were.
@@ -238,8 +238,9 @@ class Device:
         return frames
 
     def receive(self, port: int | str) -> list[bytes]:
-        """Takes the frames that have left at a port (a number, or "host"), each once. Runs first what is still queued,
-        and raises what `run` does."""
+        """Takes the frames that have left at a port (a number, or "host"), each once. First runs all queued frames, and
+        raises the exceptions of `run`.
+        """
         if self._card.queued():
             self.run()
         taken = [frame.data for frame in self._inbox if frame.port == port]

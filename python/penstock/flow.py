@@ -223,7 +223,7 @@ class Element:
         return map(context_of, asked(self._card, "dump", element=self.name))
 
     def __len__(self) -> int:
-        """How many contexts there are, with those whose time is over and that nobody has looked at since."""
+        """The number of contexts, including expired ones that have not been visited since."""
         return self._about()["contexts"]
 
     def get(self, key: Any) -> Context | None:

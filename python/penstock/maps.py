@@ -170,7 +170,7 @@ class Map:
         return found[0] if found else default
 
     def set(self, key: Any, value: Any, *, when: str = "any") -> None:
-        """Sets an entry; `when="noexist"` only a new one, `when="exist"` only one that is there."""
+        """Sets an entry; `when="noexist"` only a new one, `when="exist"` only an existing one."""
         if when not in ("any", "noexist", "exist"):
             raise _native.UnsupportedError(f"`{when}` says not when: give any, noexist or exist")
         asked(self._card, "set", name=self.name, key=written(key), value=written(value), store=when)

@@ -180,7 +180,9 @@ class Unit:
         self.write(regs.UNIT_POKE, 1)
 
     def evict(self) -> None:
-        """Raises the evict interrupt: the program should save what it must and say that it is ready (`ready_to_evict`)."""
+        """Raises the evict interrupt: the program should save its state and report that it is ready
+        (`ready_to_evict`).
+        """
         self.write(regs.UNIT_EVICT, 1)
 
     @property

@@ -187,7 +187,7 @@ impl Card {
         Ok(Report { run, times_ns, json })
     }
 
-    /// Lets the card work for so many cycles; gives what left.
+    /// Lets the card work for this many cycles; returns the frames that left.
     pub fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, Error> {
         if self.target == Target::Soft {
             // Refused, and with its frames where they were.

@@ -248,7 +248,7 @@ def test_cycles_pass_step_by_step(target: str) -> None:
             early += card.step(50)
         assert 20 <= len(early) < 30 and card.receive(1) == [frame.data for frame in early] == frames[: len(early)]
         taken = len(early)
-        # Frames sent meanwhile go behind those that have not entered yet.
+        # Frames sent meanwhile follow those that have not entered yet.
         assert card.counters().ports[0].rx_frames < 200
         card.send(frames[200:])
         early += card.step(10)

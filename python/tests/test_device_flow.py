@@ -102,8 +102,7 @@ def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
         assert (expired.kind, expired.state) == ("expired", "OPEN")
         knock.clear()
         assert len(knock) == 0
-        # Another load knows nothing of what has been, nor of events that nobody took, nor of frames that were on their
-        # way.
+        # Another load starts without the old contexts, the events that were not taken, and the frames in flight.
         card.send([tcp(f"192.0.2.{host}", KNOCKS[0]) for host in range(60)])
         if target == "rtl":
             card.step(400)
@@ -261,7 +260,7 @@ def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target:
 
 
 def test_events_are_kept_by_their_kinds(tmp_path: Path, target: str) -> None:
-    """A flood of new flows fills the queue and what a row says is lost, unless only that is to be kept."""
+    """A flood of new flows fills the queue, and the events of rows are lost unless only those are selected."""
     text = "element guard {\n key ip.src\n flow age\n table 62 evict lowest\n udp.dport == 7 => notify, drop\n ip => keep, drop\n}"
     flood = [udp(f"10.1.{number >> 8}.{number & 255}", 5) for number in range(4200)]
     with Device.open(design_of(tmp_path, text), target) as card:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The guides, as a newcomer follows them: every block is written to its file, run as Python, or called, and prints what
-stands there.
+"""The guides, as a newcomer follows them: every block is written to its file, run as Python, or called, and prints the
+output of the page.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def call(command: str) -> str:
     done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True, env=os.environ)
     assert done.returncode == 0, done.stdout + done.stderr
     if "pytest" in command:
-        # Every test of the guide runs on both targets unless it is told one.
+        # Every test of the guide runs on both targets unless one is selected.
         tests = len(
             re.findall(r"^def test_", "".join(path.read_text() for path in Path().glob("*/test_*.py")), re.MULTILINE)
         )

@@ -190,7 +190,7 @@ def test_interrupts_debug_words_and_variables(target: str, tmp_path: Path) -> No
         unit.evict()
         card.run()
         assert unit.ready_to_evict and not other.ready_to_evict
-        # A variable that the host sets is what the program goes on with.
+        # The program goes on with a variable that the host has set.
         address, _ = variable(card, "frames")
         for each in card.units:
             each.dmem.set_word(address, 200)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The shipped designs of XDP programs on real captures: every frame that leaves is what Scapy and plain Python say, on
-both targets.
+"""The shipped designs of XDP programs on real captures: every frame that leaves equals that of Scapy and plain Python,
+on both targets.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def test_a_firewall_on_captures(target: str) -> None:
 
 
 def flow_hash(source: bytes, dest: bytes, source_port: bytes, dest_port: bytes) -> int:
-    """The program's hash of a flow; it reads what stands in network order as a little-endian machine does."""
+    """The program's hash of a flow; it reads network order as a little-endian machine does."""
     word = 0xFFFFFFFF
 
     def rotate(x: int, by: int) -> int:

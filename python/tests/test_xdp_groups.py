@@ -43,7 +43,7 @@ def through(card: Device, group: str, frames: list[bytes]) -> list[bytes]:
 
 
 def test_maps_of_one_name(target: str, tmp_path: Path) -> None:
-    """The same program in both: neither counts what the other one has seen, and the host reads and writes the one that
+    """The same program in both groups: neither counts the other's frames, and the host reads and writes the group that
     it names.
     """
     rng = random.Random(23)

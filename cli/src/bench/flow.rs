@@ -68,8 +68,8 @@ pub fn bytes_a_cycle(gbps: f64, mhz: f64) -> f64 {
     gbps * 1000.0 / 8.0 / mhz
 }
 
-/// The rate at which the card, whose cycles are taken for those of 250 MHz, has ports of so many Gb/s at another clock:
-/// as many bytes a cycle.
+/// The rate for this card, whose cycles count as those of 250 MHz, that equals ports of this many Gb/s at another
+/// clock: the same number of bytes a cycle.
 pub fn ports(gbps: f64, mhz: f64) -> Rate {
     Rate::Ports(gbps * wire::CLOCK_MHZ / mhz)
 }

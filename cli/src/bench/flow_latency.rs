@@ -132,7 +132,7 @@ fn wrong(text: String) -> BenchError {
     BenchError::Wrong(BENCH, text)
 }
 
-/// Cycles of each frame in each of so many elements: headers leave an element in the order in which they came.
+/// Cycles of each frame in each element: headers leave an element in their order of arrival.
 fn cycles_in_elements(hops: &[Hop], elements: usize) -> Result<Vec<u64>, BenchError> {
     let at = |place| hops.iter().filter(move |hop| hop.place == place).map(|hop| hop.cycle).collect::<Vec<_>>();
     let mut all = Vec::new();

@@ -42,8 +42,8 @@ const SEED: u64 = 1;
 
 /// Cycles before the window.
 const WARMUP: u64 = 10_000;
-/// Part of the frames of a window by which those that leave differ from those that come although nothing waits: they
-/// are on their way at its ends.
+/// The largest difference between arriving and leaving frames of a window, as a part of them, although no frame waits:
+/// frames in flight at its ends.
 const ON_THEIR_WAY: f64 = 0.003;
 
 /// Sizes of the frames.
@@ -159,8 +159,8 @@ fn measure(device: &mut RtlDevice, key: Key, trace: Trace, sizes: Sizes, line: L
     Ok(Seen { dropped, share, latency })
 }
 
-/// Part of the frames that the card cannot take: those that were dropped, or, as long as the buffer holds them, those
-/// that came and did not leave.
+/// The part of the frames that the card cannot take: dropped frames or, while the buffer holds them, frames that
+/// arrived and did not leave.
 fn too_many(dropped: f64, share: f64) -> f64 {
     let waiting = 1.0 - share;
     if waiting > ON_THEIR_WAY { dropped.max(waiting) } else { dropped }

@@ -2,9 +2,9 @@
 //! `flow-table`: the work to find a place for a new context, by the load of the table, and whether a context is ever
 //! lost (FlowBlaze, section 5.5, Figure 10).
 //!
-//! Measured on the table in RTL, by the element's own registers (engines/flow/regs/flow.rdl): MOVED counts entries that
-//! left the stash for one of their places, into an empty one or in exchange for what lay there, and STASH knows the
-//! most entries that there were.
+//! Measured on the table in RTL, by the element's own registers (engines/flow/regs/flow.rdl). MOVED counts entries that
+//! left the stash for one of their places, either an empty place or in exchange for another entry. STASH has the
+//! maximum number of entries.
 //!
 //! - *one at a time*: a table that is filled to the load with random keys gets one more, until the stash is empty
 //!   again, and loses it again.

@@ -20,7 +20,7 @@ const WINDOW: u64 = 40_000;
 /// Cycles that words are sent.
 const CYCLES: u64 = 60_000;
 
-/// How words are sent, and what the paper and the goals say of it: shortest and longest time, ns.
+/// The way in which words are sent, and the times of the paper and the goals: shortest and longest, ns.
 struct Words {
     name: &'static str,
     senders: u32,

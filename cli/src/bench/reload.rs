@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `rpu-reload`: how long a unit gets no frames while its program and its tables are loaded anew, and what becomes of
-//! the traffic.
+//! `rpu-reload`: the time for which a unit gets no frames while its program and its tables are reloaded, and the effect
+//! on the traffic.
 //!
 //! Both ports run at line rate without a pause, and the units are loaded one after the other: out of the dispatch,
 //! drained, reset, written through the card's AXI4-Lite port (a word in some ten cycles), started, and back when its

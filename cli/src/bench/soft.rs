@@ -14,7 +14,7 @@ const TIMED: usize = 4_000_000;
 /// How often. The fastest counts: what else the machine does only ever slows it down.
 const ROUNDS: usize = 5;
 
-/// Where Linux says for how many nanoseconds this thread has had a processor: what other work takes of it does not
+/// The file in which Linux has the nanoseconds for which this thread had a processor; time of other work does not
 /// count.
 const CLOCK: &str = "/proc/thread-self/schedstat";
 

@@ -9,7 +9,7 @@ use crate::cmd::generate::Flow;
 /// Frames of a port's list. A prime, so that no unit always gets the same ones.
 const FRAMES: u32 = 61;
 
-/// Every so many frames of a firewall's list comes from a blocked source.
+/// One in this many frames of a firewall's list comes from a blocked source.
 const BLOCKED_EVERY: u32 = 16;
 
 /// Clean sources: 198.18.0.0/15 belongs to benchmarks (RFC 2544).

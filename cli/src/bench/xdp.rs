@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The shipped XDP programs, written after those of the hXDP paper (OSDI 2020), and what the paper has for them.
+//! The shipped XDP programs, modelled on those of the hXDP paper (OSDI 2020), and the paper's figures for them.
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use penstock_xdp_maps::{MapId, Maps, Store};
 use super::{BenchError, PORTS, card_of};
 use crate::card::CardError;
 
-/// A program, and what the paper and the goals say of it.
+/// A program, and its figures in the paper and the goals.
 pub struct Program {
     pub name: &'static str,
     /// Rows before code motion at 1, 2, 3 and 8 lanes (Figure 8), where they are given.
@@ -83,8 +83,8 @@ pub fn card(root: &Root, program: &str, units: u32) -> Result<RtlDevice, BenchEr
 /// The initial contents of maps.
 type Contents = Vec<(Map, Vec<Entry>)>;
 
-/// The program of its design's only group of units, for so many lanes if not for those of the design, and what its maps
-/// begin with.
+/// The program of its design's only group of units, for the given number of lanes or that of the design, and the
+/// initial contents of its maps.
 pub fn loaded(
     root: &Root,
     name: &'static str,

@@ -3,7 +3,7 @@
 //! of Debian's xdp-tools. Packages that are not installed are skipped with a message.
 //!
 //! Some samples have changed since the paper: xdp1 and xdp2 copy the headers to the stack with bpf_xdp_load_bytes(),
-//! and those that redirect count what becomes of frames.
+//! and the programs that redirect count the fates of frames.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -137,10 +137,10 @@ fn files(folder: &Path, endings: &[&str]) -> BTreeMap<String, PathBuf> {
     named.filter(|(name, _)| endings.iter().any(|ending| name.ends_with(ending))).collect()
 }
 
-/// Reports an object's programs, and says which have no rows and why; an error stands in the way of all.
+/// Reports an object's programs, and those without rows with the reason; an error prevents all of them.
 fn rows(other: &Other, report: &mut dyn FnMut(&[Row])) -> Result<(), String> {
     let mut object = Object::read(other.bytes.as_deref()?).map_err(|error| error.to_string())?;
-    // Where the sample's own loader says how large a map is, it has a place for each context of a unit.
+    // If the sample's own loader sets the size of a map, the map has a place for each context of a unit.
     for map in object.maps.iter_mut().filter(|map| map.shape.max_entries == 0) {
         map.shape.max_entries = CONTEXTS;
     }

@@ -265,7 +265,7 @@ mod tests {
         Row::new("b", &Default::default(), (metric, "u", better), rates, value)
     }
 
-    /// The row says which way is better, so no metric is passed because nobody knows its name.
+    /// The row has the direction of improvement, so no metric is skipped because its name is unknown.
     #[test]
     fn a_figure_is_missed_in_the_direction_that_the_row_names() {
         let missed = |better, rates, value| !row("of any name", better, rates, value).missed().is_empty();

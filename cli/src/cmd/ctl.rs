@@ -137,7 +137,8 @@ pub enum Action {
     Debugger(Debugger),
     /// Loads another program, unit by unit, while the others carry the traffic.
     Reload {
-        /// C source or .elf, of several groups of units for this one; those that run, compiled anew, when left out.
+        /// C source or .elf; with several groups of units, for this group. If omitted, the running programs are
+        /// compiled again.
         #[arg(value_name = "[GROUP=]PROGRAM", value_parser = run::program)]
         program: Option<ForGroup<PathBuf>>,
         /// Load this file into a table with it. Repeatable.
@@ -160,8 +161,8 @@ pub enum Prog {
     /// Gives a group or block another program between two frames; its tables of the same name, types and sizes keep
     /// what they hold.
     Swap {
-        /// The program, of several parts for the group or block of this name. When left out, the program that was
-        /// loaded, else the one that runs, compiled anew: that of NAME=, or the only program that waits.
+        /// The program; with several parts, for the group or block of this name. If omitted, the program that was
+        /// loaded (that of NAME=, or the only one that waits), else the running one, compiled again.
         #[arg(value_name = "[NAME=][PROGRAM]", value_parser = swapped)]
         program: Option<ForGroup<Option<PathBuf>>>,
     },
@@ -232,7 +233,7 @@ impl Which {
     }
 }
 
-/// Asks a card, and prints what it says.
+/// Sends a request to a card, and prints its answer.
 pub fn run(args: &Args) -> Result<(), CtlError> {
     let request = match (&args.action, request(&args.action)?) {
         (Action::Debugger(action), _) => return action.run(&args.which),

@@ -40,7 +40,7 @@ pub enum Debugger {
         /// The unit.
         unit: u32,
     },
-    /// Serves gdb until Ctrl-C. The unit is halted when gdb comes, and goes on when it has gone.
+    /// Serves gdb until Ctrl-C. The unit halts when gdb connects, and goes on when gdb disconnects.
     Gdb {
         /// The unit.
         unit: u32,
@@ -101,7 +101,7 @@ impl Debugger {
     }
 }
 
-/// Serves gdb until Ctrl-C, after which the unit goes on as if nobody had been there.
+/// Serves gdb until Ctrl-C, after which the unit goes on as if it had not been halted.
 fn serve_until_stopped(unit: &mut Unit<LiveWindow>, listener: &TcpListener) -> Result<(), DebuggerError> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

@@ -25,7 +25,7 @@ const MAX_PORTS: u8 = 4;
 /// Standard output, where a file would be named.
 const STDOUT: &str = "-";
 
-/// Sends captures through a card and writes what comes out.
+/// Sends captures through a card and writes the frames that leave.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// Manifest of the card, for example designs/forward.toml.
@@ -68,7 +68,7 @@ pub struct Args {
     /// Repeatable.
     #[arg(long = "dump", value_name = "SERVICE=DIR", value_parser = table)]
     pub dumps: Vec<(String, PathBuf)>,
-    /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
+    /// Build the card with this many units; with several groups, in the named group. Repeatable.
     #[arg(long, value_name = "[GROUP=]COUNT", value_parser = units)]
     pub units: Vec<ForGroup<u32>>,
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
@@ -197,7 +197,7 @@ fn open_outputs(args: &Args) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Frames of all captures, and what was wrong with those that broke off.
+/// Frames of all captures, and the faults of damaged ones.
 fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
     let mut traffic = Traffic::default();
     let mut faults = Vec::new();

@@ -40,7 +40,7 @@ pub struct Args {
     /// Files of tables.
     #[command(flatten)]
     pub tables: Tables,
-    /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
+    /// Build the card with this many units; with several groups, in the named group. Repeatable.
     #[arg(long, value_name = "[GROUP=]COUNT", value_parser = run::units)]
     pub units: Vec<ForGroup<u32>>,
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.

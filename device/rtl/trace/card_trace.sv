@@ -26,7 +26,7 @@ module card_trace
     input wire slot_msg_t slots[Units],
     input wire logic [Links-1:0] exit_valid[Ports+1], // to exits
     input wire beat_t exit_beat[Links],
-    // the same without what comes past the units; to loopback, host memory
+    // the same without frames that bypass the units; to loopback, host memory
     input wire logic [Clusters-1:0] out_valid[Sources+1],
     input wire beat_t out_beat[Clusters]
 );

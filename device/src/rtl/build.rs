@@ -41,7 +41,7 @@ const ELEMENT_TRACE: (&str, &str) = ("element_trace.sv", include_str!("../../rtl
 
 /// File list of the card around its units.
 const CARD_LIST: &str = "shell/rtl/rtl.f";
-/// File list of what stands in the inline chain.
+/// File list of the modules in the inline chain.
 const INLINE_LIST: &str = "engines/inline.f";
 /// The module that selects a unit's engine, if card and units are one model.
 const SELECTOR: &str = "engines/unit.sv";
@@ -308,7 +308,7 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
         };
         unit.sources.extend([SPLIT_PKG, UNIT_TOP].map(Source::Text));
         let mut unit = unit.sealed(root, verilator)?;
-        // Several kinds come into one library: each has names of its own.
+        // Several kinds go into one library: each has its own names.
         unit.prefix = format!("Vunit_{}", unit.key);
         let make = format!("make_unit_{}", unit.key);
         unit.defines = vec![
@@ -427,8 +427,8 @@ fn translate<'a>(part: &'a Part, work: &'a Path, verilator: &Verilator) -> Resul
     Ok(files.into_iter().map(|file| Job { work, file, defines: &part.defines }).collect())
 }
 
-/// C++ files that include those of a folder, in pieces of about the same size: what runs once, and what runs in each
-/// cycle.
+/// C++ files that include those of a folder, in pieces of about the same size: code that runs once, and code that runs
+/// in each cycle.
 fn gathered(work: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let failed = |path: &Path, source| BuildError::File { path: path.to_path_buf(), source };
     let (mut once, mut often) = (Vec::new(), Vec::new());
@@ -475,7 +475,7 @@ impl Source {
 }
 
 /// A folder beside the place in the cache where something is built, so that a broken or a second build leaves nothing
-/// half done. It goes with its value; one that stays behind does no harm.
+/// incomplete. It is removed with its value; a remaining folder does no harm.
 struct Work(PathBuf);
 
 impl Work {
@@ -503,7 +503,7 @@ impl Drop for Work {
     }
 }
 
-/// Makes a folder of the cache, and keeps others from building what comes there as long as the value lives.
+/// Makes a folder of the cache, and prevents others from building its contents while the value lives.
 fn lock(folder: &Path, progress: &mut dyn FnMut(Progress)) -> Result<File, BuildError> {
     fs::create_dir_all(folder).map_err(|source| BuildError::File { path: folder.to_path_buf(), source })?;
     let lock = folder.join("lock");
@@ -608,7 +608,7 @@ fn hex(hash: Sha256) -> String {
     hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether what stands in a file of Verilator's runs once only, or for waves.
+/// Whether the code in a file of Verilator's runs only once, or for waves.
 fn runs_once(file: &str) -> bool {
     file.contains("__Slow") || file.contains("Trace")
 }

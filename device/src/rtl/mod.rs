@@ -71,7 +71,8 @@ pub struct Window {
     pub left: Vec<(u64, u64)>,
     /// Frames whose first beat entered within it.
     pub entered: u64,
-    /// Frames that came into units between a look at them before it and one behind it, and the cycles between those.
+    /// Frames that entered units between two looks, one before and one after the window, and the cycles between the
+    /// looks.
     pub taken: (u64, u64),
     /// Cycles from first beat in to last beat out of the frames that left within it.
     pub latencies: Vec<u64>,
@@ -172,7 +173,7 @@ impl RtlDevice {
         })
     }
 
-    /// From now on [`Run::hops`] says where frames came by.
+    /// From now on [`Run::hops`] records the places that frames pass.
     pub fn record_hops(&mut self) {
         self.model.keep_hops(true);
     }
@@ -260,8 +261,8 @@ impl RtlDevice {
         self.model.clear();
     }
 
-    /// Sends no more, and waits until the card is empty; gives what was dropped. An error says how many frames got
-    /// lost.
+    /// Sends no more frames, and waits until the card is empty; returns the drops. An error has the number of lost
+    /// frames.
     fn end_endless(&mut self, endless: &mut Endless) -> Result<Drops, DeviceError> {
         self.set_pace(false);
         self.model.queue(&[], &[]);
@@ -302,7 +303,7 @@ impl RtlDevice {
     fn start(&mut self, count: usize, repeat: bool) {
         self.set_pace(repeat);
         let mut frames: Vec<Frame> = self.waiting.drain(..count).map(|waiting| waiting.frame).collect();
-        // In the order of their times they do not lie one behind the other.
+        // In the order of their times they are not adjacent.
         let base = frames.iter().map(|frame| frame.offset).min().unwrap_or_default();
         let end = frames.iter().map(|frame| frame.offset + u64::from(frame.length)).max().unwrap_or_default();
         frames.iter_mut().for_each(|frame| frame.offset -= base);
@@ -427,7 +428,7 @@ impl RtlDevice {
         flight.stride = QUIET;
         let is_paced = !matches!(self.rate, Rate::Lossless | Rate::Turns);
         if is_paced && flight.matcher.entered < flight.queued {
-            // The next frame comes when its time has come, whatever the card does.
+            // The next frame enters at its time, whatever the card does.
             flight.moved = self.model.cycle();
             return Ok(Work::Moving);
         }
@@ -442,7 +443,7 @@ impl RtlDevice {
         }
         flight.stands = Some((flight.matcher.entered.saturating_sub(accounted), circling));
         if self.host.debugged(&mut self.model)? == 0 {
-            // In turns others may pass what stands.
+            // In turns, other frames may pass a frame that is stuck.
             if !self.waiting.is_empty() && self.host.asleep == 0 && flight.matcher.entered == flight.queued {
                 flight.given_up = flight.queued.saturating_sub(accounted);
                 flight.moved = self.model.cycle();
@@ -473,7 +474,7 @@ impl RtlDevice {
         Ok(())
     }
 
-    /// Now and then looks at every unit, and takes those that hang out of the dispatch.
+    /// Occasionally checks every unit, and takes hung units out of the dispatch.
     fn watch(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
         if self.model.cycle() - flight.watched < LOOK {
             return Ok(());

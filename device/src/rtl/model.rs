@@ -245,7 +245,7 @@ impl Model {
         }
     }
 
-    /// Whether frames that come by between the blocks are noted.
+    /// Whether frames that pass between the blocks are recorded.
     pub fn keep_hops(&mut self, keep: bool) {
         // SAFETY: plain value.
         unsafe { (self.functions.keep_hops)(self.card, keep.into()) }

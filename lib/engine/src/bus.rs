@@ -9,7 +9,7 @@ pub enum CardError {
     /// The card answered an access to the host address space with an error.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// The card did not come up, did not answer, or broke a contract of its own.
+    /// The card did not start, did not answer, or broke its own contract.
     #[error("{0}")]
     Broken(String),
 }

@@ -71,15 +71,15 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Gives a part another program between two frames: no frame is lost or waits. Gives what became of its tables. If
-    /// the swap fails, the program before goes on.
+    /// Gives a part another program between two frames: no frame is lost or waits. Returns the fate of its tables. If
+    /// the swap fails, the old program goes on.
     ///
     /// # Errors
     /// The engine cannot do that, or the new program does not fit beside the one that runs.
     fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError>;
 
-    /// Fills the tables of a part anew, from an image whose program the part runs already. A frame that is looked up
-    /// meanwhile meets the old table on `soft`, and on a card in hardware perhaps a part of each.
+    /// Fills the tables of a part again, from an image whose program the part already runs. A frame that is looked up
+    /// meanwhile sees the old table on `soft`, and on a card in hardware perhaps a part of each.
     ///
     /// # Errors
     /// The engine fills tables with the program alone.
@@ -134,7 +134,7 @@ pub trait Driver: Any {
         Ok(0)
     }
 
-    /// Adds what units of this engine count in registers of their own.
+    /// Adds the counters that units of this engine have in their own registers.
     ///
     /// # Errors
     /// The card refuses.
@@ -192,8 +192,8 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Sets a number that nobody outside knows: from the next load on, places in native tables follow from it, so that
-    /// nobody can choose keys that collide.
+    /// Sets a secret number: from the next load on, places in native tables depend on it, so that nobody outside can
+    /// choose keys that collide.
     fn set_seed(&mut self, _seed: u64) {}
 
     /// Sets when the card's time was 0, in ns since 1970 UTC, from the next load on. Without a call the card's time

@@ -81,8 +81,8 @@ pub struct PartJob<'a> {
     pub program: &'a Path,
     /// The settings of the part in the design.
     pub part: &'a dyn Part,
-    /// The program is not the one that the design names. Settings of the design that refer to things which this program
-    /// does not have are left out, and a message says so; otherwise that is an error.
+    /// The program replaces the one that the design names. Settings of the design that refer to things which this
+    /// program lacks are left out with a message; otherwise they are an error.
     pub given: bool,
 }
 
@@ -128,8 +128,8 @@ pub trait Engine: Debug + Sync {
     /// A program does not compile, does not fit, or a file cannot be read.
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError>;
 
-    /// Whether frames enter a card in hardware one at a time unless the user says otherwise: the driver serves each
-    /// frame through registers, which is slower than frames come.
+    /// Whether frames enter a card in hardware one at a time by default: the driver serves each frame through
+    /// registers, which is slower than line rate.
     fn in_turns(&self) -> bool {
         false
     }

@@ -24,7 +24,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// An input that cannot be read; `way_out` says what would be right.
+    /// An input that cannot be read; `way_out` names a correct one.
     pub fn input(path: &Path, source: io::Error, way_out: &'static str) -> Self {
         Self { path: path.to_path_buf(), source, way_out }
     }
@@ -60,7 +60,7 @@ pub fn text(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes(path)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Reads a text, as [`bytes`] does; `way_out` says what would be right.
+/// Reads a text, as [`bytes`] does; `way_out` names a correct input.
 pub fn read(path: &Path, way_out: &'static str) -> Result<String, FileError> {
     text(path).map_err(|source| FileError::input(path, source, way_out))
 }
@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    /// Opening a pipe waits until somebody writes to it, and ends what is written when it closes it.
+    /// Opening a pipe blocks until a writer opens it, and closing it ends the writer's output.
     #[test]
     fn a_pipe_is_left_to_its_reader() {
         let pipe = std::env::temp_dir().join(format!("penstock-pipe-{}", std::process::id()));

@@ -54,7 +54,7 @@ pub trait Part: Any + Debug + Send + Sync {
     /// The same settings with these files for a table: one, unless the part takes several.
     ///
     /// # Errors
-    /// The part has no such table, or takes one file only; a sentence that says what it takes.
+    /// If the part has no such table, or takes one file only; a sentence that names what it takes.
     fn with_files(&self, name: &str, _files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
         Err(format!("there is no table `{name}`: this engine has no tables in files"))
     }

@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Output of commands on standard output.
 //!
-//! Names of designs and bytes of frames come from strangers, and a terminal obeys control characters: they are shown
-//! escaped. If nobody reads any more, the command ends without a word; if the output is full, with an error.
+//! Names of designs and bytes of frames come from strangers, and a terminal obeys control characters, so they are
+//! escaped. If the reader has closed the output, the command ends without a message; if the output is full, it ends
+//! with an error.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, ErrorKind, Write as _};

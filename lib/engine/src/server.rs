@@ -16,7 +16,8 @@ pub struct Server {
     pub name: &'static str,
     /// The service it offers, for the help of the option.
     pub about: &'static str,
-    /// Serves what `call` reaches to connections of the socket, on threads of its own, until the answer is dropped.
+    /// Serves the requests of `call` to connections of the socket, on its own threads, until the returned value is
+    /// dropped.
     pub start: fn(TcpListener, Box<Call>) -> io::Result<Box<dyn Any>>,
 }
 

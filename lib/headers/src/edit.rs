@@ -32,7 +32,7 @@ pub enum EditError {
     NoLabel,
 }
 
-/// Where tags stand: behind the addresses.
+/// The offset of tags: after the addresses.
 const TAGS: usize = 12;
 /// The size of a VLAN tag, and of an MPLS label.
 const TAG: i8 = 4;
@@ -175,7 +175,7 @@ fn repair_at(frame: &mut [u8], at: usize, added: u16) {
     }
 }
 
-/// UDP's 0 is no checksum, and one that comes out as 0 is written as its other form (RFC 768).
+/// UDP's 0 means no checksum, so a result of 0 is written in its other form (RFC 768).
 fn repair_udp(frame: &mut [u8], at: usize, added: u16) {
     if let Some(checksum @ 1..) = read(frame, at) {
         let repaired = checksum::repair(checksum, added);

@@ -59,13 +59,13 @@ impl Field {
         self.row().bits
     }
 
-    /// Whether edits may set it. Those that may not say what the rest of the frame is, or where it came from.
+    /// Whether edits may set it. Other fields determine the format of the rest of the frame, or its source.
     pub fn can_be_set(self) -> bool {
         self.row().set
     }
 
-    /// Where hardware's edits write a word of it, the lowest is 0: a number of fields_pkg.sv's sinks. None for fields
-    /// that may not be set, and for words that it has not.
+    /// The sink to which hardware's edits write a word of it, the lowest is word 0: a number of fields_pkg.sv's sinks.
+    /// None for fields that may not be set, and for words that the field does not have.
     ///
     /// ```
     /// use penstock_headers::Field;

@@ -17,7 +17,7 @@ const LAYERS: usize = Layer::Data as usize + 1;
 pub struct Headers {
     /// A bit for each [`Part`].
     parts: u32,
-    /// Where layers begin: at even places, as far as they are there.
+    /// The beginnings of the layers that are present, at even places.
     at: [u8; LAYERS],
     /// Bytes of TCP's payload.
     pub(crate) tcp_len: u16,
@@ -26,7 +26,7 @@ pub struct Headers {
     pub(crate) added: [u16; 2],
 }
 
-/// Where a field stands, if it does.
+/// The place of a field, if the frame has it.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     /// The bit of its part; 0 when the field does not stand in the frame.
@@ -103,8 +103,8 @@ static PLACES: [Place; FIELDS.len()] = {
 };
 
 impl Field {
-    /// Where it stands in the frames that have it: one chunk, or of 128 bits the upper half and the lower one. None for
-    /// what does not stand in a frame: metadata, and the length of TCP's payload.
+    /// Its place in the frames that have it: one chunk, or for 128 bits the upper half and the lower one. None for
+    /// fields outside of the frame: metadata, and the length of TCP's payload.
     pub fn chunks(self) -> impl Iterator<Item = Chunk> {
         let place = PLACES[self as usize];
         let low = (place.mask != 0).then_some(place.low);

@@ -30,7 +30,7 @@
 //! not checked.
 //!
 //! - Ethernet, then up to two VLAN tags (0x8100, 0x88A8), then one MPLS label (0x8847). A third tag is a type like any
-//!   other; behind a label that is not the last nothing is there.
+//!   other; after a label that is not the last, nothing is present.
 //! - IPv4 with options; IPv6 with hop-by-hop options, routing, destination options and fragment headers, in any order.
 //! - A *fragment* has an offset or says that more follow. Behind the IP header only the first has anything; the length
 //!   of its UDP is the whole datagram's.
@@ -39,12 +39,12 @@
 //!
 //! # Limits
 //! They are those of hardware, which sees two beats of a frame.
-//! - Headers lie within the first [`WINDOW`] bytes: of IPv4, TCP and extension headers the part that all have (20, 20
-//!   and 8 bytes). One that ends behind them is not there, nor are words of payload.
+//! - Headers are within the first [`WINDOW`] bytes; for IPv4, TCP and extension headers this means their fixed part
+//!   (20, 20 and 8 bytes). A header that ends later is not present, and neither are words of payload.
 //! - At most [`EXTENSIONS`] extension headers of IPv6.
 //! - The addresses of an IPv6 packet of which these limits hide something cannot be set: a checksum that covers them
 //!   may be there.
-//! - Fragments but the first are not looked into, nor is a first one that ends within the TCP header or its options
+//! - Fragments other than the first are not parsed, nor is a first one that ends within the TCP header or its options
 //!   (RFC 1858 calls for dropping it): a checksum there is not repaired.
 //! - The source route of IPv4 and the home address of Mobile IPv6, with which checksums cover another address than the
 //!   header's, are not looked for.

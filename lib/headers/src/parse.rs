@@ -55,7 +55,7 @@ impl Headers {
     pub fn find(&mut self, frame: &[u8]) {
         *self = Headers::default();
         let mut parser = Parser { seen: &frame[..frame.len().min(WINDOW)], end: frame.len(), found: self };
-        // Where it ends says nothing that it has not noted.
+        // The place of the end gives no information beyond the recorded fields.
         let _ = parser.ethernet();
     }
 }
@@ -63,7 +63,7 @@ impl Headers {
 struct Parser<'a> {
     /// The bytes within the window.
     seen: &'a [u8],
-    /// Where the frame ends, and once IP is there, its packet: padding is not part of anything.
+    /// The end of the frame and, once IP is found, of its packet: padding belongs to no header.
     end: usize,
     found: &'a mut Headers,
 }
@@ -93,8 +93,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One label. Only the routers that agreed on it know what is behind it; all others go by the version of IP (RFC
-    /// 4928).
+    /// One label. Only the routers that agreed on it know the protocol after it; all others decide by the version of IP
+    /// (RFC 4928).
     fn mpls(&mut self, at: usize) -> Option<()> {
         let [_, _, bottom, _] = self.bytes(at)?;
         self.found.set_part(Part::Mpls, true);

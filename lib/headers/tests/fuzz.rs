@@ -4,7 +4,7 @@
 
 use penstock_headers::{Field, Header, Headers};
 
-/// Marsaglia's xorshift, so that a failure comes again.
+/// Marsaglia's xorshift, so that a failure can be repeated.
 struct Random(u64);
 
 impl Random {

@@ -16,7 +16,7 @@ class Found:
 
     headers: set[str] = field(default_factory=set)
     fields: dict[str, int] = field(default_factory=dict)
-    # Where layers begin that are there; `net` is what is behind tags and label.
+    # The beginnings of the layers that are present; `net` begins after tags and label.
     at: dict[str, int] = field(default_factory=dict)
     # A limit, and not damage, has ended the search.
     hidden: bool = False

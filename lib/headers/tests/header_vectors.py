@@ -230,7 +230,7 @@ def layers_of(packet: Packet) -> Iterator[Packet]:
 
 
 def typed(packet: Packet) -> Packet:
-    """Types of Ethernet and of tags say what is behind them."""
+    """Types of Ethernet and of tags determine the next header."""
     layers = list(layers_of(packet))
     for layer, below in zip(layers, [*layers[1:], Raw()], strict=True):
         if isinstance(layer, (Ether, *TAGS)):
@@ -411,7 +411,7 @@ class Edits:
                 packet = remove(packet, links[-1])
         self.moved += {"push": 4, "pop_": -4}.get(edit[:4], 0)
         self.case = replace(self.case, packet=packet)
-        # Nothing comes to be there or ceases to be, apart from what the edit names.
+        # No part appears or disappears, except the one that the edit names.
         self.found = look(self.case.frame(), 128 + self.moved, self.tags)
 
 
@@ -478,13 +478,13 @@ def zero_checksums(rng: random.Random, count: int) -> Iterator[str]:
         yield f"edit {frame.hex()} set:udp.sport:{value:x} {result.hex()} {described(hands.found)}"
 
 
-# Where the header behind IP has its checksum.
+# The offset of the checksum in the header after IP.
 SUM_AT = {"tcp": 16, "udp": 6, "icmp": 2}
 
 
 def both_zeros(rng: random.Random, count: int) -> Iterator[str]:
-    """Checksums of 0xFFFF, the other form of 0: what all edits of a frame together add to a sum decides what becomes of
-    it. Scapy, which only knows right checksums, says how much that is. Edits that undo each other leave it.
+    """Checksums of 0xFFFF, the other form of 0: the sum of all edits of a frame decides the result. Scapy, which only
+    knows right checksums, computes this sum. Edits that cancel each other keep 0xFFFF.
     """
     maker = Maker(rng, tiny=False)
     for _ in range(count):

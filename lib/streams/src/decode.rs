@@ -83,7 +83,7 @@ pub struct Packet<'a> {
     pub transport: Transport,
     /// The frame is a fragment: ports and transport header are not read.
     pub fragment: bool,
-    /// Bytes behind the transport header, without padding; of a fragment and of other protocols, those behind the IP
+    /// Bytes after the transport header, without padding; for a fragment and for other protocols, those after the IP
     /// headers.
     pub payload: &'a [u8],
     /// Offset of the payload in the frame.

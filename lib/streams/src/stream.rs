@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! One direction of a TCP connection, put in order.
 //!
-//! Bytes leave as soon as they are in order, so bytes that have left are never replaced. Segments behind a hole wait.
-//! Where waiting segments overlap, the direction follows Linux: a byte is taken from the segment that begins first, of
-//! those that begin at the same byte from the longest, and of equal ones from the one that came first.
+//! Bytes leave as soon as they are in order, so bytes that have left are never replaced. Segments after a hole wait.
+//! Where waiting segments overlap, the direction follows Linux: a byte is taken from the segment that begins first,
+//! among those that begin at the same byte from the longest, and among equal ones from the first to arrive.
 
 /// Bounds of the memory that waiting segments take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct StreamCounters {
     pub far: u64,
     /// Holes that were given up.
     pub gaps: u64,
-    /// Bytes in these holes: nobody has looked at them.
+    /// Bytes in these holes, which were never inspected.
     pub gap_bytes: u64,
 }
 
@@ -155,8 +155,8 @@ impl Direction {
         }
     }
 
-    /// As [`Direction::push`] where nobody has the bytes between those that were seen and this segment: they are given
-    /// up.
+    /// Like [`Direction::push`], but the bytes between the last one seen and this segment will never arrive: they are
+    /// given up.
     pub fn resume(
         &mut self,
         sequence: u32,
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn overlaps_follow_linux() {
-        // A segment that begins before a waiting one wins, one that begins behind loses.
+        // A segment that begins before a waiting one wins, and one that begins after it loses.
         let mut case = Case::at(0);
         case.push(4, "4444");
         case.push(2, "2222");

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where frames come from and go to, and how the port byte of a descriptor names it (docs/architecture.md, contracts).
+//! Sources and destinations of frames, and their names in the port byte of a descriptor (docs/architecture.md,
+//! contracts).
 
-/// Where a frame comes from.
+/// The source of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// Ethernet port, from 0.

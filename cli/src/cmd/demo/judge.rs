@@ -82,7 +82,7 @@ fn without(frames: &[&[u8]], others: &[&[u8]]) -> usize {
     frames.iter().filter(missing).count()
 }
 
-/// Compares two runs of the same traffic with each other and with what the list, read independently, says.
+/// Compares two runs of the same traffic with each other and with an independent reading of the list.
 pub fn judge(traffic: &Traffic, rules: &[Rule], [a, b]: [(Target, &Run); 2]) -> Verdict {
     let expected = Output::expected(traffic, rules);
     let drops = Drops { blocked: traffic.frames.len() as u64 - expected.frames(), ..Drops::default() };
