@@ -30,6 +30,7 @@ EXEMPT = (
     "docs/",
     "bench/",
     "README.md",
+    "tools/README.md",
     "Cargo.toml",
     "Cargo.lock",
     "device/tests/",
