@@ -48,7 +48,9 @@ class Count:
 
 @dataclass
 class Step:
-    """One command of the suite. `count` reads its output; without it the step is one test, judged by its exit status."""
+    """One command of the suite. `count` reads its output; without it the step is one test, judged
+    by its exit status.
+    """
 
     name: str
     command: list[str]

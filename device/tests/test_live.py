@@ -564,7 +564,9 @@ def test_the_clock(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
 
 
 def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they leave when it goes on."""
+    """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they
+    leave when it goes on.
+    """
     mixer = ROOT / "engines/rpu/tests/firmware/mixer.c"
     up = Up(net, tmp_path, make_design(mixer, policy="round-robin", units=2))
 

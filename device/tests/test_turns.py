@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Frames in turns: a stateful program handles captures of several ports in the order of their times, on both targets."""
+"""Frames in turns: a stateful program handles captures of several ports in the order of their
+times, on both targets.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,9 @@ FrameLike = bytes | bytearray | memoryview | SupportsBytes
 """A frame without FCS: bytes, or what makes bytes of itself, as Scapy's packets and `Frame` do."""
 
 Prefixes = Iterable[object] | Mapping[object, int]
-"""IPv4 prefixes, each as text ("192.0.2.0/24") or as an `ipaddress` network, or a mapping from them to classes 0..15."""
+"""IPv4 prefixes, each as text ("192.0.2.0/24") or as an `ipaddress` network, or a mapping from them
+to classes 0..15.
+"""
 
 TableSource = str | PathLike[str] | Prefixes
 """What a table is filled from: the path of a list, or prefixes."""
@@ -287,7 +289,9 @@ class Tables(Mapping[str, TableSource]):
         return self._sources[name]
 
     def __setitem__(self, name: str, source: TableSource) -> None:
-        """Raises TableError, FileError, or DesignError when the card has no such table; the table then stays as it was."""
+        """Raises TableError, FileError, or DesignError when the card has no such table; the table
+        then stays as it was.
+        """
         self._card.set_table(name, listed(name, source, self._folder))
         self._sources[name] = source
 

@@ -21,11 +21,15 @@ class Frame:
     port: int | str
     """Where it left: number of the Ethernet port, or "host"."""
     source: int | None
-    """Which of the frames sent since the end of the run before it was, from 0; None when a program made it or that is not clear."""
+    """Which of the frames sent since the end of the run before it was, from 0; None when a program
+    made it or that is not clear.
+    """
     unit: int | None
     """Number of the unit whose program made it; None when it has entered the card."""
     entered: int | None
-    """Cycle since reset in which its first beat entered the card, or its unit began to send what the program made; None on soft."""
+    """Cycle since reset in which its first beat entered the card, or its unit began to send what
+    the program made; None on soft.
+    """
     first: int | None
     """Cycle in which its first beat left; None on soft."""
     last: int | None
@@ -34,7 +38,9 @@ class Frame:
     """Nanoseconds from its first beat in (or its unit's beginning to send it) to its last beat out; None on soft, and for a frame of which
     the source is not known."""
     time_ns: int
-    """Its time in a capture, ns: on rtl when its last beat left, from the start of the run on; on soft when it was captured on its way in."""
+    """Its time in a capture, ns: on rtl when its last beat left, from the start of the run on; on
+    soft when it was captured on its way in.
+    """
 
     def __bytes__(self) -> bytes:
         return self.data
@@ -83,7 +89,9 @@ class UnitCounters:
     blocked: int
     """Frames that the program dropped."""
     refused: int
-    """Frames dropped because the program's descriptor was refused, or the interface they were redirected to does not exist."""
+    """Frames dropped because the program's descriptor was refused, or the interface they were
+    redirected to does not exist.
+    """
     aborted: int
     """Frames that ended with XDP_ABORTED."""
     wild: int

@@ -397,7 +397,9 @@ class Frame:
         self.look()
 
     def repaired(self) -> bytes:
-        """The frame as it leaves, with checksums repaired by what all edits together have added (RFC 1624, equation 3)."""
+        """The frame as it leaves, with checksums repaired by what all edits together have added
+        (RFC 1624, equation 3).
+        """
         layers = Layers(bytes(self.data), self.found).at
         sums = [("net", layers["net"] + 10)] if "ip" in self.found.headers else []
         sums += [("l4", layers["l4"] + at) for name, at in SUMS.items() if name in self.found.headers]

@@ -204,7 +204,9 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
 
 
 def test_nobody_knows_where_contexts_lie(net: Net, tmp_path: Path) -> None:
-    """Else flows could be chosen that get in each other's way: the same contexts stand in another order in each card."""
+    """Else flows could be chosen that get in each other's way: the same contexts stand in another
+    order in each card.
+    """
     orders = []
     for _ in range(2):
         up = Up(net, tmp_path, ROOT / "designs/nat.toml")

@@ -1297,7 +1297,9 @@ SEQUENCES: dict[str, Callable[[], tuple[Model, Iterable[Step]]]] = {
 
 
 def few_ports() -> Iterable[Scene]:
-    """NAT with tables of five contexts, then with all ports given, one of them to a flow that the host has put there."""
+    """NAT with tables of five contexts, then with all ports given, one of them to a flow that the
+    host has put there.
+    """
 
     def asks(time: int, flow: int) -> Step:
         return time, 1, udp("192.168.0.1", "9.9.9.9", flow, 80)

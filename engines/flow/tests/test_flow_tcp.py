@@ -221,7 +221,9 @@ def test_everything_else() -> None:
 
 
 def test_what_is_over_takes_no_room() -> None:
-    """A connection every ten seconds, which ends at once: a table of ten refuses none of them. Open connections stay."""
+    """A connection every ten seconds, which ends at once: a table of ten refuses none of them. Open
+    connections stay.
+    """
     path = PROGRAMS / "tcp_tracking.efsm"
     time = 0
     with Soft(path, contexts=10) as soft:

@@ -70,7 +70,9 @@ class Bus:
         self.dut.wr_en.value = 0
 
     async def read(self, register: int, most: int = 10) -> tuple[int, int]:
-        """A load: value and cycles for which it held the core, `most` at most; returns in the cycle after the answer."""
+        """A load: value and cycles for which it held the core, `most` at most; returns in the cycle
+        after the answer.
+        """
         self.dut.addr.value = self.page + register
         self.dut.rd_en.value = 1
         for held in range(most):

@@ -2,8 +2,8 @@
 /*
  * A token goes from unit to unit by broadcast. A unit that has a frame sends out a token, and each unit adds its number
  * plus one and passes the token on. When the token returns, the frame leaves at the neighbour of its port, with the sum
- * in bytes 18 to 21. Byte 14 of a frame is the number of units. Tokens arrive as interrupts, even while a unit waits for
- * its own.
+ * in bytes 18 to 21. Byte 14 of a frame is the number of units. Tokens arrive as interrupts, even while a unit waits
+ * for its own.
  */
 #include <penstock.h>
 

@@ -296,7 +296,9 @@ def test_debugged_programs_are_the_same_programs(tmp_path: Path) -> None:
 
 
 def test_simulator_against_unicorn() -> None:
-    """The oracle itself: the same programs, without Zbb and traps, end with the same registers and memory on Unicorn."""
+    """The oracle itself: the same programs, without Zbb and traps, end with the same registers and
+    memory on Unicorn.
+    """
     for seed in range(max(20, PROGRAMS // 5)):
         job = random_job(1_000_000 + seed, zbb=False, system=False)
         simulator = isa.Simulator(job.program, bytearray(job.memory.ljust(MEMORY, b"\0")))
