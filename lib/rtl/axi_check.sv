@@ -54,9 +54,11 @@ module axi_check (
       beats_q = 0;
       whole_q = 0;
     end else begin
-      assert (!aw_waits_q || (link.awvalid && aw == aw_q)) else $error("%m: the address of a write changed while it waited");
+      assert (!aw_waits_q || (link.awvalid && aw == aw_q))
+        else $error("%m: the address of a write changed while it waited");
       assert (!w_waits_q || (link.wvalid && w == w_q)) else $error("%m: a beat of a write changed while it waited");
-      assert (!ar_waits_q || (link.arvalid && ar == ar_q)) else $error("%m: the address of a read changed while it waited");
+      assert (!ar_waits_q || (link.arvalid && ar == ar_q))
+        else $error("%m: the address of a read changed while it waited");
       assert (!link.bvalid || link.bready) else $error("%m: the manager has no room for the answer to a write");
       assert (!link.rvalid || link.rready) else $error("%m: the manager has no room for what it reads");
       // Answers first: those to a request of this cycle come later.
@@ -100,7 +102,8 @@ module axi_check (
         end
       end
       if (declared_q.size() != 0 && counted_q.size() != 0) begin
-        assert (declared_q[0] == counted_q[0]) else $error("%m: `wlast` after %0d beats of %0d", counted_q[0], declared_q[0]);
+        assert (declared_q[0] == counted_q[0])
+          else $error("%m: `wlast` after %0d beats of %0d", counted_q[0], declared_q[0]);
         void'(declared_q.pop_front());
         void'(counted_q.pop_front());
       end

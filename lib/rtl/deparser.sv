@@ -194,7 +194,8 @@ module deparser
     for (int unsigned n = 0; n < 6; n++) patch_d.link[5'(AddressBytes+n)+tags] = behind_tags[n];
     for (int unsigned n = 0; n < NetBytes; n++)
       patch_d.net[n] = came.net[8*(NetBytes-1-n)+:8] ^ leaves.net[8*(NetBytes-1-n)+:8];
-    for (int unsigned n = 0; n < L4Bytes; n++) patch_d.l4[n] = came.l4[8*(L4Bytes-1-n)+:8] ^ leaves.l4[8*(L4Bytes-1-n)+:8];
+    for (int unsigned n = 0; n < L4Bytes; n++)
+      patch_d.l4[n] = came.l4[8*(L4Bytes-1-n)+:8] ^ leaves.l4[8*(L4Bytes-1-n)+:8];
     for (int unsigned n = 0; n < DataBytes; n++)
       patch_d.data[n] = came.data[8*(DataBytes-1-n)+:8] ^ leaves.data[8*(DataBytes-1-n)+:8];
     patch_d.ip_sum = came.net[16*(19-5)+:16];
@@ -449,7 +450,8 @@ module deparser
   always_ff @(posedge clk)
     if (!rst && take && starts_q) begin
       assert (edit.layout.net == shims(edit.came)) else $error("%m: places of another frame");
-      assert (edit.came.parts[PARTS-1:PART_IP] == edit.leaves.parts[PARTS-1:PART_IP]) else $error("%m: parts come or go");
+      assert (edit.came.parts[PARTS-1:PART_IP] == edit.leaves.parts[PARTS-1:PART_IP])
+        else $error("%m: parts come or go");
       assert (edit.verdict.kind == VerdictDrop || edit.came.parts[PART_NET] ||
               edit.came.net == edit.leaves.net) else $error("%m: no IP has changed");
     end

@@ -166,7 +166,8 @@ module header_parser
     align_d.link.mpls = tags_q.mpls;
     align_d.link.eth = tags_q.bytes[21:0];
     align_d.link.kind = tags_q.kind;
-    for (int unsigned n = 0; n < 4; n++) align_d.link.entry[8*(3-n)+:8] = tags_q.bytes[7'(14+n)+7'({tags_q.tags, 2'b0})];
+    for (int unsigned n = 0; n < 4; n++)
+      align_d.link.entry[8*(3-n)+:8] = tags_q.bytes[7'(14+n)+7'({tags_q.tags, 2'b0})];
     align_d.shift = tags_q.shift;
     align_d.left = 17'(tags_q.len) - 17'd14 - 17'({tags_q.shift, 2'b0});
     align_d.left_6 = 17'(tags_q.len) - 17'd54 - 17'({tags_q.shift, 2'b0});

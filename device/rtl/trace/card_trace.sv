@@ -48,7 +48,8 @@ module card_trace
   endfunction
 
   task automatic beat(byte place, int unsigned index, frame_meta_t meta, logic first);
-    if (first && is_frame(meta)) penstock_hop(place, byte'(index), meta.src, byte'(meta.unit_id), byte'(meta.slot), meta.timestamp);
+    if (first && is_frame(meta))
+      penstock_hop(place, byte'(index), meta.src, byte'(meta.unit_id), byte'(meta.slot), meta.timestamp);
   endtask
 
   for (genvar s = 0; s <= Ports; s++) begin : gen_ingress

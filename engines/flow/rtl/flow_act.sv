@@ -104,7 +104,8 @@ module flow_act
     if (edit.label_in) begin
       with_tags.kind = TypeMpls;
       // Traffic class 0, the last label.
-      with_tags.mpls[11:0] = {3'd0, 1'b1, is_ip ? in.headers[IP_TTL_AT+:IP_TTL_BITS] : in.headers[IP6_HOPS_AT+:IP6_HOPS_BITS]};
+      with_tags.mpls[11:0] =
+          {3'd0, 1'b1, is_ip ? in.headers[IP_TTL_AT+:IP_TTL_BITS] : in.headers[IP6_HOPS_AT+:IP6_HOPS_BITS]};
     end
   end
 
@@ -185,12 +186,15 @@ module flow_act
   always_ff @(posedge clk) begin
     if (!rst && in_valid && acts) begin
       // A row whose edits cannot be carried out does not fit.
-      assert (edit.popped <= own && 3'(own) - 3'(edit.popped) + 3'(edit.pushed) <= 3'd2) else $error("%m: tags that there cannot be");
+      assert (edit.popped <= own && 3'(own) - 3'(edit.popped) + 3'(edit.pushed) <= 3'd2)
+        else $error("%m: tags that there cannot be");
       assert (!edit.label_out || in.headers.parts[PART_MPLS]) else $error("%m: no label");
       assert (!edit.label_in || edit.label_out || !in.headers.parts[PART_MPLS]) else $error("%m: a second label");
-      assert (!(edit.label_in || edit.label_out) || in.headers.parts[PART_NET]) else $error("%m: a label before no packet");
+      assert (!(edit.label_in || edit.label_out) || in.headers.parts[PART_NET])
+        else $error("%m: a label before no packet");
       assert (edit.next > in.next) else $error("%m: frames go one way");
-      for (int unsigned s = 0; s < AllSinks; s++) assert ($onehot0(names[s])) else $error("%m: sink %0d is written twice", s);
+      for (int unsigned s = 0; s < AllSinks; s++) assert ($onehot0(names[s]))
+        else $error("%m: sink %0d is written twice", s);
       for (int unsigned w = 0; w < Writes; w++)
       assert (edit.writes[w].sink < sink_t'(AllSinks) || edit.writes[w].sink == NoSink) else $error("%m: no such sink");
     end

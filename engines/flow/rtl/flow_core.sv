@@ -312,7 +312,8 @@ module flow_core
   always_comb begin
     for (int unsigned d = 1; d <= Ahead; d++) begin
       t_same_key[d] = ahead[d].valid && t_q.keyed && ahead[d].keyed && ahead[d].key == t_q.key;
-      for (int unsigned w = 0; w < Ways; w++) t_same_addr[d][w] = has_places(ahead[d]) && ahead[d].addr[w] == t_q.addr[w];
+      for (int unsigned w = 0; w < Ways; w++)
+        t_same_addr[d][w] = has_places(ahead[d]) && ahead[d].addr[w] == t_q.addr[w];
       t_meets[d] = has_places(t_q) && t_same_addr[d] != 0;
       if ((has_slot(t_q) || has_slot(ahead[d])) && !(t_q.op == OpWalk && ahead[d].op == OpWalk))
         t_meets[d] = has_places(t_q) && has_places(ahead[d]);
@@ -374,8 +375,10 @@ module flow_core
     for (int unsigned w = 0; w < Ways; w++) s_value[w] = s_entries[w].content.r[0] ^ {32{program_i.highest}};
     for (int unsigned w = 0; w < Ways; w++) begin
       s_victim[w] = s_entries[w].valid && program_i.evicts;
-      for (int unsigned other = 0; other < w; other++) if (s_entries[other].valid && s_value[other] <= s_value[w]) s_victim[w] = 1'b0;
-      for (int unsigned other = w + 1; other < Ways; other++) if (s_entries[other].valid && s_value[other] < s_value[w]) s_victim[w] = 1'b0;
+      for (int unsigned other = 0; other < w; other++)
+        if (s_entries[other].valid && s_value[other] <= s_value[w]) s_victim[w] = 1'b0;
+      for (int unsigned other = w + 1; other < Ways; other++)
+        if (s_entries[other].valid && s_value[other] < s_value[w]) s_victim[w] = 1'b0;
     end
   end
 
@@ -442,7 +445,8 @@ module flow_core
     x_idle_passed = x_read.content.idle.on && has_passed(x_q.now, x_read.content.idle.at);
     // If both have passed, the earlier one counts.
     x_idle_counts = x_idle_passed && (!x_hard_passed || is_before(x_read.content.idle.at, x_read.content.hard.at));
-    x_period = x_idle_counts ? program_i.periods[x_read.content.idle.period] : program_i.periods[x_read.content.hard.period];
+    x_period =
+        x_idle_counts ? program_i.periods[x_read.content.idle.period] : program_i.periods[x_read.content.hard.period];
     x_expired = x_read.placed && (x_hard_passed || x_idle_passed) && (x_q.op == OpFrame || x_q.op == OpWalk);
   end
 
@@ -451,7 +455,8 @@ module flow_core
   assign x_ahead = {w2_result_q.where, w1_result_q.where, a_result_q.where, r_found_q.where, c_result_q.where};
   always_comb begin
     x_free = x_empty_q;
-    for (int unsigned d = 1; d <= Ahead; d++) if (!x_ahead[d].stash) x_free &= ~(x_same_addr_q[d] & Ways'(1) << x_ahead[d].way);
+    for (int unsigned d = 1; d <= Ahead; d++)
+      if (!x_ahead[d].stash) x_free &= ~(x_same_addr_q[d] & Ways'(1) << x_ahead[d].way);
   end
 
   // The result of an operation of the same key ahead is newer. It cannot have expired since, because both have the same
@@ -512,7 +517,8 @@ module flow_core
     r_before_q <= c_before_q;
     r_other_q <= c_other_q;
     r_victim_q <= c_victim_q;
-    r_nowhere_q <= !c_result_q.placed && c_result_q.where.stash && stash_used >= ($clog2(StashEntries) + 1)'(StashEntries - 1);
+    r_nowhere_q <=
+        !c_result_q.placed && c_result_q.where.stash && stash_used >= ($clog2(StashEntries) + 1)'(StashEntries - 1);
     r_victim_way_q <= c_victim_way_q;
   end
 
@@ -639,7 +645,8 @@ module flow_core
   // ---- A: the table changes
   wire a_moves = a_q.valid && a_q.op == OpMove && a_result_q.placed && a_result_q.where.stash;
   assign a_finds_place = a_moves && !a_other_q.valid;
-  wire a_writes = a_q.valid && a_q.op != OpMove && a_q.op != OpRead && a_q.op != OpFind && (a_result_q.present || a_was_placed_q);
+  wire a_writes =
+      a_q.valid && a_q.op != OpMove && a_q.op != OpRead && a_q.op != OpFind && (a_result_q.present || a_was_placed_q);
   always_comb begin
     wdata = '{valid: (a_result_q.present || a_moves) && !clearing_q, key: a_q.key, content: a_result_q.content};
     for (int unsigned w = 0; w < Ways; w++) begin
@@ -710,7 +717,8 @@ module flow_core
   assign told_valid = a_q.valid && told.kinds != '0;
   assign moved = a_moves;
 
-  wire unused = &{1'b0, program_i.key, program_i.operands, program_i.places, x_period.duration, x_ahead, a_frame_q.parts};
+  wire unused =
+      &{1'b0, program_i.key, program_i.operands, program_i.places, x_period.duration, x_ahead, a_frame_q.parts};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin

@@ -181,7 +181,8 @@ module flow_frames
 
     assign taken = answered && edit_ready;
     always_comb begin
-      edit = '{verdict: came.verdict, mark: answer.mark, layout: came.layout, came: came.headers, leaves: answer.headers};
+      edit =
+          '{verdict: came.verdict, mark: answer.mark, layout: came.layout, came: came.headers, leaves: answer.headers};
       if (answer.kind != VerdictOnward) begin
         edit.verdict = '0;
         edit.verdict.kind = answer.kind;
@@ -284,7 +285,8 @@ module flow_frames
   assign to_headers = to_q.headers;
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk) if (!rst) assert (!from_valid || 32'(from_port) < Ports) else $error("%m: headers of no port");
+  always_ff @(posedge clk) if (!rst) assert (!from_valid || 32'(from_port) < Ports)
+    else $error("%m: headers of no port");
 `endif
 endmodule
 

@@ -127,7 +127,8 @@ module flow_host
     if (writes(we_q, at_q, FLOW_HOST_PLACE)) place_q <= wdata_q;
     for (int unsigned i = 0; i < KeyBits / 32; i++) if (writes(we_q, at_q, FLOW_HOST_KEY + 4 * i)) key_q[i] <= wdata_q;
     if (writes(we_q, at_q, FLOW_HOST_STATE)) content_q.state <= wdata_q[7:0];
-    for (int unsigned i = 0; i < Registers; i++) if (writes(we_q, at_q, FLOW_HOST_REGISTERS + 4 * i)) content_q.r[i] <= wdata_q;
+    for (int unsigned i = 0; i < Registers; i++)
+      if (writes(we_q, at_q, FLOW_HOST_REGISTERS + 4 * i)) content_q.r[i] <= wdata_q;
     if (writes(we_q, at_q, FLOW_HOST_TIMEOUT)) {content_q.hard.period, content_q.hard.on} <= wdata_q[3:0];
     if (writes(we_q, at_q, FLOW_HOST_TIMEOUT + 4)) {content_q.idle.period, content_q.idle.on} <= wdata_q[3:0];
     if (writes(we_q, at_q, FLOW_HOST_DEADLINE)) content_q.hard.at <= wdata_q;

@@ -59,7 +59,8 @@ module flow_program
   logic [32*ChoiceWords-1:0] choice_words;
   for (genvar i = 0; i < RowWords; i++) begin : gen_lane
     (* ram_style = "distributed" *) word_t words[2*Rows];
-    always_ff @(posedge clk) if (shift && of_rows && lane_q == ($bits(lane_q))'(i)) words[{!bank_q, row_q[$clog2(Rows)-1:0]}] <= word;
+    always_ff @(posedge clk)
+      if (shift && of_rows && lane_q == ($bits(lane_q))'(i)) words[{!bank_q, row_q[$clog2(Rows)-1:0]}] <= word;
     if (i < EditWords) begin : gen_edit
       assign edit_words[32*i+:32] = words[{bank_q, edit_row}];
     end else begin : gen_choice

@@ -72,7 +72,8 @@ module accel_bench
   always_ff @(posedge clk) begin
     asked_q <= bus.pm_en && !bus.pm_ready && !rst;
     row_q   <= bus.pm_row;
-    if (!rst && asked_q) assert (bus.pm_en && bus.pm_row == row_q) else $error("%m: a request changed before it was taken");
+    if (!rst && asked_q) assert (bus.pm_en && bus.pm_row == row_q)
+      else $error("%m: a request changed before it was taken");
   end
 `endif
 endmodule

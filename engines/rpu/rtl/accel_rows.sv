@@ -57,7 +57,8 @@ module accel_rows
   logic [2:0] flying_q;  // rows asked for and not there
 
   // The sums do not wait for each other.
-  wire outside = addr_q[31:20] != 12'h010 || length_q[31:21] != 0 || 22'(addr_q[19:0]) + 22'(length_q[20:0]) > 22'h100000;
+  wire outside =
+      addr_q[31:20] != 12'h010 || length_q[31:21] != 0 || 22'(addr_q[19:0]) + 22'(length_q[20:0]) > 22'h100000;
   wire few = outside || length_q[20:0] < 21'(Least);
   wire [22:0] reach = 23'(addr_q[5:0]) + 23'(length_q[20:0]);
   wire here = live_q && pm_rvalid;

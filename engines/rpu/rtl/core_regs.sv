@@ -230,7 +230,8 @@ module core_regs
   always_ff @(posedge clk) begin
     for (int unsigned b = 0; b < 4; b++) begin
       if (wr && at(addr, RPU_CORE_SEND_DESC_LOW) && be[b]) desc_low_q[8*b+:8] <= wdata[8*b+:8];
-      if (wr && (at(addr, RPU_CORE_SEND_DESC_HIGH) || at(addr, RPU_CORE_SEND_FROM)) && be[b]) desc_high_q[8*b+:8] <= wdata[8*b+:8];
+      if (wr && (at(addr, RPU_CORE_SEND_DESC_HIGH) || at(addr, RPU_CORE_SEND_FROM)) && be[b])
+        desc_high_q[8*b+:8] <= wdata[8*b+:8];
     end
     if (wr && at(addr, RPU_CORE_SEND_DESC_LOW) && be[2]) no_slot_q <= wdata[23:16] == 0;
     if (rst) begin
@@ -416,7 +417,8 @@ module core_regs
 
   wire u_exists = u_slot_q >= 6'd1 && u_slot_q <= 6'(MaxSlots);
   wire u_header_fits = slot_addr_q[31:15] == 17'h00100 && slot_addr_q[14:13] != 2'd3 && slot_addr_q[4:0] == 0;
-  wire u_place_fits = slot_addr_q[31:20] == 12'h010 && 32'(slot_addr_q[19:0]) < PmemBytes && slot_addr_q[5:4] == 0 && !slot_addr_q[0];
+  wire u_place_fits =
+      slot_addr_q[31:20] == 12'h010 && 32'(slot_addr_q[19:0]) < PmemBytes && slot_addr_q[5:4] == 0 && !slot_addr_q[0];
   wire setup = s_valid_q && s_type_q == SendSlots;
   // New places would pull frames from under those that hold them.
   wire setup_fits = s_exists && active == 0;

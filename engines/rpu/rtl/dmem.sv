@@ -42,7 +42,8 @@ module dmem #(
       if (wide_en) begin
         // Reads first, whatever it does: a port that only writes would spoil what the other one reads.
         wide_q <= mem[wide_row];
-        if (wide_we) for (int unsigned b = 0; b < 4; b++) if (wide_be[l*4+b]) mem[wide_row][b*8+:8] <= wide_wdata[l*32+b*8+:8];
+        if (wide_we)
+          for (int unsigned b = 0; b < 4; b++) if (wide_be[l*4+b]) mem[wide_row][b*8+:8] <= wide_wdata[l*32+b*8+:8];
       end
     end
 

@@ -399,7 +399,8 @@ module rpu
     pmem_denied_q <= {pmem_denied_q[0], pmem_denied};
     dmem_denied_q <= dmem_denied && !host_dmem_en;
     // A store and the load behind it, then no access for two cycles
-    if (!rst) assert (!(pmem_denied && pmem_denied_q == 2'b11)) else $error("%m: the core keeps packet memory from frames");
+    if (!rst) assert (!(pmem_denied && pmem_denied_q == 2'b11))
+      else $error("%m: the core keeps packet memory from frames");
     if (!rst) assert (!(dmem_denied && dmem_denied_q)) else $error("%m: the core keeps data memory from header copies");
   end
 `endif

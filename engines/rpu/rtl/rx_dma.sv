@@ -280,10 +280,12 @@ module rx_dma
   assign waiting = level + 6'(head_avail);
   always_ff @(posedge clk)
     if (!rst)
-      assert (waiting <= 6'd32 && waiting[4:0] == data_in_q - data_out_q) else $error("%m: data without its word, or over another's");
+      assert (waiting <= 6'd32 && waiting[4:0] == data_in_q - data_out_q)
+        else $error("%m: data without its word, or over another's");
   always_ff @(posedge clk) if (!rst) assert (!rx_valid || waiting < 6'd32) else $error("%m: no place for a beat");
   always_ff @(posedge clk)
-    if (!rst && rx_valid && first_q) assert (rx.meta.slot >= 1 && rx.meta.slot <= 6'(MaxSlots)) else $error("%m: no such slot");
+    if (!rst && rx_valid && first_q) assert (rx.meta.slot >= 1 && rx.meta.slot <= 6'(MaxSlots))
+      else $error("%m: no such slot");
 `endif
 endmodule
 

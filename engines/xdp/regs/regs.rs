@@ -24,7 +24,8 @@ pub const XDP_HOST_STRAY: u32 = 0xAC;
 pub const MAPS_HOST_SHAPE: u32 = 0x0;
 /// The request's fields beside its parts: see `info` in maps.md.
 pub const MAPS_HOST_INFO: u32 = 0x4;
-/// Written: sends a request of the operation [2:0], whose key has [6:4] parts, with [12:8] parts in all, as a processor with the context [19:16]. Read: [0] the answer has not arrived, [1] a map is being made.
+/// Written: sends a request of the operation [2:0], whose key has [6:4] parts, with [12:8] parts in all, as a processor
+/// with the context [19:16]. Read: [0] the answer has not arrived, [1] a map is being made.
 pub const MAPS_HOST_COMMAND: u32 = 0x8;
 /// Written: makes the map of that number according to DESCRIPTOR. Its old entries are lost.
 pub const MAPS_HOST_DEFINE: u32 = 0xC;
@@ -38,7 +39,8 @@ pub const MAPS_HOST_SEED_LOW: u32 = 0x24;
 pub const MAPS_HOST_SEED_HIGH: u32 = 0x28;
 /// Written: stores SEED_HIGH and SEED_LOW as the word of that number, 0 to 16. No map of keys may be in use.
 pub const MAPS_HOST_SEED_AT: u32 = 0x2C;
-/// Parts of a request, four words each: of its key, then of its value. An answer is in the first two words; rows begin at the first word.
+/// Parts of a request, four words each: of its key, then of its value. An answer is in the first two words; rows begin
+/// at the first word.
 pub const MAPS_HOST_DATA: u32 = 0x200;
 /// How many there are, 4 bytes apart.
 pub const MAPS_HOST_DATA_COUNT: u32 = 0x80;

@@ -216,7 +216,8 @@ module frames
 
   logic [7:0] target_index;
   assign target_index = done_packet.target - 8'd1;
-  wire target_there = done_packet.target == IfindexHost || (done_packet.target != 0 && done_packet.target <= 8'(card.port_count));
+  wire target_there =
+      done_packet.target == IfindexHost || (done_packet.target != 0 && done_packet.target <= 8'(card.port_count));
   port_t target_port, dst;
   logic sends, refuses;
 

@@ -401,7 +401,8 @@ module xdp_core
       exec_reaches |= (exec_lane_q[l].op.loads || exec_lane_q[l].op.stores) && !exec_lane_q[l].op.on_stack;
     exec_reaches |= exec_lane_q[0].op.requests && exec_lane_q[0].imm[REQUEST_KEY_PACKET_AT];
     exec_stores = 1'b0;
-    for (int unsigned l = 0; l < StoreLanes; l++) exec_stores |= exec_lane_q[l].op.stores && !exec_lane_q[l].op.on_stack;
+    for (int unsigned l = 0; l < StoreLanes; l++)
+      exec_stores |= exec_lane_q[l].op.stores && !exec_lane_q[l].op.on_stack;
   end
 
   always_ff @(posedge clk) begin

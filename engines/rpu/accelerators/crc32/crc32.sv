@@ -50,7 +50,8 @@ module crc32
     matrix_t double;
     for (int unsigned i = 0; i < 32; i++) begin
       back[i] = 32'd1 << i;
-      for (int unsigned k = 0; k < 8; k++) back[i] = {back[i][30:0] ^ (back[i][31] ? Polynomial[30:0] : '0), 1'b0} | 32'(back[i][31]);
+      for (int unsigned k = 0; k < 8; k++)
+        back[i] = {back[i][30:0] ^ (back[i][31] ? Polynomial[30:0] : '0), 1'b0} | 32'(back[i][31]);
     end
     for (int unsigned k = 0; k < n; k++) begin
       for (int unsigned i = 0; i < 32; i++) double[i] = times(back, back[i]);

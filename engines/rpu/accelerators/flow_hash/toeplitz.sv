@@ -19,7 +19,8 @@ module toeplitz
   localparam int unsigned KeyW = 320;
   localparam int unsigned Words = KeyW / 32;
   // Byte 0 on top.
-  localparam logic [KeyW-1:0] Microsoft = 320'h6d5a56da_255b0ec2_4167253d_43a38fb0_d0ca2bcb_ae7b30b4_77cb2da3_8030f20c_6a42b73b_beac01fa;
+  localparam logic [KeyW-1:0] Microsoft =
+      320'h6d5a56da_255b0ec2_4167253d_43a38fb0_d0ca2bcb_ae7b30b4_77cb2da3_8030f20c_6a42b73b_beac01fa;
 
   function automatic logic [31:0] reversed(logic [31:0] bytes);
     return {bytes[7:0], bytes[15:8], bytes[23:16], bytes[31:24]};

@@ -241,7 +241,8 @@ module ip_prefix (
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!bus.ld_rd || !(ld_rd_q || peek_q || pick_q)) else $error("%m: a host read before the last one was answered");
+    if (!rst) assert (!bus.ld_rd || !(ld_rd_q || peek_q || pick_q))
+      else $error("%m: a host read before the last one was answered");
 `endif
 endmodule
 

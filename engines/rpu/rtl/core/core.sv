@@ -520,7 +520,8 @@ module core
       assert (e_valid_q) else $error("request of a cancelled instruction");
       assert (dbus_be != 4'b0000) else $error("request without bytes");
     end
-    if (!rst && dbus_retry) assert ((irq_pending || halt_due_q) && !dbus_wait) else $error("retry without an interrupt");
+    if (!rst && dbus_retry) assert ((irq_pending || halt_due_q) && !dbus_wait)
+      else $error("retry without an interrupt");
     if (!rst && halted_q) assert (!e_valid_q && e_go) else $error("an instruction in a halted core");
   end
 `endif
