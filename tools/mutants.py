@@ -36,7 +36,7 @@ from penstock.data import DATA  # noqa: E402
 from tree import tracked  # noqa: E402
 
 COPIES = ROOT / "build" / "mutants"
-# The bugs caught so far, a line each: the fingerprint of what it was, and its name.
+# The bugs caught so far, a line each: the fingerprint of the bug, and its name.
 RECORD = COPIES / "caught"
 # What `compiles` knows how to compile.
 COMPILED = (".sv", ".rs", ".py", ".efsm", ".c", ".h", ".S")
@@ -82,7 +82,7 @@ def check(mutant: Mutant) -> str | None:
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of the tree, with what is built from it: each worker has its own."""
+    """A copy of the tree, with its builds: each worker has its own."""
 
     folder: Path
 
@@ -102,7 +102,7 @@ class Copy:
         (self.tree / "build" / "venv").symlink_to(ROOT / "build" / "venv")
 
     def attempt(self, mutant: Mutant, limit_s: float) -> str:
-        """Plants the bug, says whether its test catches it, and takes it out."""
+        """Plants the bug, returns whether its test catches it, and removes it."""
         path = self.tree / mutant.file
         original = path.read_text()
         path.write_text(original.replace(mutant.find, mutant.replace))
@@ -171,7 +171,7 @@ class Copy:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, 9)
                 raise
-        # Somebody else has: that says nothing about a bug.
+        # Another process has it: that says nothing about a bug.
         if status < 0:
             raise InterruptedError(f"{command[0]} was ended by signal {-status}; run it again")
         return status == 0
@@ -219,7 +219,7 @@ def line(mutant: Mutant) -> str:
 
 
 class Run:
-    """Tries bugs on all copies, those of a test one after the other in the same copy."""
+    """Tries bugs on all copies; the bugs of a test go to the same copy, one after the other."""
 
     def __init__(self, copies: Sequence[Copy], mutants: Sequence[Mutant]) -> None:
         self._copies = copies
@@ -234,7 +234,7 @@ class Run:
         tests: dict[str, list[Mutant]] = {}
         for mutant in mutants:
             tests.setdefault(mutant.test, []).append(mutant)
-        # Those with many bugs first, so that no worker is left with them at the end.
+        # Tests with many bugs first, so that no worker is left with them at the end.
         groups = sorted(tests.items(), key=lambda group: -len(group[1]))
         with ThreadPoolExecutor(len(self._copies)) as workers:
             return sum(workers.map(lambda group: self._group(*group), groups))

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Reads the registry of engines (engines/engines.toml) and writes what follows from it.
+"""Reads the registry of engines (engines/engines.toml) and writes the files that follow from it.
 
 Usage: python tools/registry.py [--check]
 
@@ -21,7 +21,7 @@ from typing import Any
 from generated import ROOT, bring
 
 REGISTRY = "engines/engines.toml"
-# For each kind of engine the module that picks an engine, the file list, and the ending of an engine's module.
+# For each kind of engine the module that selects an engine, the file list, and the ending of an engine's module.
 KINDS = {
     "unit": ("engines/unit.sv", "engines/units.f", "unit"),
     "inline": ("engines/inline_block.sv", "engines/inline.f", "block"),
@@ -45,7 +45,7 @@ NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2
 
 
 class RegistryError(Exception):
-    """The registry is wrong: says in which file and line, and how to mend it."""
+    """The registry is wrong: has file and line, and the way out."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Lines:
         self.starts = [at for at, line in enumerate(self.text) if re.match(r"\s*\[\[\s*engine\s*\]\]", line)]
 
     def of(self, entry: int, word: str | None = None) -> int:
-        """Line of the entry, counted from 1, or of one of its words if it stands there."""
+        """Line of the entry, counted from 1, or of one of its keys if it is there."""
         start = self.starts[entry]
         end = self.starts[entry + 1] if entry + 1 < len(self.starts) else len(self.text)
         for at in range(start, end):
@@ -209,7 +209,7 @@ def selection(kind: str, engines: list[Engine]) -> str:
 
 
 def selector(kind: str, text: str, engines: list[Engine]) -> str:
-    """The text of a selecting module with its body written anew."""
+    """The text of a selecting module with its body replaced."""
     path = KINDS[kind][0]
     head, mark, rest = text.partition(MARK)
     _, end, tail = rest.partition("endmodule\n")

@@ -55,7 +55,7 @@ class Step:
     name: str
     command: list[str]
     count: Callable[[str], Count] | None = None
-    # It keeps all processors busy by itself, so it runs alone; others run as many at once as there are processors.
+    # It keeps all processors busy by itself, so it runs alone; others run in parallel, one for each processor.
     alone: bool = False
 
 
@@ -109,7 +109,7 @@ def below(path: str, folders: Sequence[str]) -> bool:
 
 
 def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
-    """The steps of the suite, or of what is below some folders."""
+    """The steps of the suite, or of the given folders."""
     verilog = [f for f in tracked("*.sv") if not f.endswith("regs_pkg.sv")]
     tests = matching(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"])
     packages, python = ["--workspace"], ["."]
@@ -118,7 +118,7 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
         tests = [path for path in tests if below(path, folders)]
         packages = [word for crate in crates(folders) for word in ("--package", crate)]
         python = list(folders)
-    # A worker for each processor; one that has nothing left takes tests from the end of another's list.
+    # A worker for each processor; an idle worker takes tests from the end of another's list.
     workers = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal", *([] if long else ["-m", "not long"])]
     chosen = [
         Step("selectors and lists of engines are up to date", [PYTHON, "tools/registry.py", "--check"]),
@@ -214,7 +214,7 @@ def run(step: Step, required: Sequence[str] = ()) -> tuple[Count, str]:
 
 
 def run_all(chosen: Sequence[Step], required: Sequence[str]) -> Count:
-    """Runs steps and prints what became of each, in their order."""
+    """Runs steps and prints the result of each, in their order."""
     total = Count()
     with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
         together = workers.map(lambda step: run(step, required), [step for step in chosen if not step.alone])

@@ -16,7 +16,7 @@ module flow_loop
     output logic       complete,
     input  wire logic  commit,
 
-    // a frame in T, and what the table has of its flow in X
+    // a frame in T, and its flow's table entry in X
     input wire word_t [Operands-1:0] t_x,
     input wire parts_t               x_parts,
     input wire word_t                x_now,
@@ -27,7 +27,7 @@ module flow_loop
     input wire logic                 r_can,      // there is a place
     input wire logic                 r_is_full,
 
-    // a register behind R
+    // a register after R
     output logic                  a_fits_q,
     output row_t                  a_row_q,
     output word_t [Registers-1:0] a_values_q,

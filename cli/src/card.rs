@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! From a manifest to a card at work: what `run`, `demo` and the benches have in common.
+//! From a manifest to a card at work: the code that `run`, `demo` and the benches share.
 
 use std::path::{Path, PathBuf};
 

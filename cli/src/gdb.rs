@@ -45,7 +45,7 @@ impl Debugged {
         }
     }
 
-    /// Listens at its port, on this machine only, and says so.
+    /// Listens at its port, on this machine only, and prints the port.
     pub fn listen(self) -> Result<TcpListener, DebuggerError> {
         let fail = |source| DebuggerError::Listen { port: self.port, source };
         let listener = TcpListener::bind(("127.0.0.1", self.port)).map_err(fail)?;

@@ -37,7 +37,7 @@ pub enum Trace {
     Chi15,
 }
 
-/// What Table 6 says of a trace; flows by source, source and destination, five-tuple.
+/// The figures of Table 6 for a trace; flows by source, source and destination, five-tuple.
 struct Statistics {
     /// Most flows that were active in 10 s.
     active: [u32; 3],
@@ -114,7 +114,7 @@ impl Tuple {
         let ports = 64_000;
         Flow {
             tcp: self.number & 1 == 1,
-            // 198.18.0.0/15 belongs to benchmarks (RFC 2544), 10.0.0.0/8 is anybody's (RFC 1918).
+            // 198.18.0.0/15 is for benchmarks (RFC 2544), 10.0.0.0/8 is for private use (RFC 1918).
             source: 0xC612_0000 | (self.source.wrapping_mul(0x9E37) & 0x1_FFFF),
             destination: 0x0A00_0000 | (self.pair.wrapping_mul(0x9E_3779) & 0xFF_FFFF),
             source_port: 1024 + (self.number % ports) as u16,
@@ -129,7 +129,7 @@ pub struct Mix {
     random: Random,
     /// Those that are active.
     flows: Vec<Tuple>,
-    /// For each flow how often it and those before it are drawn, next to how often the first is.
+    /// For each flow the cumulative frequency up to it, relative to that of the first.
     drawn: Vec<f64>,
     /// The flow of the frame before.
     last: usize,

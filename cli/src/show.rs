@@ -24,7 +24,7 @@ impl Bar {
         Self { bar: ProgressBar::new(0), units, watched: stderr().is_terminal(), told: String::new() }
     }
 
-    /// Writes a line, once, when nobody watches the bar.
+    /// Writes a line, once, if the output is not a terminal.
     fn tell(&mut self, line: String) {
         if !self.watched && self.told != line {
             eprintln!("{line}");
@@ -32,7 +32,7 @@ impl Bar {
         }
     }
 
-    /// Shows how far a device has come.
+    /// Shows the progress of a device.
     pub fn show(&mut self, progress: Progress) {
         let (template, done, total, message) = match progress {
             Progress::Building { done, total } => {

@@ -36,11 +36,11 @@ struct Slice {
     end: u64,
 }
 
-/// A frame's way, and what became of it.
+/// A frame's way, and its fate.
 #[derive(Debug, Clone, Default)]
 struct Journey {
     slices: Vec<Slice>,
-    /// Where it is and since when.
+    /// Its place, and the time since when it is there.
     now: Option<(Block, u64)>,
     name: String,
     bytes: usize,
@@ -150,7 +150,7 @@ fn name_of(block: Block, design: &Design) -> String {
     }
 }
 
-/// Where a frame entered and when: no two have the same.
+/// Place and time of a frame's entry; no two frames have the same.
 type Key = (u8, u64);
 
 /// The port byte of frames that have been over loopback.
@@ -185,7 +185,7 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
             continue;
         }
         if matches!(place, Place::ElementIn(_) | Place::ElementOut(_)) {
-            // Whose headers they are is not told.
+            // The trace does not identify the frame of these headers.
             continue;
         }
         let mut key = (source, entered);
@@ -255,7 +255,7 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
     known.into_values().filter(|journey| !journey.name.is_empty()).collect()
 }
 
-/// A thread of its block for each slice, so that no two slices of a thread overlap.
+/// Assigns each slice to a thread of its block, so that no two slices of a thread overlap.
 fn threads(journeys: &[Journey]) -> Vec<Vec<(Slice, usize)>> {
     let mut all: Vec<(Slice, usize, usize)> = Vec::new();
     for (index, journey) in journeys.iter().enumerate() {

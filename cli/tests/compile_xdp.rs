@@ -68,7 +68,7 @@ fn a_program_that_does_not() {
     std::fs::write(&source, text).unwrap();
     let object = object("one.o", &source);
     let (done, out, err) = penstock(&object, &[]);
-    // The other program is still looked at.
+    // The other program is still checked.
     assert!(!done.status.success() && out.contains("two: 2 slots, 1 row, 0 helpers, 0 maps"), "{out}");
     assert!(
         err.contains("one.c:4: instruction") && err.contains("add `if (data + 9 > data_end) return XDP_DROP;`"),

@@ -31,15 +31,15 @@ use crate::window::Window;
 const PATIENCE: Duration = Duration::from_millis(2);
 /// Pause when neither the client nor the card has anything to do.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Time between two looks at whether the client has sent something.
+/// Time between two checks for bytes from the client.
 const GLANCE: Duration = Duration::from_micros(100);
-/// Steps of a range between two looks at the client.
+/// Steps of a range between two checks for bytes from the client.
 const RANGE_STEPS: usize = 64;
 
 /// The next step of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// It has worked and will go on.
+    /// The card has worked and will go on.
     Busy,
     /// There is nothing to do now.
     Idle,
@@ -47,7 +47,7 @@ pub enum Pace {
     End,
 }
 
-/// A server that cannot go on.
+/// A fault after which the server cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum GdbError {
     /// The unit, or the card.
@@ -62,7 +62,7 @@ pub enum GdbError {
 /// the way to the unit. `tell` gets a sentence for each client that connects or disconnects.
 ///
 /// # Errors
-/// When the card fails, or the socket does. A client that does is one that has gone.
+/// If the card or the socket fails. A failed client counts as disconnected.
 pub fn serve<W: Window>(
     unit: &mut Unit<W>,
     listener: &TcpListener,
@@ -93,7 +93,7 @@ pub fn serve<W: Window>(
     }
 }
 
-/// Why a session is over though nobody said so.
+/// Why a session ended without a request.
 enum SessionError {
     /// The card.
     Debug(DebugError),
@@ -172,7 +172,7 @@ struct Client {
 }
 
 impl Client {
-    /// The next byte, if one comes soon.
+    /// The next byte, if one arrives soon.
     fn read(&mut self, patience: Duration) -> io::Result<Option<u8>> {
         self.flush()?;
         let end = Instant::now() + patience;
@@ -216,7 +216,7 @@ impl Connection for Client {
 /// The unit as gdb sees it: one thread.
 struct Debuggee<'a, W> {
     unit: &'a mut Unit<W>,
-    /// Steps go on as long as the unit is between these addresses.
+    /// Steps continue while the unit is between these addresses.
     range: Option<(u32, u32)>,
     /// Why the card failed; the protocol has no words for it.
     failure: Option<DebugError>,

@@ -36,7 +36,7 @@ const VALUE: u32 = 6;
 
 /// A debugger finds the core's own registers at their address plus this, because instructions have the same addresses.
 const CORE_REGISTERS: u32 = 0x8000_0000;
-/// Where they begin and end.
+/// The boundaries of the memories.
 const FIRST_REGISTER: u32 = CORE_REGISTERS + 0x600;
 const REGISTERS_END: u32 = CORE_REGISTERS + 0x800;
 
@@ -55,15 +55,15 @@ pub enum DebugError {
     /// Its core is none that can be debugged.
     #[error("the unit is not of the engine rpu; only its programs can be debugged so far")]
     Engine,
-    /// Nothing is there.
+    /// The address is not mapped.
     #[error("a unit has nothing at 0x{0:x} that can be read or written")]
     Nothing(u32),
 }
 
-/// Why a unit stands.
+/// Why a unit is halted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Halted {
-    /// It was told to.
+    /// On request.
     Request,
     /// It is at an ebreak.
     Ebreak,
@@ -71,7 +71,7 @@ pub enum Halted {
     Step,
 }
 
-/// Registers of a core: x0..x31, and the address of the instruction that comes next.
+/// Registers of a core: x0..x31, and the address of the next instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registers {
     /// x0..x31.
@@ -102,12 +102,12 @@ pub struct Unit<W> {
 }
 
 impl<W: Window> Unit<W> {
-    /// A unit, as it is.
+    /// A unit in its present state.
     pub fn new(window: W) -> Self {
         Self { window, breakpoints: BTreeMap::new(), lifted: None, known: [None; 32] }
     }
 
-    /// Why the unit stands; None when it runs, or is in a step.
+    /// Why the unit is halted; None if it runs, or is in a step.
     pub fn halted(&mut self) -> Result<Option<Halted>, DebugError> {
         let cause = match self.window.read(regs::UNIT_HALTED)? {
             0 => return Ok(None),
@@ -165,7 +165,7 @@ impl<W: Window> Unit<W> {
         self.comes_to_a_halt()
     }
 
-    /// Takes all breakpoints away and lets the unit go on as if there had been no debugger.
+    /// Removes all breakpoints and lets the unit go on as if there had been no debugger.
     pub fn release(&mut self) -> Result<(), DebugError> {
         for address in self.breakpoints.keys().copied().collect::<Vec<_>>() {
             self.clear_breakpoint(address)?;
@@ -174,7 +174,7 @@ impl<W: Window> Unit<W> {
         self.window.write(regs::UNIT_HALT, 0)
     }
 
-    /// Address of the instruction that comes next.
+    /// Address of the next instruction.
     pub fn pc(&mut self) -> Result<u32, DebugError> {
         self.check_halted()?;
         self.window.read(regs::UNIT_PC)
@@ -362,13 +362,13 @@ fn place(address: u32) -> Result<Place, DebugError> {
     })
 }
 
-/// A part of some bytes that lies in one word.
+/// The part of some bytes that is in one word.
 struct Part {
     bytes: std::ops::Range<usize>,
     lanes: std::ops::Range<usize>,
 }
 
-/// Words that `count` bytes from `address` on touch: address of each, and what of it.
+/// The words that contain `count` bytes from `address` on: address of each, and the part of the bytes.
 fn words(address: u32, count: usize) -> impl Iterator<Item = (u32, Part)> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -388,7 +388,7 @@ mod tests {
 
     use super::*;
 
-    /// Memory, of a unit that stands.
+    /// Memory of a halted unit.
     #[derive(Default)]
     struct Memory(HashMap<u32, u32>);
 
@@ -424,7 +424,7 @@ mod tests {
         let mut seen = [0; 16];
         unit.read(0, &mut seen).unwrap();
         assert_eq!(seen[..], NEW.map(u32::to_le_bytes).concat());
-        // One that is set anew is one of the new program.
+        // A breakpoint that is set again belongs to the new program.
         unit.set_breakpoint(4).unwrap();
         assert_eq!(program(&mut unit), [NEW[0], EBREAK, NEW[2], NEW[3]]);
         unit.step().unwrap();

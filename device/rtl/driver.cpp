@@ -5,8 +5,8 @@
 //
 // One cycle:  drive inputs ─> clk = 0, eval (inputs settle) ─> sample handshakes ─> clk = 1, eval (registers step)
 //
-// With PENSTOCK_UNITS the units are instances of models of their own, one for each kind (split/), and their wires are
-// carried here.
+// With PENSTOCK_UNITS the units are instances of separate models, one for each kind (split/), and this file carries
+// their wires.
 
 #include <algorithm>
 #include <array>
@@ -39,7 +39,7 @@ constexpr int64_t WireOverhead = 24;  // bytes a frame costs on the wire beside 
 constexpr int Fraction = 20;          // a byte of credit is 1 << Fraction
 constexpr int64_t Byte = int64_t{1} << Fraction;
 constexpr int64_t Burst = PortBytes * Byte;      // credit a stream may save up while it waits for the other side
-// cycles from one beat of a frame to the next at a port: 64 bytes a cycle come there
+// cycles from one beat of a frame to the next at a port: 64 bytes arrive a cycle
 constexpr uint64_t PortPause = 2;
 constexpr uint64_t HostMemoryBytes = uint64_t{1} << 30;  // beyond, the host refuses
 constexpr uint64_t CardMemoryBytes = uint64_t{1} << 30;
@@ -148,10 +148,10 @@ extern "C" void penstock_hop(char place, char index, char source, char unit, cha
 
 namespace {
 
-// Of a stream.
+// Properties of a stream.
 int beat_bytes(int s) { return s == Host ? BeatBytes : PortBytes; }
 
-// The bytes that a beat's `keep` stands for.
+// The number of bytes in a beat's `keep`.
 struct Keep {
     uint64_t word[PortBytes / 64];
 
@@ -235,7 +235,7 @@ struct AxiPort {
             top.at##_awaddr, top.at##_araddr, top.at##_wstrb, top.at##_wdata                                                               \
     }
 
-// A memory as the card reaches it: sparse. Carries bursts out in order, each after a while of its own.
+// A sparse memory for the card. Executes bursts in order, each after its own delay.
 class Memory {
 public:
     // `size` bytes, each `fresh` at first; an answer takes `least` cycles and up to 127 more.
@@ -375,7 +375,7 @@ struct Card {
 
     // The latency of a host's memory behind PCIe is in the order of 64 to 191 cycles.
     Memory host_memory{AXI_PORT(top, m_axi), HostMemoryBytes, 0, 64};
-    // Memory of DRAM, which nobody has cleared
+    // DRAM, which is not cleared
     Memory card_memory{AXI_PORT(top, m_axi_mem), CardMemoryBytes, 0xA5, 16};
     std::vector<uint8_t> input;
     std::vector<uint8_t> output;
@@ -581,7 +581,7 @@ struct Card {
     }
 
 #ifdef PENSTOCK_UNITS
-    // Whether the card sees what the units give; if not, hands it on.
+    // Whether the card has the units' present outputs; if not, passes them on.
     bool settled() {
         bool same = true;
         for (int u = 0; u < PENSTOCK_UNITS; u++) {

@@ -91,7 +91,7 @@ fn read_pcap(path: &Path, bytes: impl Read, capture: &mut Capture) -> Result<(),
     check_link(path, reader.header().datalink)?;
     let ns = if reader.header().ts_resolution == TsResolution::MicroSecond { 1000 } else { 1 };
     let mut snapped = 0u64;
-    // Raw packets, because many writers put frames above the snap length of their own header.
+    // Raw packets, because many writers put frames above the snap length of their own header into a file.
     while let Some(packet) = reader.next_raw_packet() {
         match packet {
             Ok(packet) => {

@@ -151,7 +151,7 @@ pub struct ForGroup<T> {
 }
 
 impl<T> ForGroup<T> {
-    /// For the only group.
+    /// An option for the only group.
     pub fn only(value: T) -> Self {
         Self { group: None, value }
     }
@@ -206,7 +206,7 @@ pub enum DesignError {
         /// The fault, and a correct form.
         message: String,
     },
-    /// An option asks for what no card can be.
+    /// An option asks for an impossible card.
     #[error("{0}")]
     Option(String),
 }
@@ -296,7 +296,7 @@ impl<'a> Split<'a> {
     }
 }
 
-/// Reads what is not an engine's.
+/// Reads the keys that belong to no engine.
 fn read<'a, T: Deserialize<'a>>(table: Spanned<DeTable<'a>>, what: &str) -> Result<T, Fault> {
     let span = table.span();
     T::deserialize(table.into_deserializer()).map_err(|error| {
@@ -324,7 +324,7 @@ fn engine_of(name: &Spanned<String>, kind: Kind) -> Result<&'static dyn Engine, 
     Err(Fault::at(name.span(), format!("{message}; here it is one of {}", there.join(", "))))
 }
 
-/// A program's file, named from the manifest's folder, and one that this engine may run.
+/// A program's file, relative to the manifest's folder, that this engine can run.
 fn program_of(manifest: &Path, program: &Spanned<PathBuf>, engine: &dyn Engine) -> Result<PathBuf, Fault> {
     let path = manifest.parent().unwrap_or(Path::new("")).join(program.get_ref());
     if !path.exists() {
@@ -367,7 +367,7 @@ fn named(
     }
 }
 
-/// A group behind those before.
+/// A further group.
 fn group(
     manifest: &Path,
     mut split: Split<'_>,
@@ -397,7 +397,7 @@ fn part(manifest: &Path, split: &mut Split<'_>, engine: &dyn Engine, table: &str
     engine.part(section)
 }
 
-/// An inline block behind those before.
+/// A further inline block.
 fn block(
     manifest: &Path,
     mut split: Split<'_>,
@@ -696,7 +696,7 @@ impl Design {
         matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop)
     }
 
-    /// How fast frames enter unless the user says.
+    /// The default rate at which frames enter.
     pub fn default_rate(&self, target: Target) -> Rate {
         let in_turns = target == Target::Rtl && self.parts().any(|part| self.engine(part).in_turns());
         if in_turns { Rate::Turns } else { Rate::Lossless }
@@ -732,7 +732,7 @@ impl Design {
         }
     }
 
-    /// Index of the group of units with this name, or of the only one; `what` it is wanted for.
+    /// Index of the group of units with this name, or of the only group; `what` names the purpose in errors.
     pub fn find(&self, what: &str, name: Option<&str>) -> Result<usize, DesignError> {
         let there = || self.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>().join(", ");
         let wrong = |message: String| Err(DesignError::Option(format!("{}: {what}: {message}", self.path.display())));
@@ -798,7 +798,7 @@ impl Design {
         {
             return Ok((part, table.to_owned()));
         }
-        // A part whose engine fixes its tables comes before one whose program may declare any name.
+        // A part whose engine has fixed tables comes before a part whose program may declare any name.
         let names = |part: PartId| self.part(part).table_names();
         let mut having: Vec<PartId> = self.parts().filter(|part| names(*part).allow(key)).collect();
         if having.iter().any(|part| names(*part) != TableNames::OfProgram) {
@@ -822,7 +822,7 @@ impl Design {
         }
     }
 
-    /// Gives a group another number of units; those behind it move.
+    /// Gives a group another number of units; later groups move.
     fn resize(&mut self, group: usize, count: u32) -> Result<(), DesignError> {
         let wrong = |message| DesignError::Option(format!("units: {message}"));
         within(count.into(), 1, MAX_UNITS).map_err(wrong)?;

@@ -34,12 +34,12 @@ impl fmt::Display for Target {
     }
 }
 
-/// How fast frames enter. `soft` takes them as fast as it can whatever this says, but in turns.
+/// The rate at which frames enter. `soft` always takes them as fast as it can, except in turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
     /// Line rate, but no frame starts while its port is paused: nothing overflows.
     Lossless,
-    /// 100 Gb/s a port, preamble, gap and FCS included, whatever the card says.
+    /// 100 Gb/s a port, including preamble, gap and FCS, even if the card asks for a pause.
     Line,
     /// This many Gb/s a port, including preamble, gap and FCS, even if the card asks for a pause.
     Gbps(f64),
@@ -82,7 +82,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// How far a device has come.
+/// The progress of a device.
 #[derive(Debug, Clone)]
 pub enum Progress {
     /// The model is being compiled: `done` of `total` steps.
@@ -92,7 +92,7 @@ pub enum Progress {
         /// Steps there are.
         total: u64,
     },
-    /// Another process, or thread, compiles what the model is made of.
+    /// Another process or thread compiles the model's sources.
     Waiting,
     /// Programs and tables are being written.
     Loading,
@@ -109,7 +109,7 @@ pub enum Progress {
     },
 }
 
-/// What [`Device::work`] has come to.
+/// The result of [`Device::work`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Frames are on their way.
@@ -136,7 +136,7 @@ pub(crate) struct Made {
     pub bytes: u64,
     /// Time since which nothing else happens.
     pub alone_since: Option<u64>,
-    /// They came without end.
+    /// They did not end.
     pub endless: bool,
 }
 
@@ -197,13 +197,13 @@ impl Run {
         }
     }
 
-    /// Takes down what the card counted between `before` and `now`.
+    /// Records the card's counts between `before` and `now`.
     pub(crate) fn count(&mut self, before: &Counters, now: &Counters) {
         self.counters = now.since(before);
         self.drops = self.counters.drops();
     }
 
-    /// Says that so many frames go from unit to unit and never leave.
+    /// Reports that this many frames circle between units and never leave.
     pub(crate) fn note_circling(&mut self, frames: u64) {
         self.faults.push(format!("{frames} frames still circle over loopback"));
     }
@@ -240,7 +240,7 @@ impl Run {
     }
 }
 
-/// A device that cannot go on.
+/// A fault after which a device cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// The model could not be built.
@@ -289,7 +289,7 @@ pub trait Device {
     /// goes on.
     fn swap(&mut self, image: &PartImage) -> Result<Kept, DeviceError>;
 
-    /// Fills the tables of a part anew, from an image whose program the part runs already
+    /// Fills the tables of a part again, from an image whose program the part already runs
     /// ([`penstock_engine::Driver::refill`]).
     fn refill(&mut self, image: &PartImage) -> Result<(), DeviceError>;
 
@@ -325,7 +325,7 @@ pub trait Device {
     /// There is no such service, or the request is not understood or not possible; then nothing has changed.
     fn call(&mut self, request: &Request) -> Result<Json, DeviceError>;
 
-    /// Takes the lines that programs have printed: each comes once.
+    /// Takes the lines that programs have printed, each once.
     fn take_log(&mut self) -> Result<Log, DeviceError>;
 
     /// All counters now.
@@ -337,7 +337,7 @@ pub trait Device {
     /// Writes a register of the host address space.
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
 
-    /// Reads the host memory that units reach: 1 GiB from address 0, zero where nobody wrote.
+    /// Reads the host memory that units reach: 1 GiB from address 0, zero where it was not written.
     fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError>;
 
     /// Writes the host memory that units reach.

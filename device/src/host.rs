@@ -17,13 +17,13 @@ use crate::image::{Image, PartImage};
 use crate::outcome::{BlockCounters, Counters, HostMemoryCounters, PortCounters};
 use crate::regs;
 
-/// Streams of the register map behind the Ethernet ports.
+/// Streams of the register map after the Ethernet ports.
 const HOST_STREAM: u32 = 4;
 pub const LOOPBACK_STREAM: u32 = 5;
 
 /// Cycles that a program may take to declare its slots.
 pub const BOOT_LIMIT: u64 = 100_000;
-/// Cycles between two looks at whether it has, or at whether units are empty.
+/// Cycles between two checks whether it has, or whether units are empty.
 pub const LOOK: u64 = 100;
 
 /// The driver of an engine that the design uses.
@@ -88,7 +88,7 @@ impl Host {
         }
     }
 
-    /// Prepares a card that has just come out of reset.
+    /// Prepares a card after reset.
     pub fn begin(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
         for Tenant { number, vlan, ports, .. } in &self.tenants {
             bus.write(INLINE_WINDOW + regs::INLINE_TENANT_VLAN, ports << 16 | u32::from(*vlan))?;
@@ -188,7 +188,7 @@ impl Host {
         self.driver_mut(image.engine)?.swap(bus, image.part.index(), &*image.image)
     }
 
-    /// Fills the tables of a part anew.
+    /// Fills the tables of a part again.
     pub fn refill(&mut self, bus: &mut dyn Bus, image: &PartImage) -> Result<(), EngineError> {
         self.driver_mut(image.engine)?.refill(bus, image.part.index(), &*image.image)
     }
@@ -286,7 +286,7 @@ impl Host {
         Ok(())
     }
 
-    /// Waits for the slots of the units of the mask; gives those that are halted instead.
+    /// Waits for the slots of the units of the mask; returns halted units instead.
     fn await_slots(&self, bus: &mut dyn Bus, units: u32) -> Result<u32, DeviceError> {
         let (mut waited, mut halted) = (0, 0);
         for unit in self.each(units) {
@@ -384,7 +384,7 @@ impl Host {
         }
     }
 
-    /// Reports a unit that does not go on.
+    /// Reports a unit that is stuck.
     pub fn fault(&self, bus: &mut dyn Bus, fault: &Fault) -> Result<String, DeviceError> {
         let ending = self.ending(bus, fault.unit.into(), fault.pc)?;
         Ok(ending.unwrap_or_else(|| format!("{fault}, {}", self.place(fault.unit.into(), fault.pc))))
@@ -427,7 +427,7 @@ impl Host {
             *reported |= *errors;
         }
         let mut cause = None;
-        // Sentences, and the units that each is of, in the order in which they came up.
+        // Sentences, and the units of each, in order of their first occurrence.
         let mut said: Vec<(String, Vec<u32>)> = Vec::new();
         for (unit, UnitCounters { errors, .. }) in (0..).zip(units.iter()).filter(|(_, unit)| unit.errors != 0) {
             let Some(driver) = self.driver_of(unit) else { continue };
@@ -473,7 +473,7 @@ impl Host {
         Ok(sum)
     }
 
-    /// Adds what units count in registers of their engines.
+    /// Adds the counters that units have in registers of their engines.
     pub fn count_units(&mut self, bus: &mut dyn Bus, units: &mut [UnitCounters]) -> Result<(), DeviceError> {
         for group in &self.groups {
             let found = self.drivers.iter_mut().find(|driven| driven.engine.name() == group.engine.name());
@@ -487,7 +487,7 @@ impl Host {
         Ok(())
     }
 
-    /// Counters of the inline blocks; `of_shell` gives those that the shell counts.
+    /// Counters of the inline blocks; `of_shell` gives those of the shell.
     pub fn block_counters(
         &mut self,
         bus: &mut dyn Bus,
@@ -605,7 +605,7 @@ mod tests {
         Pass(u64),
     }
 
-    /// A card whose four units take some looks until they are empty.
+    /// A card whose four units take several checks until they are empty.
     struct Notes {
         looks: u64,
         steps: Vec<Step>,

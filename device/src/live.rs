@@ -31,11 +31,11 @@ use crate::regs;
 use crate::soft::{SoftBus, SoftDevice, port_of, source_of, stream_of};
 use crate::traffic::Port;
 
-/// Streams behind the Ethernet ports.
+/// Streams after the Ethernet ports.
 const HOST_STREAM: usize = 4;
 const LOOPBACK_STREAM: usize = 5;
 
-/// Polls that frames over loopback get to leave a unit's neighbours before it is loaded anew.
+/// Polls during which loopback frames may leave a unit's neighbours before it is reloaded.
 const QUIET_POLLS: u32 = 10;
 
 /// The state of a unit.
@@ -48,7 +48,7 @@ pub enum UnitState {
     Disabled,
     /// A debugger has halted it.
     Halted,
-    /// It was found to hang and taken out of the dispatch; a reload starts it anew.
+    /// It hung and was taken out of the dispatch; a reload restarts it.
     Dead,
 }
 
@@ -61,7 +61,7 @@ pub struct Vitals {
     pub slots: u64,
     /// Those that hold a frame.
     pub held: u64,
-    /// Where its program is: address and source line.
+    /// The place of its program: address and source line.
     pub at: String,
 }
 
@@ -112,7 +112,7 @@ impl SoftDevice {
         })?)
     }
 
-    /// Ends a run: drivers report what they have not reported yet.
+    /// Ends a run: drivers report everything that they have not reported yet.
     ///
     /// # Errors
     /// A report cannot be written.
@@ -136,7 +136,7 @@ impl SoftDevice {
         self.card.until_timer()
     }
 
-    /// There is something to do though no frame comes: frames circle over loopback, or units execute without one.
+    /// There is work without new frames: frames circle over loopback, or units execute without one.
     pub fn is_restless(&self) -> bool {
         self.card.busy() || self.card.spins()
     }
@@ -235,7 +235,7 @@ impl SoftDevice {
             .collect()
     }
 
-    /// Gives a unit frames again, or no more: those that it has it still sends.
+    /// Starts or stops the flow of frames to a unit; it still sends the frames that it has.
     pub fn set_enabled(&mut self, unit: u32, enabled: bool) -> Result<(), DeviceError> {
         let bit = self.bit(unit)?;
         if enabled && self.card.dead() & bit != 0 {
@@ -383,7 +383,7 @@ mod tests {
         }
     }
 
-    /// They wait, also when another program has taken the place of the one that has printed them.
+    /// The lines wait even if another program has replaced the one that printed them.
     #[test]
     fn lines_are_taken_once() {
         let root = Root::find().unwrap();
@@ -516,7 +516,7 @@ mod tests {
         assert!(device.vitals().unwrap().iter().all(|unit| (unit.state, unit.slots) == (UnitState::Running, 32)));
     }
 
-    /// The first program here takes long to come up: the others have its frames meanwhile, and alone it makes them
+    /// The first program here starts slowly: meanwhile the others have its frames, and if it is the only unit, frames
     /// wait.
     #[test]
     fn frames_flow_while_a_unit_starts() {

@@ -14,8 +14,8 @@ use crate::traffic::Traffic;
 /// Bytes that a frame without FCS costs on the wire beside its own: preamble 8, FCS 4, gap 12.
 pub const WIRE_OVERHEAD: u64 = 24;
 
-/// Frames that did not come out, by reason (docs/architecture.md, "Drop reasons"). In JSON only the reasons that
-/// happened.
+/// Frames that did not leave, by reason (docs/architecture.md, "Drop reasons"). JSON has only the reasons that
+/// occurred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Drops {
     /// Shorter than an Ethernet header.
@@ -65,7 +65,7 @@ impl Drops {
         self.list().iter().map(|(_, count)| count).sum()
     }
 
-    /// Drops that came after `earlier` was read.
+    /// Drops since `earlier` was read.
     pub(crate) fn since(&self, earlier: Self) -> Self {
         Self {
             runt: diff(self.runt, earlier.runt),
@@ -343,8 +343,8 @@ pub struct Outcome {
     pub design: String,
     /// Frames offered to the card.
     pub frames_in: u64,
-    /// Frames that programs and inline blocks made. With those offered they are as many as left, were dropped and were
-    /// absorbed.
+    /// Frames that programs and inline blocks made. Together with the offered ones they equal the frames that left,
+    /// were dropped and were absorbed.
     pub generated: u64,
     /// Frames that ended in inline blocks, as they were meant to.
     pub absorbed: u64,
@@ -354,7 +354,7 @@ pub struct Outcome {
     pub drops: Drops,
     /// Bytes offered, without FCS.
     pub bytes_in: u64,
-    /// Bytes that left, without FCS; those of frames that programs made among them.
+    /// Bytes that left, without FCS, including frames that programs made.
     pub bytes_out: u64,
     /// How long it took.
     #[serde(flatten)]

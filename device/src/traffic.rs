@@ -59,7 +59,7 @@ impl Serialize for Port {
 /// A frame that enters the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it enters.
+    /// Its port of entry.
     pub port: Port,
     /// Its bytes in [`Traffic::bytes`].
     pub range: Range<usize>,
@@ -91,7 +91,7 @@ impl Traffic {
         }
     }
 
-    /// Adds all frames of other traffic behind these.
+    /// Adds all frames of other traffic after these.
     pub fn append(&mut self, other: &Self) {
         let base = self.bytes.len();
         self.bytes.extend_from_slice(&other.bytes);
@@ -123,7 +123,7 @@ impl Traffic {
     /// The order in which frames from this one on enter: those of each port in their given order, and among several
     /// ports the earliest first.
     pub(crate) fn by_time(&self, first: usize) -> Vec<usize> {
-        // A clock that was set back in a capture stands still until it has caught up.
+        // A clock that was set back in a capture stops until it has caught up.
         let mut latest = BTreeMap::<Port, u64>::new();
         let times = self.frames.iter().enumerate().skip(first).map(|(number, frame)| {
             let time = latest.entry(frame.port).or_default();
@@ -196,7 +196,7 @@ impl fmt::Display for Maker {
 /// A frame that left the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Departure {
-    /// Where it left.
+    /// Its exit.
     pub to: Port,
     /// Which frame of the traffic it was; none when it was made in the card or the match is not clear.
     pub input: Option<usize>,

@@ -56,7 +56,7 @@ fn bits_of(map: &str) -> [&'static [usize]; 2] {
     }
 }
 
-/// Adds the bits of all numbers of a key or value, and what is bytes.
+/// Adds the bits of all numbers of a key or value, and whether they are bytes.
 fn add_bits(json: &Json, widths: &mut dyn Iterator<Item = usize>, to: &mut Vec<bool>) {
     match json {
         Json::Number(number) => {
@@ -84,7 +84,7 @@ fn bytes_of(json: &Json, bits: &[usize], bytes: usize) -> Vec<u8> {
     all.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect()
 }
 
-/// Bytes as they lie in memory.
+/// Bytes in memory order.
 fn plain(bytes: &[u8]) -> Json {
     json!({"$bytes": bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()})
 }
@@ -368,7 +368,7 @@ fn running(program: &str, target: Target) -> Box<dyn Device> {
     card
 }
 
-/// Hash tables in which each processor has a value: the host gives and takes those of all.
+/// Hash tables with a value for each processor: the host reads and writes all of them.
 #[test]
 fn tables_of_processors() {
     for target in [Target::Soft, Target::Rtl] {
@@ -407,7 +407,7 @@ fn tables_of_processors() {
     }
 }
 
-/// Entries of processors and sockets, of which some are there and some not.
+/// Entries of processors and sockets, of which some exist and some do not.
 #[test]
 fn entries_that_are_there_or_not() {
     for target in [Target::Soft, Target::Rtl] {
@@ -571,7 +571,7 @@ fn a_swap_keeps_maps() {
     assert_eq!(routes.get(&[0; 8]), None);
 }
 
-/// A new program of the same object has maps of its own, and the old ones are gone.
+/// A new program of the same object has new maps, and the old ones are gone.
 #[test]
 fn a_map_goes_with_its_program() {
     for target in [Target::Soft, Target::Rtl] {

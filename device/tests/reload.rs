@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Programs follow each other on one device, whatever the one before has left behind; each run has its own figures.
+//! Programs follow each other on one device, whatever state the last one has left; each run has its own figures.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -56,7 +56,8 @@ fn run(device: &mut dyn Device, traffic: &Traffic) -> Run {
 #[test]
 fn a_program_finds_the_card_as_after_power_up() {
     let root = Root::find().unwrap();
-    // Frames stay in their slots; one that the host must take to hang; a wild access and a frame to nowhere.
+    // Frames stay in their slots; a unit that the host must report as hung; a wild access and a frame to a bad
+    // destination.
     let keeps = "pn_recv();";
     let hangs = "pn_recv(); for (;;);";
     let errs = "*(volatile uint32_t *)0x6000000 = 1; pn_send(pn_to(pn_recv(), 0x3F));";
@@ -89,7 +90,7 @@ fn a_program_finds_the_card_as_after_power_up() {
 #[test]
 fn each_run_has_its_own_figures() {
     let root = Root::find().unwrap();
-    // A wild access before the first frame comes, and a destination that does not exist for odd frames.
+    // A wild access before the first frame, and a destination that does not exist for odd frames.
     let odd_ones_err = "static int started; if (!started) *(volatile uint32_t *)0x6000000 = 1; started = 1;
         pn_desc_t desc = pn_recv(); pn_send(pn_to(desc, *pn_hdr() & 1 ? 0x3F : 1));";
     let (design, image) = image_of(&root, odd_ones_err);
@@ -128,7 +129,7 @@ fn each_run_has_its_own_figures() {
 #[test]
 fn neighbours_are_loaded_again_while_frames_are_between_them() {
     let root = Root::find().unwrap();
-    // Hands each frame to the neighbour, which sends it to port 1 or, when its first byte says so, back for ever.
+    // Passes each frame to the neighbour, which sends it to port 1 or, if its first byte asks for it, back for ever.
     let neighbours = "uint32_t neighbour = PN_PORT_UNIT(pn_unit() ^ 1);
         for (;;) {
             pn_desc_t desc = pn_recv();
@@ -177,7 +178,7 @@ fn neighbours_are_loaded_again_while_frames_are_between_them() {
 #[test]
 fn units_are_loaded_one_by_one_under_traffic_that_never_ends() {
     let root = Root::find().unwrap();
-    // How many frames a unit has had is kept over the reload, and told.
+    // The reload keeps the number of frames that a unit has had, and the program reports it.
     let count = "static PN_KEPT uint32_t count; pn_debug(++count, 0);";
     let body = |mark: u8| format!("pn_init(); for (;;) {{ {} {count} }}", marker(mark));
     let (design, old) = image_of_main(&root, 2, &body(1));

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the system tests: designs on the fly; the real captures when they are there."""
+"""Fixtures of the system tests: generated designs; the real captures if they are present."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ char _license[] SEC("license") = "GPL";
 const UNITS: u32 = 2;
 const DESIGN: &str = "[card]\nname = \"marks\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n[[units]]\nengine = \"xdp\"\ncount = 2\n";
 
-/// Where programs are written.
+/// The folder of programs.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -48,7 +48,7 @@ fn a_card_with_tenants_is_the_same_on_both_targets() {
     }
     let [soft, rtl] = [Target::Soft, Target::Rtl].map(|target| {
         let mut card = open(&root, &design, target, &mut |_| {}).unwrap();
-        // The last one that was written.
+        // The last value written.
         assert_eq!(card.read(TENANT_VLAN).unwrap(), 2 << 16 | 4094);
         assert!(card.read(0x4400_1000 + regs::INLINE_TENANT).is_err());
         card.load(&Image::of(&root, &design).unwrap()).unwrap();

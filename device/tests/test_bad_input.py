@@ -221,8 +221,8 @@ int main(void) {
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_firmware_that_hangs(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """One unit hangs on a frame of 77 bytes; the others deliver everything else, and the message
-    says which and where.
+    """One unit hangs on a frame of 77 bytes; the others deliver everything else, and the message names the unit and the
+    place.
     """
     program = tmp_path / "hang.c"
     program.write_text(HANG)
@@ -260,7 +260,7 @@ ENDS = {
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("end", ENDS)
 def test_firmware_that_ends(target: str, end: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """A program that stops by itself: both targets say how it did and, where that helps, in which line."""
+    """A program that stops by itself: both targets report the reason and, where it helps, the line."""
     statement, said = ENDS[end]
     program = tmp_path / "ends.c"
     program.write_text(
@@ -429,7 +429,7 @@ def test_slots_longer_than_the_field(slots: str, target: str, tmp_path: Path, ma
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_slots_that_the_card_refuses(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """A program that reckons its slots and gets them wrong: the message says so, and in which line."""
+    """A program that computes wrong slots: the message reports it, with the line."""
     program = tmp_path / "slots.c"
     program.write_text(
         "#include <penstock.h>\nint main(void) {\n    uint32_t bytes = pn_unit() + 65536;\n"

@@ -47,7 +47,7 @@ def payload(rng: random.Random) -> bytes:
 
 
 def traffic(rng: random.Random, count: int) -> list[bytes]:
-    """TCP and UDP over IPv4 in some flows, and what is neither: IPv6, ICMP, ARP, runts of headers."""
+    """TCP and UDP over IPv4 in several flows, and other frames: IPv6, ICMP, ARP, truncated headers."""
     flows = [(rng.randrange(1 << 16), rng.randrange(256)) for _ in range(24)]
     frames = []
     for _ in range(count):
@@ -156,7 +156,7 @@ def test_rpu_and_xdp(policy: str, tmp_path: Path) -> None:
             elif len(frame) < 43:
                 fates["blocked"][frame] += 1
             else:
-                # The interface number of loopback, which the program leaves behind, is 17.
+                # The interface number of loopback, which the program writes, is 17.
                 fate = ["blocked", "refused", "port0", "port1", "host", "blocked"][frame[42]]
                 fates[fate][frame[:42] + bytes([17]) + frame[43:]] += 1
     assert all(fate.total() > 5 for fate in fates.values())
@@ -176,7 +176,7 @@ def test_rpu_and_xdp(policy: str, tmp_path: Path) -> None:
 
 
 def test_any_unit_over_loopback_is_one_that_ports_reach(tmp_path: Path) -> None:
-    """With every policy, frames over loopback that name no unit stay among those that frames of ports get to."""
+    """With every policy, loopback frames that name no unit stay among the units that get frames of ports."""
     program = tmp_path / "again.c"
     program.write_text(
         "#include <penstock.h>\n"

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The card on real interfaces: real programs through it, its control socket, and what goes wrong."""
+"""The card on real interfaces: real programs through it, its control socket, and faults."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_curl_through_the_firewall(driver: str, net: Net, tmp_path: Path) -> Non
     up.ctl("table", "ip_prefix", tmp_path / "list")
     assert curl("10.0.9.1", 30) == (0, content)
     assert curl("10.0.0.1", 2) == (28, b"")
-    # A program that comes later finds the list that was given last.
+    # A later program gets the list that was loaded last.
     (tmp_path / "last").write_text("10.0.9.1\n")
     up.ctl("table", "ip_prefix", tmp_path / "last")
     up.ctl("reload", FIREWALL)
@@ -297,7 +297,7 @@ def test_reload_under_load(units: int, driver: str, net: Net, tmp_path: Path, ma
         programs[-1].write_text(COUNTER.format(mark=mark))
     (tmp_path / "broken.c").write_text("#include <penstock.h>\nint main(void) {\n  pn_init()\n}\n")
     (tmp_path / "broken.elf").write_bytes(b"\x7fELF" + bytes(200))
-    # It comes up on all units but the last one.
+    # It starts on all units except the last one.
     silent = COUNTER.format(mark=9).replace("pn_init();", f"if (pn_unit() == {units - 1}) for (;;); pn_init();")
     (tmp_path / "silent.c").write_text(silent)
     picky = COUNTER.format(mark=8).replace("pn_init();", "if (pn_debug_in()) for (;;); pn_init();")
@@ -341,7 +341,7 @@ def test_reload_under_load(units: int, driver: str, net: Net, tmp_path: Path, ma
 
 
 def test_a_hanging_unit_is_taken_out(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """It is named with its place in the source, its flows go elsewhere, and a reload starts it anew."""
+    """It is reported with its place in the source, its flows go elsewhere, and a reload restarts it."""
     up = Up(net, tmp_path, make_design(HANG))
     send = """
         import socket, sys
@@ -454,7 +454,7 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     up.ctl("mem", "write", "1", "0x803000", "1", "0xfeedf00d")
     assert up.ctl("mem", "read", "1", "0x803000", "2") == "0x00803000: 00000001 feedf00d\n"
     assert up.ctl("mem", "read", "0", "0x803000", "2") == "0x00803000: 00000000 00000000\n"
-    # Nothing that is asked of one unit changes what the host's registers name.
+    # No request to a unit changes the registers that the host's registers name.
     assert up.ctl("read", "0x20").split()[1] == "00000003"
     assert "there is no unit 2; the card has units 0..1" in up.refusal("poke", "2")
     assert "words" in up.refusal("read", "0", "100000")
@@ -558,7 +558,7 @@ def test_the_clock(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     second = look()
     resolution = 2e-6
     assert second[0] - first[2] - resolution <= second[1] - first[1] <= second[2] - first[0] + resolution
-    # Rings that nobody was there for are one.
+    # Missed timer interrupts count as one.
     assert 10 <= second[3] - first[3] <= (second[2] - first[0]) * 1000 + 1
     up.stop()
 
@@ -571,7 +571,7 @@ def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: P
     up = Up(net, tmp_path, make_design(mixer, policy="round-robin", units=2))
 
     def pass_frames(count: int, sent: int) -> None:
-        """Sends frames, and waits until so many more have left the card than before."""
+        """Sends frames, and waits until this many more have left the card than before."""
         send = """
             import socket, sys
             print("ready", flush=True)
@@ -658,7 +658,7 @@ def test_top_on_a_terminal(net: Net, tmp_path: Path) -> None:
 
 
 def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
-    """Each with its way out, and nothing is left behind."""
+    """Each has its way out, and no file remains."""
     forward = ROOT / "designs/forward.toml"
     up = Up(net, tmp_path, forward)
     sockets = tmp_path / "run/penstock"
@@ -719,7 +719,7 @@ def test_only_the_user_controls(net: Net, tmp_path: Path) -> None:
 
 
 def test_rights_of_a_file_open_no_folder(tmp_path: Path) -> None:
-    """A program with rights that its user has not runs no code from the checkout that this user names."""
+    """A program with rights that its user lacks runs no code from a checkout that this user names."""
     if shutil.which("setcap") is None:
         pytest.skip("needs setcap (Debian: apt-get install libcap2-bin)")
     if os.geteuid() != 0:

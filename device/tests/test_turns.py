@@ -19,7 +19,7 @@ Sides = tuple[str, str]
 
 
 def frames_of(capture: str, sides: Sides) -> list[tuple[float, int, bytes]]:
-    """Frames of both sides by their times: when, at which port, and what."""
+    """Frames of both sides by their times: time, port, and frame."""
     frames = []
     for port, side in enumerate(sides):
         for data, meta in RawPcapReader(str(TRAFFIC / f"{capture}.{side}.pcap")):
@@ -91,7 +91,9 @@ SEC("xdp") int count(struct xdp_md *ctx) {
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_frame_waits_until_the_one_before_has_left(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
-    """A program takes longer over a frame than the card looks for one, and counts without an atomic operation."""
+    """A program takes longer over a frame than the card waits between checks, and counts without an
+    atomic operation.
+    """
     (tmp_path / "count.c").write_text(COUNTS)
     with Device.open(make_design(tmp_path / "count.c", units=1, engine="xdp"), target=target) as card:
         # Frames of different flows, so that nothing else keeps them in order.

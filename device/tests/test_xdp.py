@@ -38,7 +38,7 @@ CAPTURE = """
         pass
 """
 
-# Sends frames to the interface argv[1], each as often as argv[2] says, and prints how many the interface has taken.
+# Sends frames to the interface argv[1], each argv[2] times, and prints the number that the interface has taken.
 SEND = """
     import socket, sys
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -69,7 +69,7 @@ def pass_all(net: Net, interface: str, folder: Path) -> None:
 
 
 def refusal(net: Net, up: Up, *words: str | Path, without: tuple[int, ...] = ()) -> str:
-    """Why a card does not come up; without some rights, if they are given."""
+    """Why a card does not start; without some rights, if they are given."""
     drop = "import ctypes, os, sys\nfor right in map(int, sys.argv[1].split()):\n"
     drop += f"    assert ctypes.CDLL(None).prctl({PR_CAPBSET_DROP}, right, 0, 0, 0) == 0\n"
     drop += "os.execv(sys.argv[2], sys.argv[2:])"
@@ -185,14 +185,14 @@ def test_frames_too_long_for_an_interface(driver: str, net: Net, tmp_path: Path)
 
 
 def test_what_the_ring_cannot_hold_is_counted(has_xdp: None, net: Net, tmp_path: Path) -> None:
-    """While the card stands still frames fill its ring; each of the others is in the counters."""
+    """While the card is stopped, frames fill its ring; the counters have all others."""
     up = Up(net, tmp_path, FORWARD, driver="xdp")
     receiver = net.python(RIGHT, CAPTURE, "r0", "4")
     up.process.send_signal(signal.SIGSTOP)
     taken = int(finish(net.python(LEFT, SEND, "l0", "12000", bytes([2] * 60).hex())))
     up.process.send_signal(signal.SIGCONT)
     assert len(finish(receiver).split()) == 8192
-    # And goes on.
+    # The card goes on.
     receiver = net.python(RIGHT, CAPTURE, "r0", "1")
     finish(net.python(LEFT, SEND, "l0", "3", bytes([2] * 60).hex()))
     assert len(finish(receiver).split()) == 3
@@ -235,7 +235,7 @@ def test_all_queues_are_served(has_xdp: None, net: Net, tmp_path: Path) -> None:
     """
 
     def used() -> list[int]:
-        """Frames that came to each queue."""
+        """Frames that arrived at each queue."""
         lines = net.run(CARD, "ethtool", "-S", "p2").splitlines()
         return [int(line.split()[-1]) for line in lines if "_xdp_packets" in line and "rx_queue" in line]
 

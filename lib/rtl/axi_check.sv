@@ -61,7 +61,7 @@ module axi_check (
         else $error("%m: the address of a read changed while it waited");
       assert (!link.bvalid || link.bready) else $error("%m: the manager has no room for the answer to a write");
       assert (!link.rvalid || link.rready) else $error("%m: the manager has no room for what it reads");
-      // Answers first: those to a request of this cycle come later.
+      // Answers first: the answer to a request of this cycle comes later.
       if (link.bvalid && link.bready) begin
         assert (writes_q[link.bid] > 0) else $error("%m: an answer to no write, ID %0d", link.bid);
         assert (whole_q > 0) else $error("%m: an answer to a write before its data, ID %0d", link.bid);

@@ -17,7 +17,7 @@ module block_check
     input wire logic         busy
 );
 `ifndef SYNTHESIS
-  // Cycles in which what has happened may still be on its way to `busy` and `events`
+  // Cycles in which events may still be on their way to `busy` and `events`
   localparam int unsigned Quiet = 8;
 
   logic [Ports-1:0] begins, ends, more, absorbs, drops, moves;

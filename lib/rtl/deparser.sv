@@ -284,7 +284,7 @@ module deparser
   logic [LinkBytes-1:0][7:0] link5_q;
   logic [1:0] shims5_q;
 
-  // The group, counted from the step's beat on; none when the beat is behind the second.
+  // The group, counted from the step's beat on; none if the beat is after the second.
   function automatic logic [Before+Groups-1:0] group_of(logic [2:0] words, step_t on);
     logic [Before+Groups-1:0] at;
     for (int unsigned n = 0; n < Before + Groups; n++)

@@ -199,7 +199,7 @@ module header_parser
     logic       more;
   } extension_t;
 
-  // How far the search has come.
+  // The progress of the search.
   typedef struct packed {
     logic        ip;
     logic        ip6;
@@ -367,7 +367,7 @@ module header_parser
     datagram = 17'({word_bytes_q[4], word_bytes_q[5]});
     check_d = word_q;
     check_d.tcp = word_q.tcp && words >= 4'd5 && word_q.size >= 17'({words, 2'b0});
-    // A first fragment says the length of the whole datagram.
+    // A first fragment has the length of the whole datagram.
     check_d.udp = word_q.udp && datagram >= 17'd8 && (word_q.size >= datagram || walk_q[Steps+3].fragment);
     payload_d = 6'(word_q.at) + (word_q.tcp ? 6'(words) : 6'd2);
     if (word_q.tcp) length_d = word_q.size - 17'({words, 2'b0});
@@ -404,7 +404,7 @@ module header_parser
     spread_at_q      <= payload_q[1:0];
     spread_payload_q <= payload_grouped[43:0];
     spread_there_q   <= there_d;
-    // Where there is a header, its place fits; IP's is known from its beginning.
+    // If a header is present, its place fits; IP's is known from its beginning.
     spread_layout_q  <= '{
         net: frame_q[Steps+4].shift,
         l4: 5'(check_q.at) + 5'(frame_q[Steps+4].shift),

@@ -22,7 +22,7 @@ package headers_pkg;
     logic [31:0] mark;    // in its metadata
     layout_t     layout;   // as it came
     headers_t    came;
-    // `eth`, from its 12th byte on, holds as many tags as there are then, `kind` the type behind them
+    // `eth`, from its 12th byte on, holds the tags on exit, and `kind` the type after them
     headers_t    leaves;
   } edit_t;
 endpackage

@@ -66,7 +66,7 @@ package penstock_pkg;
     port_t dst;        // where it goes (set by a unit when it sends)
     unit_t unit_id;    // the unit that holds it (set by the dispatcher)
     slot_t slot;       // its slot in that unit (set by the dispatcher); 0 when a program made it
-    // cycle in which its first beat entered the card, or in which its unit began to send what its program made
+    // cycle in which its first beat entered the card, or in which its unit began to send it
     time_t timestamp;
     logic [31:0] hash; // Toeplitz flow hash; 0 when the frame has no IP header
   } frame_meta_t;
@@ -161,7 +161,8 @@ package penstock_pkg;
     len_t  setup_size;
   } slot_msg_t;
 
-  // A word on its way from one unit to all others (broadcast_if.sv). Units have a region of so many bytes for them.
+  // A word on its way from one unit to all others (broadcast_if.sv). Each unit has a region of this many bytes for
+  // them.
   localparam int unsigned BroadcastBytes = 8192;
 
   typedef struct packed {

@@ -11,7 +11,7 @@
 // - The data bus moves a beat a cycle. Direction changes cost Turn.
 // - A bank opens a row at least RowCycle after its last one; the channel opens one every RowGap. This limits random
 //   rows to 50 million accesses a second.
-// - Every RefreshGap (7.8 µs) all banks stand still for Refresh (350 ns) and close their rows.
+// - Every RefreshGap (7.8 µs) all banks stop for Refresh (350 ns) and close their rows.
 //
 // Up to Queue bursts wait. Those that hit an open row go first, then the oldest whose bank is ready; bursts of one ID
 // and direction keep their order. A burst that has waited for Patience goes before all others.
@@ -67,7 +67,7 @@ module axi_memory #(
   logic direction;
 
   function automatic logic [DataW-1:0] word(longint at);
-    // Not in one expression: to look an entry up may make it.
+    // Not in one expression: a lookup may create the entry.
     if (store.exists(at) != 0) return store[at];
     return {BeatBytes{Fresh}};
   endfunction

@@ -29,7 +29,7 @@ from header_vectors import Edits, Maker, random_edit, zero_checksums  # noqa: E4
 
 BEAT, TAIL, LONGEST = 64, 16, 16384
 LATENCY = 11
-# How often there is a beat, an edit, and room behind.
+# How often there is a beat, an edit, and room in the next stage.
 FULL = (1.0, 1.0, 1.0)
 STALLS = ((0.6, 1.0, 1.0), (1.0, 0.3, 1.0), (1.0, 1.0, 0.3), (0.5, 0.5, 0.5))
 SOURCE = fields.tomllib.loads((ROOT / fields.SOURCE).read_text())
@@ -60,7 +60,7 @@ def beats(length: int) -> int:
 
 
 def packed(parts: set[str], layers: dict[str, bytes]) -> int:
-    """`headers_t`, with a length of TCP's payload that nobody asks for."""
+    """`headers_t`, with an arbitrary length of TCP's payload, which is not used."""
     value = sum(1 << index for index, name in enumerate(PARTS) if name in parts)
     for name, size in LAYERS.items():
         value = value << 8 * size | int.from_bytes(layers[name], "big")
@@ -156,7 +156,7 @@ def by_scapy(rng: random.Random, count: int) -> Iterator[Job]:
 
 
 def zeros(rng: random.Random, count: int) -> Iterator[Job]:
-    """UDP whose checksum comes out as 0."""
+    """UDP whose checksum is 0."""
     for line in zero_checksums(rng, count):
         _, frame, _, result, *_ = line.split(" ")
         yield job(rng, bytes.fromhex(frame), bytes.fromhex(result), set())

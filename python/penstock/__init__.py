@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Penstock from Python: open a card, send frames through it, look into it.
+"""Penstock from Python: open a card, send frames through it, inspect it.
 
     from penstock import Device
 

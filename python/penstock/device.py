@@ -102,7 +102,7 @@ class Device:
         Raises DesignError, ProgramError, TableError, FileError, BuildError, CardError.
         """
         tables = dict(tables or {})
-        # Lists that come from no file are written into a folder that lives as long as the device.
+        # Lists without a file are written into a folder that lives as long as the device.
         folder = tempfile.TemporaryDirectory(prefix="penstock-")
         files = {name: listed(name, table, folder.name) for name, table in tables.items()}
         card = _native.Card(__file__, design, target, by_group(program), files, by_group(units), ports, policy)
@@ -182,8 +182,8 @@ class Device:
         return json.loads(self._card.ask(service, json.dumps(ask, default=str)))
 
     def set_ingress(self, *groups: str) -> None:
-        """Gives frames of ports and host to these groups of units from now on, whatever the design says; no frame is
-        lost.
+        """Gives frames of ports and host to these groups of units from now on, instead of those of the design; no frame
+        is lost.
 
         Raises DesignError for a group that the design does not have, UnsupportedError when none is named.
         """
@@ -277,7 +277,8 @@ class Device:
 class Tables(Mapping[str, TableSource]):
     """The sources of a device's tables. An assignment fills a table of all units at once, between runs; programs go on.
 
-    Reading gives what was assigned last, or given to `open` or `load`; a design's own file is not among it.
+    Reading returns the last value that was assigned, or given to `open` or `load`; it does not include a design's own
+    file.
     """
 
     def __init__(self, card: _native.Card, sources: Mapping[str, TableSource], folder: str) -> None:
@@ -289,8 +290,8 @@ class Tables(Mapping[str, TableSource]):
         return self._sources[name]
 
     def __setitem__(self, name: str, source: TableSource) -> None:
-        """Raises TableError, FileError, or DesignError when the card has no such table; the table
-        then stays as it was.
+        """Raises TableError, FileError, or DesignError if the card has no such table; the table
+        then stays unchanged.
         """
         self._card.set_table(name, listed(name, source, self._folder))
         self._sources[name] = source

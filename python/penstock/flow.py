@@ -16,7 +16,7 @@ from penstock.result import Counters
 
 
 class FlowError(_native.ServiceError):
-    """The card has no flow block, or the block does not take what it is given."""
+    """The card has no flow block, or the block refuses a value."""
 
 
 def asked(card: _native.Card, do: str, **words: Any) -> Any:
@@ -136,7 +136,7 @@ class Flow(Mapping[str, "Element"]):
         self._card = card
 
     def __getitem__(self, name: str) -> Element:
-        """Raises KeyError, with the names that are there."""
+        """Raises KeyError, with the names that exist."""
         there = asked(self._card, "list")
         for about in there:
             if about["name"] == name:
@@ -245,7 +245,7 @@ class Element:
         """Adds a context, or replaces that of the same flow. Arguments that are left out have the values of a new flow;
         times are in µs.
 
-        Raises FlowError for what the element does not have, and when the table is full.
+        Raises FlowError if the element lacks a state or register, or if the table is full.
         """
         context: dict[str, Any] = {"registers": dict(registers or {})}
         if state is not None:

@@ -14,7 +14,7 @@ About = dict[str, Any]
 
 
 class MapError(_native.ServiceError):
-    """A map that is not there, or does not take what it is given."""
+    """A map does not exist, or refuses a value."""
 
 
 def asked(card: _native.Card, do: str, **words: Any) -> Any:
@@ -26,7 +26,7 @@ def asked(card: _native.Card, do: str, **words: Any) -> Any:
 
 
 def listed(card: _native.Card) -> list[About]:
-    """The maps that are there; none on a card without programs that have maps."""
+    """The maps of the card; empty if its programs have no maps."""
     try:
         return asked(card, "list")["maps"]
     except _native.UnsupportedError:
@@ -77,7 +77,7 @@ class Maps(Mapping[str, "Map"]):
         self._card = card
 
     def __getitem__(self, name: str) -> Map:
-        """Raises KeyError, with the names that are there."""
+        """Raises KeyError, with the names that exist."""
         there = listed(self._card)
         for about in there:
             if about["name"] == name:
@@ -111,7 +111,7 @@ class Map:
     ("192.0.2.1"). Fields that a dict leaves out are 0. A value of a per-CPU kind is a list, with one value for each of
     `processors`; a single value is set for all.
 
-    Raises MapError for what does not fit, and KeyError where there is no such entry.
+    Raises MapError if a key or value does not fit, and KeyError if the entry does not exist.
     """
 
     def __init__(self, card: _native.Card, about: About) -> None:

@@ -14,7 +14,7 @@ from penstock._native import PenstockError
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame that left the card. `bytes(frame)` gives its bytes, so it can be sent again or handed to Scapy."""
+    """A frame that left the card. `bytes(frame)` gives its bytes, so you can send it again or pass it to Scapy."""
 
     data: bytes
     """Its bytes, without FCS."""
@@ -220,7 +220,7 @@ class Result:
 
 
 class FaultError(PenstockError):
-    """Something went wrong in a run while all else was delivered: `result` has that, the message what went wrong."""
+    """A run had a fault, while all else was delivered: `result` has the frames, and the message the fault."""
 
     def __init__(self, result: Result) -> None:
         super().__init__("\n".join(result.faults))

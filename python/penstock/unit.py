@@ -161,7 +161,7 @@ class Unit:
     def step(self) -> bool:
         """Has a core that is halted carry out one instruction.
 
-        False when that waits for a frame: the step ends when one comes, or with another `halt`.
+        False if the instruction waits for a frame: the step ends when a frame arrives, or with another `halt`.
         """
         return self._card.unit_step(self.number)
 
@@ -213,7 +213,7 @@ class Unit:
 
     @property
     def place(self) -> str | None:
-        """Where in the source that is: `file.c:12 (function)`; None when the program does not tell."""
+        """Its place in the source: `file.c:12 (function)`; None if the program does not have it."""
         return self._card.place(self.number, self.pc)
 
     @property

@@ -13,7 +13,7 @@ use penstock_device::{
 use crate::error::Error;
 use crate::worker::Stop;
 
-/// Cycles between two looks at whether to stop.
+/// Cycles between two checks whether to stop.
 const STEP: u64 = 100_000;
 
 /// The changes of the design at the start.
@@ -42,7 +42,7 @@ pub struct Card {
     pub target: Target,
     pub device: Box<dyn Device>,
     image: Option<Image>,
-    /// Frames that wait for the device, and those that it has since the end of the last run.
+    /// Frames that wait for the device, and those that it has received since the end of the last run.
     traffic: Traffic,
     sent: Traffic,
     /// Faults of captures that were sent.
@@ -88,7 +88,7 @@ impl Card {
         })
     }
 
-    /// Loads all parts with their programs and tables, after changing what is given. Gives the compiler's warnings.
+    /// Loads all parts with their programs and tables, after the given changes. Returns the compiler's warnings.
     pub fn load(
         &mut self,
         programs: Vec<ForGroup<PathBuf>>,
@@ -119,7 +119,7 @@ impl Card {
         Ok((kept, messages))
     }
 
-    /// Notes what a part runs now.
+    /// Records the present program of a part.
     fn runs(&mut self, image: PartImage) {
         let Some(running) = &mut self.image else { return };
         match image.part {
@@ -128,7 +128,7 @@ impl Card {
         }
     }
 
-    /// Fills a table anew while the programs stay as they are.
+    /// Fills a table again while the programs go on.
     pub fn set_table(&mut self, name: &str, file: PathBuf) -> Result<(), Error> {
         let (part, _) = self.design.find_table(name)?;
         let tables = vec![(name.to_string(), file)];
@@ -169,7 +169,7 @@ impl Card {
         self.traffic.frames.len()
     }
 
-    /// Carries what is queued.
+    /// Carries the queued frames.
     pub fn run(&mut self, rate: Option<&str>) -> Result<Report, Error> {
         let rate = rate.map(Rate::parse).transpose().map_err(Error::Word)?;
         if self.target == Target::Soft && rate.is_some_and(|rate| rate != Rate::Turns) {
@@ -228,7 +228,7 @@ fn append(to: &mut Traffic, more: Traffic) {
     }
 }
 
-/// Says what takes minutes, and happens once.
+/// Reports steps that take minutes and happen once.
 fn announce(progress: Progress) {
     match progress {
         Progress::Building { done: 0, .. } => {

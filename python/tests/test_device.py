@@ -264,7 +264,7 @@ def test_cycles_pass_step_by_step(target: str) -> None:
         before = cycle_of(card)
         assert card.step(1000) == [] and 1000 <= cycle_of(card) - before < 1020
         assert card.run().frames == ()
-        # A load ends what was on its way.
+        # A load discards the frames in flight.
         card.send(frames)
         card.step(500)
         card.load()

@@ -61,7 +61,7 @@ def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
             card.flow.time = at * 400_000
             card.send(tcp("192.0.2.1", port))
             assert card.run().drops["blocked"] == 1
-        # The door stands open for a minute from the last knock on.
+        # The door is open for a minute after the last knock.
         card.flow.time = 10_000_000
         left = 60_000_000 - 10_000_000 + 3 * 400_000
         found = knock["192.0.2.1"]

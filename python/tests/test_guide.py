@@ -55,8 +55,8 @@ def test_state_machines_on_a_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def follow(guide: list[Block], name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Gives what each command printed."""
-    # A folder that looks like the top of the checkout, and may be written to.
+    """Returns the output of each command."""
+    # A writable folder that looks like the top of the checkout.
     for entry in ("designs", "engines", "build", "python", "penstock"):
         (folder / entry).symlink_to(ROOT / entry)
     monkeypatch.chdir(folder)
@@ -80,7 +80,7 @@ def follow(guide: list[Block], name: str, folder: Path, monkeypatch: pytest.Monk
 
 
 def call(command: str) -> str:
-    """Runs a line of a guide, without the launcher, which would build what these tests have built, and the wheel
+    """Runs a line of a guide without the launcher, which would repeat the builds of these tests, and of the wheel
     (test_wheel.py).
     """
     if command == "./penstock --version" or command.startswith("build/venv/bin/maturin build"):

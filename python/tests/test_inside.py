@@ -1,7 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Looking into a card and changing it from Python: memories, registers, interrupts, debug words, programs, and what is
-refused.
-"""
+"""Access to the inside of a card from Python: memories, registers, interrupts, debug words, programs, and refusals."""
 
 from __future__ import annotations
 
@@ -119,7 +117,7 @@ def test_host_memory_is_what_programs_use(target: str) -> None:
         result = card.run()
         assert result.at(1) == [frame] and result.counters.host_memory.write_bytes == 300
         assert result.counters.host_memory.reads == 1 == card.counters().host_memory.writes
-        # It is there somewhere: the program chose the place.
+        # The program chose the place, so search for it.
         assert any(frame in memory.read(start, 1 << 20) for start in range(0, 1 << 24, 1 << 20))
         with pytest.raises(IndexError, match="has 1073741824 bytes"):
             memory.read((1 << 30) - 1, 2)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cards of xdp units, from Python: what lasts from one frame to the next."""
+"""Cards of xdp units, from Python: state that lasts from one frame to the next."""
 
 from __future__ import annotations
 

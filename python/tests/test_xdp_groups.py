@@ -20,7 +20,7 @@ RING, SMALL = 0, 1
 
 
 def open_card(folder: Path, target: str, *programs: Path) -> Device:
-    """A unit for each program, in a group of its own."""
+    """A unit for each program, in a separate group."""
     groups = [
         f'[[units]]\nname = "{name}"\nengine = "xdp"\ncount = 1\nports = true\nprogram = "{program}"\n'
         for name, program in zip(GROUPS, programs, strict=True)
@@ -135,7 +135,7 @@ def test_maps_in_maps_of_each(target: str, tmp_path: Path) -> None:
         for at, group in enumerate(GROUPS):
             frames = []
             for count, (of, entry, name) in enumerate(asked):
-                # A key of its own for each, as frames are on their way together.
+                # A separate key for each, because frames are in flight together.
                 key, value = count % 3 if of == 1 else count, 100 * at + count + 1
                 frames.append(bytes([4 | of, entry, key, 0]) + struct.pack("<I", value) + bytes(56))
                 expected[group, name][key] = value

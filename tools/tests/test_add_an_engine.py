@@ -19,7 +19,7 @@ from tree import tracked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs/add-an-engine.md"
-# A listing: its language, its file, and `added` if its lines go to the end of a file that is there.
+# A listing: its language, its file, and `added` if its lines go to the end of an existing file.
 LISTING = re.compile(r"^```(\w+) ?(\S*) ?(added)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -37,7 +37,7 @@ def follow(folder: Path) -> tuple[Copy, list[list[str]]]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(path.read_text() + "\n" + text if added else text)
     assert len(commands) == 4, "the page's commands"
-    # The launcher and tools look for files that git knows.
+    # The launcher and tools look for files that git tracks.
     for words in (["init", "--quiet"], ["add", "--all"]):
         subprocess.run(["git", *words], cwd=copy.tree, check=True)
     return copy, commands

@@ -63,7 +63,7 @@ pub fn card(root: &Root, key: Key) -> Result<Card, BenchError> {
     Ok(Card::read(root, &folder.join("card.toml"), change)?)
 }
 
-/// Bytes that a port of so many Gb/s brings in a cycle of a card's clock.
+/// Bytes that a port of this many Gb/s brings in a cycle of a card's clock.
 pub fn bytes_a_cycle(gbps: f64, mhz: f64) -> f64 {
     gbps * 1000.0 / 8.0 / mhz
 }
@@ -110,7 +110,7 @@ pub fn element(bench: &'static str, device: &mut RtlDevice) -> Result<String, Be
     elements.into_iter().next().map(|element| element.name).ok_or_else(none)
 }
 
-/// The least of them that so many percent of all do not exceed.
+/// The percentile: the smallest value that this many percent of all do not exceed.
 pub fn percentile(bench: &'static str, cycles: &[u64], percent: usize) -> Result<u64, BenchError> {
     let mut sorted = cycles.to_vec();
     sorted.sort_unstable();

@@ -25,7 +25,7 @@ use crate::wire;
 /// The bench's name in its rows.
 const BENCH: &str = "flow-latency";
 
-/// Cycles of a frame in an element of the paper, and what it adds to a pipeline, ns.
+/// Cycles of a frame in an element of the paper, and the delay that it adds to a pipeline, ns.
 const PAPER_CYCLES: f64 = 8.0;
 const PAPER_ADDED_NS: f64 = 50.0;
 /// Goal for an element, cycles.
@@ -61,7 +61,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
     Ok(())
 }
 
-/// Frames that are alone, on a card of so many elements; gives the cycles of the smallest in the chain.
+/// Single frames on a card of this many elements; returns the cycles of the smallest in the chain.
 fn alone(device: &mut RtlDevice, elements: usize, report: &mut dyn FnMut(&[Row])) -> Result<u64, BenchError> {
     device.record_hops();
     let mut smallest = 0;

@@ -100,7 +100,7 @@ impl Line {
 struct Seen {
     /// Percent of the frames.
     dropped: f64,
-    /// Of line rate.
+    /// Share of line rate.
     share: f64,
     /// From a frame's first beat in to its last beat out, ns: 99 % take no longer.
     latency: f64,
@@ -166,7 +166,7 @@ fn too_many(dropped: f64, share: f64) -> f64 {
     if waiting > ON_THEIR_WAY { dropped.max(waiting) } else { dropped }
 }
 
-/// Frames that take at least so many bytes on the wire, and some more.
+/// Frames that take at least this many bytes on the wire, and some more.
 fn mix(trace: Trace, sizes: Sizes, bytes: f64) -> Traffic {
     let mut traffic = Traffic::default();
     let mut on_the_wire = 0;
@@ -181,7 +181,7 @@ fn mix(trace: Trace, sizes: Sizes, bytes: f64) -> Traffic {
     traffic
 }
 
-/// Of a trace.
+/// The row of a trace.
 fn rows(key: Key, trace: Trace, sizes: Sizes, line: Line, seen: Seen) -> [Row; 3] {
     let case = case(key, Some(trace), sizes, line);
     [

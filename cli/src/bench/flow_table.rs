@@ -49,7 +49,7 @@ const SAMPLES: usize = 1000;
 const ARRIVALS: usize = 300;
 /// Frames that are sent at once.
 const FRAMES: usize = 16_384;
-/// Looks at the stash within which an insertion must come to its end: each takes tens of cycles.
+/// Looks at the stash within which an insertion must end: each takes tens of cycles.
 const PATIENCE: usize = 10_000;
 
 /// Measures all loads, one after the other.
@@ -81,7 +81,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
     Ok(())
 }
 
-/// How fast a trace comes.
+/// The speed of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pace {
     /// As fast as its link.
@@ -109,7 +109,7 @@ impl Pace {
 /// The effect of frames of new flows on the table.
 #[derive(Debug, Clone, Copy)]
 struct Added {
-    /// Contexts that should be there and are not, and frames that never came to the table.
+    /// Missing contexts, and frames that never reached the table.
     lost: f64,
     /// Moves of a context.
     moves: f64,
@@ -207,7 +207,7 @@ impl Bench {
         flow::ask(&mut self.device, &Ask::Table { element: self.element.clone(), forget: false })
     }
 
-    /// Frames of new flows at line rate, until there are so many contexts.
+    /// Frames of new flows at line rate, until the table has this many contexts.
     fn fill(&mut self, contexts: u32) -> Result<Added, BenchError> {
         let missing = (contexts as usize).saturating_sub(self.known.len());
         let added: Vec<Flow> = (0..missing).map(|_| self.flows.draw()).collect();

@@ -13,7 +13,7 @@ use crate::wire;
 pub const UNITS: [u32; 2] = [16, 1];
 /// Shortest window, in cycles.
 const WINDOW: u64 = 40_000;
-/// Frames of a unit in the check, and the number that stands for no end.
+/// Frames of a unit in the check, and the number for an endless stream.
 const FEW: u32 = 20;
 const ENDLESS: u32 = 0xFFFF;
 
@@ -41,7 +41,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
     Ok(())
 }
 
-/// Has every unit make so many frames, for both ports in turn and as fast as it can.
+/// Lets every unit make this many frames, for both ports in turn and as fast as it can.
 fn order(device: &mut RtlDevice, units: u32, size: usize, frames: u32) -> Result<(), BenchError> {
     const BOTH_PORTS: u32 = 1 << 20;
     for unit in 0..units {

@@ -46,7 +46,7 @@ pub const SIZES: [usize; 12] = [60, 64, 65, 128, 256, 512, 800, 1024, 1500, 2048
 /// Ethernet ports of the card. One port alone is measured on the same card, as in the paper.
 pub const PORTS: u32 = 2;
 
-/// Part of a rate that a measured one may fall behind by counting whole frames.
+/// Part of a rate that a measured rate may fall behind because it counts whole frames.
 pub const TOLERANCE: f64 = 0.01;
 
 /// Why a bench has no figures, or which are not as they should be.
@@ -98,7 +98,7 @@ impl Selection {
     }
 }
 
-/// The value of a parameter, as it is printed and given.
+/// The value of a parameter, in the form in which it is printed and given.
 pub fn word(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }

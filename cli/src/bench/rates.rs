@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Line rate, and what the Rosebud paper reached.
+//! Line rate, and the rates of the Rosebud paper.
 
 use crate::wire::{self, CLOCK_MHZ, LINE_GBPS};
 

@@ -31,7 +31,7 @@ const PAPER_US: f64 = 756_000.0;
 /// The goal, us: a program is a few thousand words.
 const GOAL_US: f64 = 1_000.0;
 
-/// Loads all units anew, for each firmware.
+/// Reloads all units, for each firmware.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
         for (firmware, manifest, size) in FIRMWARE {

@@ -19,12 +19,12 @@ pub struct Row {
     pub metric: String,
     /// Unit of `paper`, `goal` and `value`.
     pub unit: String,
-    /// The published figure, where there is one; with `peer`, a figure that was measured instead.
+    /// The published figure, if there is one; with `peer`, a measured figure in its place.
     pub paper: Option<f64>,
-    /// How `paper` came about when no paper gives it.
+    /// The origin of `paper` if no paper gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
-    /// The figure the project aims at, where there is one.
+    /// The project's goal, if there is one.
     pub goal: Option<f64>,
     /// Whether a higher or a lower value is better.
     pub better: Better,

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::row::{Better::Higher, Row};
 use super::{BenchError, PORTS, Selection, card, traffic};
 
-/// How the peer's figures came about.
+/// The origin of the peer's figures.
 const PEER: &str = "measured: Rosebud's public test bench (cocotb, Icarus Verilog) on a machine of this kind";
 
 /// Units of the cards that are measured.
@@ -24,7 +24,7 @@ const FRAME_SIZES: [usize; 2] = [64, 1500];
 /// Cycles in which the card fills up.
 const WARMUP: u64 = 2_000;
 
-/// Runs of a case. The fastest counts: what else the machine does only ever slows it down.
+/// Runs of a case. The fastest counts, because other work on the machine only slows it down.
 const RUNS: usize = 3;
 
 /// Measures 16 units and one.

@@ -11,16 +11,16 @@ use super::BenchError;
 /// runs in ticks of up to 4 ms.
 const TIMED: usize = 4_000_000;
 
-/// How often. The fastest counts: what else the machine does only ever slows it down.
+/// The number of rounds. The fastest counts, because other work on the machine only slows it down.
 const ROUNDS: usize = 5;
 
 /// The file in which Linux has the nanoseconds for which this thread had a processor; time of other work does not
 /// count.
 const CLOCK: &str = "/proc/thread-self/schedstat";
 
-/// Millions of frames a second, where `run` takes so many frames.
+/// Millions of frames a second, if `run` processes this many frames.
 pub fn mpps(frames: usize, mut run: impl FnMut() -> Result<(), BenchError>) -> Result<f64, BenchError> {
-    // Maps and tables get what they are to hold. From here on nothing but time is not the same in each round.
+    // Maps and tables get their contents. From here on only the time differs between rounds.
     run()?;
     let runs = TIMED.div_ceil(frames);
     let mut best = f64::INFINITY;

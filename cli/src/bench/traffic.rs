@@ -6,7 +6,7 @@ use penstock_device::{Port, Traffic};
 use super::rates;
 use crate::cmd::generate::Flow;
 
-/// Frames of a port's list. A prime, so that no unit always gets the same ones.
+/// Frames of a port's list. A prime, so that a unit does not always get the same ones.
 const FRAMES: u32 = 61;
 
 /// One in this many frames of a firewall's list comes from a blocked source.

@@ -25,7 +25,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Rows of the paper at so many lanes: in the end at 4, before code motion at the others.
+    /// Rows of the paper at each number of lanes: final rows at 4, rows before code motion at the others.
     pub fn paper_rows(&self, lanes: usize) -> Option<f64> {
         let index = match lanes {
             1 => 0,
@@ -48,7 +48,7 @@ impl Program {
     }
 }
 
-/// All that the paper has rows for. load_balancer does what the paper's Katran does, in its smallest form.
+/// All programs for which the paper has rows. load_balancer does the work of the paper's Katran, in its smallest form.
 pub const PROGRAMS: [Program; 9] = [
     program("xdp1", Some([48.0, 37.0, 36.0, 36.0]), Some(36.0), 24.0),
     program("xdp2", Some([64.0, 46.0, 43.0, 41.0]), Some(43.0), 30.0),
@@ -75,7 +75,7 @@ pub fn manifest(root: &Root, program: &str) -> PathBuf {
     root.join("bench/xdp").join(program).with_extension("toml")
 }
 
-/// A card of so many units that run a program.
+/// A card of this many units that run a program.
 pub fn card(root: &Root, program: &str, units: u32) -> Result<RtlDevice, BenchError> {
     card_of(root, &manifest(root, program), Override { units: vec![ForGroup::only(units)], ..Override::default() })
 }

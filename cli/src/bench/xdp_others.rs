@@ -33,7 +33,7 @@ use super::xdp;
 const PACKAGES: &str = "apt-get install linux-source-6.1 libbpf-dev xz-utils xdp-tools";
 const ARCHIVE: &str = "/usr/src/linux-source-6.1.tar.xz";
 const HEADERS: &str = "/usr/include/bpf/bpf_helpers.h";
-/// Samples of which the paper has rows, by what ours are called.
+/// Samples for which the paper has rows, by the names of our programs.
 const PAPERS: [(&str, &str); 6] = [
     ("xdp1_kern.c", "xdp1"),
     ("xdp2_kern.c", "xdp2"),
@@ -45,7 +45,7 @@ const PAPERS: [(&str, &str); 6] = [
 
 /// An object of others.
 struct Other {
-    /// The file, and where it comes from.
+    /// The file, and its origin.
     name: String,
     /// The object, or the reason why it could not be read or compiled.
     bytes: Result<Vec<u8>, String>,
@@ -87,7 +87,7 @@ fn samples(root: &Root) -> Result<Vec<Other>, String> {
     let folder = unpacked(root)?;
     let mut others = Vec::new();
     for (name, path) in files(&folder, &["_kern.c", ".bpf.c"]) {
-        // xdp_sample is linked to others: bench/xdp/linux/sample.h stands for it.
+        // xdp_sample is linked to other samples: bench/xdp/linux/sample.h replaces it.
         if !name.starts_with("xdp") || name.starts_with("xdp_sample.") {
             continue;
         }
@@ -157,7 +157,7 @@ fn rows(other: &Other, report: &mut dyn FnMut(&[Row])) -> Result<(), String> {
             let count = compiled.rows.len() as f64;
             let case = [("program".to_string(), json!(program)), ("lanes".to_string(), json!(lanes.count()))];
             let case = case.into_iter().collect();
-            // At other numbers of lanes the paper has rows before code motion, of what the sample was then.
+            // At other numbers of lanes the paper has rows before code motion, for the sample as it was then.
             let paper = other.paper.filter(|_| lanes == Lanes::FOUR).and_then(|program| program.paper_rows(4));
             let row = |metric, paper, value| Row::new("xdp-rows", &case, metric, [paper, None], value);
             report(&[

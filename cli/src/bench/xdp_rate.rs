@@ -20,7 +20,7 @@ use crate::wire;
 const BENCH: &str = "xdp-rate";
 /// Units of the cards that are measured.
 pub const UNITS: [u32; 5] = [1, 2, 4, 8, 16];
-/// The size of the frames, and of those of the firewall beside it, whose goal is line rate of a port.
+/// The size of the frames, and that of the firewall's frames, whose goal is line rate of a port.
 pub const SIZE: usize = 64;
 const SMALLEST: usize = 60;
 /// Sizes of the frames whose time is measured.
@@ -30,7 +30,7 @@ const WINDOW: u64 = 40_000;
 /// Clock of the paper's core, MHz.
 const PAPER_MHZ: f64 = 156.25;
 
-/// Programs, each the design of its name in bench/xdp, and what the paper's core does with them, millions of frames a
+/// Programs, each the design of its name in bench/xdp, and the rates of the paper's core for them, millions of frames a
 /// second.
 pub const PROGRAMS: [(&str, f64); 12] = [
     ("drop", 52.0),

@@ -22,7 +22,7 @@ use super::xdp::PROGRAMS;
 use super::{xdp_others, xdp_rate, xdp_run};
 use crate::card::CardError;
 
-/// Compiles all programs, ours and those of others; no card is needed.
+/// Compiles all programs, ours and third-party ones; no card is needed.
 pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for program in &PROGRAMS {
         for lanes in Lanes::ALL {

@@ -8,7 +8,7 @@ use penstock_xdp_host::executed::Executed;
 
 use super::{BenchError, traffic, xdp};
 
-/// Rows carried out for a frame of so many bytes, on average.
+/// Rows executed for a frame of this many bytes, on average.
 pub fn rows_a_frame(root: &Root, name: &'static str, lanes: Lanes, size: usize) -> Result<f64, BenchError> {
     let failed = |what: String| BenchError::Wrong(name, what);
     let (program, contents) = xdp::loaded(root, name, Some(lanes))?;

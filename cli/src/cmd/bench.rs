@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock bench`: measures what the papers measured, and prints it beside their figures and the project's goals.
+//! `penstock bench`: repeats the measurements of the papers, and prints them beside the papers' figures and the
+//! project's goals.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +29,7 @@ pub struct Args {
     /// Only these frame sizes, in bytes without FCS.
     #[arg(long = "size", value_name = "BYTES", value_delimiter = ',')]
     pub sizes: Vec<usize>,
-    /// Only cards with so many units.
+    /// Only cards with this number of units.
     #[arg(long = "units", value_name = "N", value_delimiter = ',')]
     pub units: Vec<u32>,
     /// Only cases of flow-rate and xdp-rate with this parameter, for example `key=5-tuple`; may be given several times.
@@ -136,7 +137,7 @@ impl Name {
         }
     }
 
-    /// Whether it has a case among those that are selected.
+    /// Whether one of its cases is selected.
     fn measures(self, selection: &Selection) -> bool {
         if !selection.cases.is_empty() && !matches!(self, Self::FlowRate | Self::XdpRate) {
             return false;
@@ -154,8 +155,8 @@ impl Name {
     }
 }
 
-/// Measures. An error names the cases that fall behind a published figure or a goal, after everything is printed and
-/// written.
+/// Runs the measurement. An error names the cases that fall behind a published figure or a goal, after everything is
+/// printed and written.
 pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone(), cases: args.cases.clone() };
     let named = |name: &Name| args.name == Name::All || args.name == *name;
@@ -231,7 +232,7 @@ fn case(row: &Row) -> String {
     parameters.join(" ")
 }
 
-/// One line for the rows of a case: the first in full, the others behind it.
+/// One line for the rows of a case: the first in full, followed by the others.
 fn line(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let number = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.1}"));
@@ -280,7 +281,7 @@ mod tests {
         assert_eq!(row("mpps", Higher, [Some(10.0), Some(20.0)], 15.0).missed(), [("goal", 20.0)]);
     }
 
-    /// `gbps` and `share` say the same as `mpps`.
+    /// `gbps` and `share` are equivalent to `mpps`.
     #[test]
     fn a_case_that_falls_behind_is_told_once() {
         let other = Row { bench: "other".into(), ..row("mpps", Higher, [Some(10.0), None], 20.0) };

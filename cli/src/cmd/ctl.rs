@@ -44,7 +44,7 @@ pub struct ProgArgs {
 pub struct Which {
     /// Name or manifest of its design; may be left out when only one is up.
     pub design: Option<String>,
-    /// Its control socket, as `penstock up` says it.
+    /// Its control socket, as `penstock up` prints it.
     #[arg(long, value_name = "PATH", conflicts_with = "design")]
     pub socket: Option<PathBuf>,
     /// Print the answer as JSON.
@@ -96,7 +96,7 @@ pub enum Action {
         #[command(subcommand)]
         action: Prog,
     },
-    /// Takes the lines that programs have printed: each comes once.
+    /// Takes the lines that programs have printed, each once.
     Log,
     /// Raises a unit's poke interrupt.
     Poke {
@@ -108,7 +108,7 @@ pub enum Action {
         /// The unit.
         unit: u32,
     },
-    /// Prints a unit's 64-bit debug word; with VALUE, first writes the one that its program reads.
+    /// Prints a unit's 64-bit debug word; with VALUE, first writes the word that its program reads.
     Debug {
         /// The unit.
         unit: u32,
@@ -126,7 +126,8 @@ pub enum Action {
         /// The unit.
         unit: u32,
     },
-    /// Gives frames of ports and host to these groups of units from now on, whatever the design says; no frame is lost.
+    /// Gives frames of ports and host to these groups of units from now on, instead of those of the design; no frame is
+    /// lost.
     Ingress {
         /// Their names.
         #[arg(required = true)]
@@ -152,7 +153,7 @@ pub enum Action {
 pub enum Prog {
     /// Lists the program and the tables of each group of units and inline block, and the program that waits for `swap`.
     List,
-    /// Compiles and checks a program beside the one that runs; it waits for `swap`.
+    /// Compiles and checks a program beside the running one; it waits for `swap`.
     Load {
         /// The program, of several parts for the group or block of this name.
         #[arg(value_name = "[NAME=]PROGRAM", value_parser = run::program)]
@@ -258,7 +259,7 @@ fn ask(which: &Which, request: &Request) -> Result<(), CtlError> {
     Ok(())
 }
 
-/// Where a file is: the card may have been started in another folder.
+/// The absolute path of a file: the card may have been started in another folder.
 fn whole(path: &PathBuf) -> Result<PathBuf, FileError> {
     absolute(path).map_err(|error: io::Error| FileError::input(path, error, "give a path"))
 }

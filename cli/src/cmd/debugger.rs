@@ -25,7 +25,7 @@ pub enum Debugger {
         /// The unit.
         unit: u32,
     },
-    /// Lets a unit that is halted go on.
+    /// Lets a halted unit go on.
     Resume {
         /// The unit.
         unit: u32,
@@ -61,7 +61,7 @@ impl Debugger {
         let mut unit = Unit::new(LiveWindow { client: which.connect()?, unit: number });
         match *self {
             Self::Gdb { listen, .. } => {
-                // A unit that the card does not have is said before gdb is asked to come.
+                // If the card does not have the unit, this is reported before gdb connects.
                 unit.halted()?;
                 let listener = Debugged { unit: number, port: listen }.listen()?;
                 return Ok(serve_until_stopped(&mut unit, &listener)?);

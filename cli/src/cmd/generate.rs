@@ -40,7 +40,7 @@ pub struct Args {
     /// Protocol of the flows.
     #[arg(long, value_enum, default_value_t = Protocol::Udp)]
     pub proto: Protocol,
-    /// Flows and sizes like those of a trace that the FlowBlaze paper (Table 6) describes.
+    /// Flows and sizes like those of a trace in the FlowBlaze paper (Table 6).
     #[arg(long, value_enum, value_name = "TRACE", conflicts_with_all = ["size", "flows", "proto", "hostile"])]
     pub mix: Option<Trace>,
     /// Rate that the times of the capture tell, Gb/s on the wire.
@@ -197,7 +197,7 @@ impl Flow {
         }
     }
 
-    /// Appends a frame of `size` bytes, with right checksums; `index` fills the payload, so that no two are alike.
+    /// Appends a frame of `size` bytes, with right checksums; `index` fills the payload, so that all frames differ.
     pub(crate) fn write(&self, bytes: &mut Vec<u8>, size: usize, index: u64) {
         let start = bytes.len();
         bytes.extend([2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00]);

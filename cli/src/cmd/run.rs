@@ -64,8 +64,7 @@ pub struct Args {
     /// Files of tables.
     #[command(flatten)]
     pub tables: Tables,
-    /// Write what a service gives of all its tables after the frames into this folder, for example `map=maps`.
-    /// Repeatable.
+    /// After the frames, write all tables of a service into this folder, for example `map=maps`. Repeatable.
     #[arg(long = "dump", value_name = "SERVICE=DIR", value_parser = table)]
     pub dumps: Vec<(String, PathBuf)>,
     /// Build the card with this many units; with several groups, in the named group. Repeatable.
@@ -219,7 +218,7 @@ fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
     Ok((traffic, faults))
 }
 
-/// One capture per destination, in place of all those of an earlier run.
+/// One capture per destination; they replace all captures of an earlier run.
 fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -> Result<(), RunError> {
     files::make_folder(folder)?;
     for port in (0..MAX_PORTS).map(Port::Ethernet).chain([Port::Host]) {

@@ -38,7 +38,7 @@ pub struct Args {
     /// Prints each step of the critical paths.
     #[arg(long)]
     pub paths: bool,
-    /// Places blocks anew of which there is a placement of the same netlist by the same tools, here or in
+    /// Places blocks again even if there is a placement of the same netlist by the same tools, here or in
     /// bench/placements.
     #[arg(long)]
     pub again: bool,
@@ -48,11 +48,11 @@ pub struct Args {
     /// Measures only this.
     #[arg(long, value_enum)]
     pub only: Option<Kind>,
-    /// Also writes the figures into bench/results/synth.json, where those that were not measured stay, and the
-    /// placements into bench/placements.
+    /// Also writes the figures into bench/results/synth.json, where unmeasured ones stay, and the placements into
+    /// bench/placements.
     #[arg(long)]
     pub save: bool,
-    /// Measures nothing: only says whether the tools can read the blocks.
+    /// Measures nothing: only checks whether the tools can read the blocks.
     #[arg(long, conflicts_with_all = ["json", "paths", "only", "save", "again"])]
     pub check: bool,
 }
@@ -267,7 +267,7 @@ struct Line<'a> {
     goal: Figures,
     value: Figures,
     fmax_mhz: Option<f64>,
-    /// Of a block.
+    /// The result of a block.
     router: Option<Router>,
 }
 
@@ -321,7 +321,7 @@ fn beside(mut before: Values, now: Values) -> Values {
     before
 }
 
-/// The figures of the blocks, then those of the sums whose blocks all have some.
+/// The figures of the blocks, then those of the sums for which all blocks have figures.
 fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], values: &Values) -> Vec<Line<'a>> {
     let mut lines: Vec<Line> = blocks
         .iter()
@@ -421,7 +421,7 @@ fn rows(lines: &[Line]) -> Vec<Row> {
     rows
 }
 
-/// The table: ours, and the paper's below it where there is one.
+/// The table: our figures, with the paper's below if there are any.
 fn table(reference: &str, area: Option<Area>, base: &Base, lines: &[Line]) -> String {
     let cell = |value: Option<f64>, digits: usize| value.map_or("-".to_string(), |value| format!("{value:.digits$}"));
     let row = |name: &str, figures: &Figures, fmax: Option<f64>, about: &str| {

@@ -9,13 +9,13 @@ use penstock_device::Root;
 /// Runs the test suite: formatting, lint, Rust tests, hardware and system tests.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
-    /// Only what belongs to these engines and folders, for example `rpu` or `device`.
+    /// Only the steps of these engines and folders, for example `rpu` or `device`.
     #[arg(value_name = "NAME", conflicts_with = "mutants")]
     pub names: Vec<String>,
     /// Plant each bug of the lists (mutants.toml) and check that the suite catches it.
     #[arg(long)]
     pub mutants: bool,
-    /// With --mutants: also those that were caught before, and whose file and test have not changed since.
+    /// With --mutants: also bugs that were caught before and whose file and test have not changed since.
     #[arg(long, requires = "mutants")]
     pub again: bool,
     /// Also the tests that take minutes each.

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Commands of engines as subcommands of `penstock compile` and `penstock exec`, and what the command line lends to
-//! them.
+//! Commands of engines as subcommands of `penstock compile` and `penstock exec`, and the functions that the command
+//! line offers them.
 
 use std::ops::Range;
 use std::path::Path;

@@ -50,7 +50,7 @@ pub struct Args {
     /// from a wire and the kernel allows it; otherwise it prints the reason.
     #[arg(long, default_value = "auto", value_parser = driver)]
     pub driver: Driver,
-    /// Where the control socket shall be [default: by the name of the design, in the user's runtime folder]
+    /// The place of the control socket [default: by the name of the design, in the user's runtime folder]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
     /// Servers of engines.
@@ -73,7 +73,7 @@ pub enum UpError {
     File(#[from] FileError),
 }
 
-/// Carries frames until a signal comes.
+/// Carries frames until a signal arrives.
 pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     let change = Override {
         programs: args.programs.clone(),
@@ -112,7 +112,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     Ok(())
 }
 
-/// Writes at once, also through a pipe. That nobody reads it any more is no reason to stop.
+/// Writes at once, also through a pipe. A closed output is no reason to stop.
 fn tell(to: &mut impl Write, text: &str) {
     let _ = to.write_all(plain(text).as_bytes()).and_then(|()| to.flush());
 }

@@ -144,7 +144,7 @@ impl RunData {
     }
 }
 
-/// The value below which a share `p` (0..=1) of the ascending values lie; 0 of none.
+/// The value below which a share `p` (0..=1) of the ascending values lie; 0 if there are no values.
 pub fn percentile(ascending: &[f64], p: f64) -> f64 {
     let rank = (p * ascending.len() as f64).ceil() as usize;
     ascending.get(rank.max(1) - 1).copied().unwrap_or(0.0)

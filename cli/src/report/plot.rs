@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Plots as inline SVG. Colours come from the page's style, so a plot follows light and dark.
+//! Plots as inline SVG. Colours come from the page's style, so a plot follows light and dark mode.
 
 use super::text::{escape, short};
 use std::fmt::Write;

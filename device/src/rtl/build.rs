@@ -46,7 +46,7 @@ const INLINE_LIST: &str = "engines/inline.f";
 /// The module that selects a unit's engine, if card and units are one model.
 const SELECTOR: &str = "engines/unit.sv";
 
-/// What Verilator is told. Assertions stay in: they cost little, and a contract broken in silence costs a day.
+/// Options for Verilator. Assertions stay in: they cost little, and a silent violation of a contract costs a day.
 const VERILATOR: [&str; 11] = [
     "--cc",
     "-O3",
@@ -198,9 +198,9 @@ struct Part {
     /// Verilator's top module, if it has something to translate.
     top: Option<&'static str>,
     sources: Vec<Source>,
-    /// For Verilator.
+    /// Options for Verilator.
     arguments: Vec<String>,
-    /// For the compiler.
+    /// Options for the compiler.
     defines: Vec<String>,
     /// C++ that Verilator does not write.
     code: Vec<Source>,
@@ -208,20 +208,20 @@ struct Part {
 
 /// A source file.
 enum Source {
-    /// Of the checkout.
+    /// The root of the checkout.
     File(PathBuf),
     /// One of those in here: name and text.
     Text((&'static str, &'static str)),
 }
 
 impl Part {
-    /// Where its objects are.
+    /// The folder of its objects.
     fn archive(&self, cache: &Path) -> PathBuf {
         cache.join(&self.key).join("part.a")
     }
 }
 
-/// The parts of a model, and the C++ that says which of them each unit is.
+/// The parts of a model, and the C++ that assigns them to units.
 fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<(Vec<Part>, String), BuildError> {
     let Parameters { ports, units, ingress_depth, blocks, map_rows, waves } = parameters;
     let engines = Engines::of(root)?;
@@ -330,13 +330,13 @@ impl Part {
     }
 }
 
-/// A parameter of card_top that has a value of so many bits for each inline block.
+/// A parameter of card_top that has a value of this many bits for each inline block.
 fn by_block(name: &str, bits: usize, values: impl DoubleEndedIterator<Item = u64>) -> String {
     let digits: Vec<String> = values.rev().map(|value| format!("{value:0width$x}", width = bits / 4)).collect();
     format!("-G{name}={}'h0{}", bits * MAX_BLOCKS, digits.concat())
 }
 
-/// A parameter of card_top that has a value of so many bits for each unit.
+/// A parameter of card_top that has a value of this many bits for each unit.
 fn by_unit(name: &str, bits: usize, values: impl DoubleEndedIterator<Item = u32>) -> String {
     let digits: Vec<String> = values.rev().map(|value| format!("{value:0width$x}", width = bits / 4)).collect();
     format!("-G{name}={}'h{}", bits * MAX_UNITS, digits.concat())
@@ -349,7 +349,7 @@ fn files(root: &Root, lists: &[PathBuf]) -> Result<Vec<Source>, BuildError> {
     Ok(sources.files.into_iter().map(Source::File).collect())
 }
 
-/// C++ that defines the table of rtl/split/unit_model.h: what makes the model of each unit.
+/// C++ that defines the table of rtl/split/unit_model.h: the functions that make the model of each unit.
 fn unit_table(units: &[Kind], kinds: &[(Kind, String)]) -> String {
     let signature = "(VerilatedContext*, const char*)";
     let mut text = String::from("class VerilatedContext;\nclass UnitModel;\n");
@@ -369,7 +369,7 @@ fn build_parts(
     verilator: &Verilator,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(), BuildError> {
-    // Always in the same order, so that nobody waits for a part while others wait for one of his.
+    // Always in the same order, so that two builds cannot wait for each other.
     let mut order: Vec<&Part> = parts.iter().collect();
     order.sort_by_key(|part| &part.key);
     let mut missing = Vec::new();
@@ -383,7 +383,7 @@ fn build_parts(
     for (part, work, _) in &missing {
         jobs.extend(translate(part, &work.0, verilator)?);
     }
-    // The largest first, so that no job is left alone with a long one at the end.
+    // The largest first, so that no job remains alone with a long one at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(fs::metadata(&job.file).map_or(0, |m| m.len())));
     compile(&jobs, verilator, progress)?;
     for (part, work, _) in &missing {
@@ -617,7 +617,7 @@ fn runs_once(file: &str) -> bool {
 /// wants it.
 const QUICK: &str = "PENSTOCK_QUICK_MODELS";
 
-/// Code that runs once is compiled as it is, which saves most of the build time.
+/// Code that runs once is compiled without optimization, which saves most of the build time.
 fn optimise(file: &str) -> &'static str {
     match (runs_once(file), std::env::var_os(QUICK)) {
         (true, _) => "-O0",
@@ -715,7 +715,7 @@ mod tests {
         fs::remove_dir_all(folder).unwrap();
     }
 
-    /// Copies the sources of hardware below a folder, and what marks a checkout.
+    /// Copies the sources of hardware below a folder, and the files that identify a checkout.
     fn copy(from: &Path, to: &Path) {
         for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
             let to = to.join(entry.file_name().unwrap());

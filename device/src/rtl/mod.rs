@@ -42,11 +42,11 @@ use pace::Pace;
 
 /// Rows of 128 bytes of the ingress buffer of a port: 512 KiB.
 const INGRESS_DEPTH: u32 = 4096;
-/// Cycles between two looks at the units.
+/// Cycles between two checks of the units.
 const LOOK: u64 = 5_000;
-/// Cycles without a beat after which the end of a run is looked for.
+/// Cycles without a beat after which the device checks for the end of a run.
 const QUIET: u64 = 300;
-/// Cycles without any movement after which what is missing counts as lost: enough for the watchdog to speak first.
+/// Cycles without any movement after which missing frames count as lost: enough for the watchdog to report first.
 const STILL: u64 = 25_000;
 
 /// Cycles of a run to record.
@@ -211,7 +211,7 @@ impl RtlDevice {
         Ok(result)
     }
 
-    /// Frames that have come into units, modulo 2^32.
+    /// Frames that have entered units, modulo 2^32.
     fn taken(&mut self) -> Result<u32, DeviceError> {
         (0..self.host.units)
             .try_fold(0u32, |sum, unit| Ok(sum.wrapping_add(read_unit(&mut self.model, unit, regs::UNIT_RX_FRAMES)?)))
@@ -254,7 +254,7 @@ impl RtlDevice {
         Ok(endless)
     }
 
-    /// Takes down what has entered and left.
+    /// Records the frames that have entered and left.
     fn count_endless(&mut self, endless: &mut Endless) {
         endless.entered += self.model.entries().len() as u64;
         endless.left += self.model.exits().0.len() as u64;
@@ -299,7 +299,7 @@ impl RtlDevice {
         self.model.pace(self.host.ports, Pace::unlimited(repeat), Pace::unlimited(false));
     }
 
-    /// Hands so many of the frames that wait to the model.
+    /// Hands this many of the waiting frames to the model.
     fn start(&mut self, count: usize, repeat: bool) {
         self.set_pace(repeat);
         let mut frames: Vec<Frame> = self.waiting.drain(..count).map(|waiting| waiting.frame).collect();
@@ -318,7 +318,7 @@ impl RtlDevice {
         Ok(read_unit(&mut self.model, unit, address)?)
     }
 
-    /// Frames on their way: those of the last [`Device::advance`], if there was one.
+    /// Frames in flight: those of the last [`Device::advance`], if there was one.
     fn take_flight(&mut self) -> Result<Flight, DeviceError> {
         if let Some(flight) = self.flight.take() {
             return Ok(flight);
@@ -356,7 +356,8 @@ impl RtlDevice {
         Ok(())
     }
 
-    /// Takes down what entered and left since the last time; false when nothing did but frames that programs made.
+    /// Records the frames that entered and left since the last call; false if there were only frames that programs
+    /// made.
     fn collect(&mut self, flight: &mut Flight) -> bool {
         let (entries, (exits, _)) = (self.model.entries(), self.model.exits());
         let moved = !entries.is_empty() || exits.iter().any(|exit| !exit.is_generated());
@@ -373,7 +374,7 @@ impl RtlDevice {
         moved
     }
 
-    /// Carries on until the next look at the card.
+    /// Carries on until the next check of the card.
     fn carry(&mut self, flight: &mut Flight, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
         self.top_up(flight)?;
         if self.rate == Rate::Turns {
@@ -424,7 +425,7 @@ impl RtlDevice {
         }
         let circling = counters.loopback.tx_frames != flight.hops;
         flight.hops = counters.loopback.tx_frames;
-        // The model is quiet already: go on in small steps until the counters tell.
+        // The model is already quiet: go on in small steps until the counters change.
         flight.stride = QUIET;
         let is_paced = !matches!(self.rate, Rate::Lossless | Rate::Turns);
         if is_paced && flight.matcher.entered < flight.queued {
@@ -451,7 +452,7 @@ impl RtlDevice {
             }
             return Ok(Work::Done);
         }
-        // Those that go on then have time again.
+        // Those that then go on have their full time again.
         flight.moved = self.model.cycle();
         Ok(Work::Waiting)
     }
@@ -744,7 +745,7 @@ struct Waiting {
     time_ns: u64,
 }
 
-/// Frames that were sent, from the cycle in which the first of them could enter until what became of them is known.
+/// Frames that were sent, from the cycle in which the first of them could enter until their fate is known.
 struct Flight {
     before: Counters,
     matcher: Matcher,
@@ -761,17 +762,17 @@ struct Flight {
     made_at: u64,
     /// Frames that inline blocks made and absorbed, when last counted.
     by_blocks: (u64, u64),
-    /// Cycle in which the program was loaded: nobody waits for frames that entered before it.
+    /// Cycle in which the program was loaded: frames that entered before it no longer count.
     loaded: u64,
     /// Cycle of the first beat in, and of the last that moved.
     first: Option<u64>,
     last: u64,
-    /// Cycle of the last look at the units, and of the last movement.
+    /// Cycle of the last check of the units, and of the last movement.
     watched: u64,
     moved: u64,
     /// The programs' work when nothing else moved.
     steps: u32,
-    /// Cycles to go until the next look at the whole.
+    /// Cycles until the next check of the whole card.
     stride: u64,
     /// Frames that had gone over loopback when last counted.
     hops: u64,
@@ -805,7 +806,7 @@ impl Flight {
         }
     }
 
-    /// Frames of those that were handed over that are known to have left, or to have been dropped or absorbed.
+    /// Number of handed-over frames that are known to have left, or to have been dropped or absorbed.
     fn accounted(&self) -> u64 {
         let (made, absorbed) = self.by_blocks;
         let ended =
@@ -813,7 +814,7 @@ impl Flight {
         ended.saturating_sub(made)
     }
 
-    /// Takes down what has left.
+    /// Records the frames that have left.
     fn leave(&mut self, model: &Model) {
         let (exits, bytes) = model.exits();
         for exit in exits.iter().filter(|exit| exit.entered() >= self.loaded) {
@@ -843,7 +844,7 @@ impl Matcher {
         Self { ports, streams: vec![(Vec::new(), 0); ports as usize + 1], inside: HashMap::new(), entered: 0 }
     }
 
-    /// Takes note that frame `index` enters at a stream, behind those before.
+    /// Records that frame `index` enters at a stream, after the earlier ones.
     fn expect(&mut self, stream: u8, index: usize) {
         self.streams[usize::from(stream)].0.push(index);
     }
@@ -870,8 +871,8 @@ impl Matcher {
         let input = match stream {
             Some(stream) => self.inside.remove(&(stream, entered)),
             None if exit.made_by().is_some() => None,
-            // A frame that went round over loopback no longer says where it entered; the cycle does, unless two entered
-            // in it.
+            // A frame that went over loopback no longer has its port of entry; the cycle identifies it, unless two
+            // frames entered in it.
             None => {
                 let mut there = (0..=self.ports).filter(|stream| self.inside.contains_key(&(*stream, entered)));
                 match (there.next(), there.next()) {

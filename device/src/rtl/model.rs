@@ -46,7 +46,7 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// Cycle in which the frame entered the card, or was begun by what made it.
+    /// Cycle in which the frame entered the card, or in which its maker began it.
     pub fn entered(&self) -> u64 {
         self.last - u64::from((self.last as u32).wrapping_sub(self.timestamp))
     }
@@ -198,13 +198,13 @@ impl Model {
         }
     }
 
-    /// Writes a register; gives the AXI response, or 4 when none came.
+    /// Writes a register; returns the AXI response, or 4 if there was none.
     pub fn write(&mut self, address: u32, value: u32) -> u32 {
         // SAFETY: plain values.
         unsafe { (self.functions.write)(self.card, address, value) }
     }
 
-    /// Reads a register; gives the AXI response, or 4 when none came, and the value.
+    /// Reads a register; returns the AXI response, or 4 if there was none, and the value.
     pub fn read(&mut self, address: u32) -> (u32, u32) {
         let mut value = 0;
         // SAFETY: `value` outlives the call.
@@ -227,7 +227,7 @@ impl Model {
     /// Frames that entered since the last [`Model::clear`], in time order.
     pub fn entries(&self) -> &[Entry] {
         let mut first = std::ptr::null();
-        // SAFETY: the driver gives its buffer, which stays as it is until a call that takes `&mut self`.
+        // SAFETY: the driver returns its buffer, which does not change until a call that takes `&mut self`.
         unsafe {
             let count = (self.functions.entries)(self.card, &mut first);
             slice(first, count)

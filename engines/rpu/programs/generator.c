@@ -29,10 +29,10 @@
 #define ENDLESS 0xFFFFu
 #define NUMBER 42u /* where in a frame */
 
-/* What SEND_DESC_LOW is told of the frame in each buffer. */
+/* The SEND_DESC_LOW of the frame in each buffer. */
 static uint32_t descriptors[FRAMES];
 
-/* The high debug word: how many, and when. The low one is there before it. */
+/* The high debug word: number and time. The low one is written before it. */
 static inline uint32_t wanted(void) { return PN_REG(RPU_CORE_DEBUG_IN_H); }
 
 static void put16(uint8_t *place, uint32_t value) {

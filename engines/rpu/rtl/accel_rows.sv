@@ -96,7 +96,7 @@ module accel_rows
 
     check_q   <= start;
     outside_q <= check_q && outside;
-    // Not before the rows of the range before have come.
+    // Not before the rows of the last range have arrived.
     wait_q    <= (check_q || wait_q) && flying_q != 0 && !start;
     live_q    <= (live_q || ((check_q || wait_q) && flying_q == 0)) && !start;
     if (rst) begin

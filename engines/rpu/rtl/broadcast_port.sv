@@ -24,7 +24,7 @@ module broadcast_port
 
     broadcast_if.unit bc,
 
-    // core: a load asks in EX and is answered in MEM, a store comes in MEM
+    // core: a load has its address in EX and its data in MEM, a store arrives in MEM
     input  wire logic        load,
     input  wire logic [12:2] addr,    // in EX, whatever is there
     output logic      [31:0] rdata,

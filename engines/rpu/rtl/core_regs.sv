@@ -86,7 +86,7 @@ module core_regs
     input  wire header_row_t taken_header,
     input  wire logic [31:0] taken_hash,
     input  wire time_t  taken_timestamp,
-    // where the header window lies in data memory, for the access that follows the one of now
+    // the place of the header window in data memory, for the next access
     output logic [14:8] window,
     output slot_index_t send_slot,
     input  wire half_t  send_place,
@@ -273,7 +273,7 @@ module core_regs
   logic [31:0] held_q, held_d;
   wire s_held = s_exists && held_q[s_slot];
 
-  // Where the frame goes, and whether there is such a place.
+  // The destination of the frame, and whether it exists.
   port_t dst;
   logic dst_exists;
 
@@ -420,7 +420,7 @@ module core_regs
   wire u_place_fits =
       slot_addr_q[31:20] == 12'h010 && 32'(slot_addr_q[19:0]) < PmemBytes && slot_addr_q[5:4] == 0 && !slot_addr_q[0];
   wire setup = s_valid_q && s_type_q == SendSlots;
-  // New places would pull frames from under those that hold them.
+  // New places would take memory from slots that hold frames.
   wire setup_fits = s_exists && active == 0;
 
   assign header_we = u_valid_q && u_header_q && u_exists && u_header_fits;
@@ -440,7 +440,7 @@ module core_regs
   logic [31:0] interval_q, countdown_q;
   wire timer_due = interval_q != 0 && countdown_q == 32'd1;
 
-  // late in the cycle in which they are found, so they count in the next one
+  // found late in their cycle, so they count in the next one
   logic bad_descriptor_q, bad_destination_q;
   always_ff @(posedge clk) begin
     bad_descriptor_q  <= (refuse_slot || refuse_frame || refuse_host || refuse_generate) && !rst;

@@ -141,7 +141,7 @@ module host_window
   wire start = cfg.req && !busy_q && !served_q;
   wire first = busy_q && step_q == 0;
 
-  // Out of registers: they decide who has the memories' ports.
+  // Out of registers: they select the owner of the memories' ports.
   always_ff @(posedge clk) begin
     imem_en <= start && region_of(cfg.addr) == Imem && !rst;
     dmem_en <= start && region_of(cfg.addr) == Dmem && !rst;

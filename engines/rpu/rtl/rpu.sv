@@ -9,7 +9,7 @@
 //                   pmem B <─ accelerators <─┘   └─> send ─> tx_dma ─> tx
 //                                                     pmem A ─┘
 //
-// Beside them broadcast_port has a region of memory that the words of all units come into.
+// Beside them broadcast_port has a region of memory for the words of all units.
 //
 // Data bus, by region: data memory, broadcast region and registers answer in the first MEM cycle (RECV when a frame is
 // there; a load right behind a store in the second, in data memory one of the same word), packet memory takes stores in
@@ -43,7 +43,7 @@ module rpu
 );
   localparam int unsigned RowW = $clog2(PmemBytes / BeatBytes);
 
-  // A reset lasts until all frames of the program before have left: their slots would come back to the next one.
+  // A reset lasts until all frames of the old program have left: otherwise their slots would return to the next one.
   logic core_reset, tx_empty;
   logic core_rst_q;
   always_ff @(posedge clk) core_rst_q <= rst || core_reset || (core_rst_q && !tx_empty);
@@ -161,7 +161,7 @@ module rpu
     end
   end
 
-  // Whether there is a request comes late, and without one they mean nothing.
+  // The request's valid bit arrives late, and without a request they mean nothing.
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
       m_we_q <= dbus_we;
@@ -398,7 +398,7 @@ module rpu
   always_ff @(posedge clk) begin
     pmem_denied_q <= {pmem_denied_q[0], pmem_denied};
     dmem_denied_q <= dmem_denied && !host_dmem_en;
-    // A store and the load behind it, then no access for two cycles
+    // A store and the next load, then no access for two cycles
     if (!rst) assert (!(pmem_denied && pmem_denied_q == 2'b11))
       else $error("%m: the core keeps packet memory from frames");
     if (!rst) assert (!(dmem_denied && dmem_denied_q)) else $error("%m: the core keeps data memory from header copies");

@@ -70,7 +70,7 @@ module rx_dma
     len_t len;
     logic answer;       // of host memory
     logic error;        // of an answer
-    // of an answer: byte after its last one, in the row of its last beat; above 64 in the row behind that
+    // of an answer: byte after its last one, in the row of its last beat; above 64 in the next row
     logic [6:0] stop;
     half_t place;       // in packet memory
     header_row_t header; // the header copy's row
@@ -119,7 +119,7 @@ module rx_dma
 
   assign push = rx_valid && !to_write;
 
-  // With the word at the output there are 32 at most: what `data_mem` holds.
+  // With the word at the output there are at most 32, the depth of `data_mem`.
   fifo_dist #(
       .Width($bits(entry_t)),
       .Room (5)
@@ -176,7 +176,7 @@ module rx_dma
     endcase
   end
 
-  // Bytes of the last beat (1..64) and whether the rotation pushes some of them into a row of their own.
+  // Bytes of the last beat (1..64) and whether the rotation pushes some of them into another row.
   wire [6:0] tail = {head.len[5:0] == 0, head.len[5:0]};
   wire spills = tail + {3'b0, off, 1'b0} > 7'd64;
 

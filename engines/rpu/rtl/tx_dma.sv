@@ -58,7 +58,7 @@ module tx_dma
     output slot_index_t free_slot,
     output logic        blocked    // a frame was dropped by the program: one cycle
 );
-  // Beats between the grant of a row and the queue: memory, output, rotation, and what `ready` of the queue lags.
+  // Beats between the grant of a row and the queue: memory, output, rotation, and the lag of the queue's `ready`.
   localparam int unsigned InFlight = 6;
 
   function automatic logic to_host_memory(port_t dst);

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A small client of gdb's remote protocol (Debugging with GDB, appendix E), and what it needs to know of a program."""
+"""A small client of gdb's remote protocol (Debugging with GDB, appendix E), and its knowledge of a program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Remote:
         self._socket.close()
 
     def send(self, packet: str) -> None:
-        """Sends a packet and waits until it has come across."""
+        """Sends a packet and waits for its acknowledgement."""
         data = packet.encode("latin-1")
         self._socket.sendall(b"$%s#%02x" % (data, sum(data) % 256))
         assert self._stream.read(1) == b"+", f"{packet} is not acknowledged"
@@ -103,7 +103,7 @@ class Remote:
         return self.ask("vCont;s")
 
     def go(self) -> None:
-        """Lets the unit go on; `receive` gives why it stops."""
+        """Lets the unit go on; `receive` gives the reason of its stop."""
         self.send("vCont;c")
 
     def interrupt(self) -> str:
@@ -113,7 +113,7 @@ class Remote:
 
 
 class Debugged:
-    """A command that says where gdb finds a unit, running."""
+    """A running command that prints the port for gdb."""
 
     def __init__(self, *args: str | Path, env: dict[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
@@ -191,7 +191,7 @@ class Debugged:
 
 
 class Symbols:
-    """Where a program's variables, functions and lines are."""
+    """The places of a program's variables, functions and lines."""
 
     def __init__(self, elf: Path) -> None:
         with elf.open("rb") as file:

@@ -90,7 +90,7 @@ class Bench:
         return int(self.dut.rdata.value)
 
     async def host(self, addr: int, data: int | None = None, busy: bool = False) -> int:
-        """Reads or, with `data`, writes as the host; with `busy` while words for other addresses come."""
+        """Reads or, with `data`, writes as the host; with `busy` while words for other addresses arrive."""
         if data is not None:
             self.region[addr] = data
         access = {"host_en": 1, "host_we": int(data is not None), "host_addr": addr, "host_wdata": data or 0}
@@ -172,7 +172,7 @@ async def the_host_gets_its_turn(dut: Any) -> None:
 
 @cocotb.test()
 async def a_message_of_each_word_that_matches(dut: Any) -> None:
-    """One at a time: exactly those of other units that the filter lets through."""
+    """One at a time: exactly the words of other units that pass the filter."""
     bench = Bench(dut)
     rng = bench.rng
     await bench.start()

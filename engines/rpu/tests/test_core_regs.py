@@ -214,7 +214,7 @@ class Bench:
         assert await self.load(regs.RPU_CORE_RECV, 4) == self.descriptor(slot)
 
     async def expect(self, *expected: tuple) -> None:
-        """After two cycles exactly these events have come."""
+        """After two cycles exactly these events have occurred."""
         await self.step(3)
         assert self.events == list(expected)
         self.events = []
@@ -248,7 +248,7 @@ def header_of(slot: int) -> int:
 
 @cocotb.test()
 async def receives(dut: Any) -> None:
-    """RECV waits, gives frames in their order; the registers beside it tell of the frame it gave last."""
+    """RECV waits, gives frames in order; the registers beside it describe the frame that it gave last."""
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     await bench.declare_all()
@@ -260,7 +260,7 @@ async def receives(dut: Any) -> None:
         await bench.step(rd=1, addr=regs.RPU_CORE_RECV)
         assert bench.hold
     dut.rd.value = 0
-    # It gives up to an interrupt: in the cycle after, without taking anything, also when a frame comes just then.
+    # It gives way to an interrupt: in the next cycle, without taking a frame, even if one arrives just then.
     await bench.arrive(6)
     await bench.step(1, rd=1, addr=regs.RPU_CORE_RECV)
     assert bench.hold
@@ -289,7 +289,7 @@ async def receives(dut: Any) -> None:
             await bench.store(regs.RPU_CORE_RECV_DESC_RELEASE, bench.rng.getrandbits(32))
         else:
             assert await bench.load(regs.RPU_CORE_RECV) == bench.descriptor(slot), length
-        # In the very cycle, so that the next access sees it, and from then on.
+        # In the same cycle, so that the next access sees it, and from then on.
         assert bench.window == header_of(slot) - DMEM & ~0xFF
         assert await bench.load(regs.RPU_CORE_RECV_HDR) == header_of(slot) + place_of(slot) % 64
         assert await bench.load(regs.RPU_CORE_RECV_DATA) == place_of(slot)
@@ -297,7 +297,7 @@ async def receives(dut: Any) -> None:
         assert await bench.load(regs.RPU_CORE_RECV_TIME) == timestamp
         assert bench.window == header_of(slot) - DMEM & ~0xFF
     assert await bench.load(regs.RPU_CORE_READY) == 0x01010100
-    # A frame that comes while RECV waits ends the wait, and one a cycle leaves the queue.
+    # A frame that arrives while RECV waits ends the wait, and one a cycle leaves the queue.
     for slot in slots:
         await bench.store(regs.RPU_CORE_SEND, slot << 16)
         await bench.step(free=1, free_slot=slot - 1)
@@ -314,7 +314,7 @@ async def receives(dut: Any) -> None:
 
 @cocotb.test()
 async def sends(dut: Any) -> None:
-    """Every port byte with every kind of send; refusals are told by an interrupt and give the slot back."""
+    """Every port byte with every kind of send; refusals raise an interrupt and return the slot."""
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     await bench.declare_all()
@@ -345,7 +345,7 @@ async def sends(dut: Any) -> None:
             await check(regs.RPU_CORE_SEND_DESC_LOW, 100 | 9 << 16 | port << 24)
             await check(regs.RPU_CORE_SEND_DESC_HIGH, place_of(9))
             await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
-    # SEND leaves the descriptor of SEND_DESC as it is.
+    # SEND does not change the descriptor of SEND_DESC.
     await give(2)
     await check(regs.RPU_CORE_SEND, 64 | 2 << 16)
     await give(9)
@@ -472,13 +472,13 @@ async def sends_without_a_slot(dut: Any) -> None:
         await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 64 | 1 << 24)
         assert await bench.load(regs.RPU_CORE_READY) >> 8 & 1
         await bench.store(regs.RPU_CORE_SEND_FROM, PMEM + 64 * number)
-        # The engine says that it is busy a cycle after it has got the frame.
+        # The engine reports that it is busy a cycle after it has received the frame.
         assert await bench.load(regs.RPU_CORE_OCCUPANCY) == 1 << 16
         dut.extra_busy.value = dut.unread.value = 1
         assert not await bench.load(regs.RPU_CORE_READY) >> 8 & 1
         await bench.expect(("send", 0, 64, 9, 64 * number), ("generated",))
         if number % 3 == 0:
-            # SEND_FROM does not wait with what has a slot.
+            # SEND_FROM does not wait with a descriptor that has a slot.
             await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 64 | 5 << 16)
             await bench.store(regs.RPU_CORE_SEND_FROM, 0)
             assert not bench.hold
@@ -543,7 +543,7 @@ async def asks_host_memory(dut: Any) -> None:
         await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, place)
         assert await ready()
         await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, kind)
-        # The engine says that it is busy a cycle after it has got the request.
+        # The engine reports that it is busy a cycle after it has received the request.
         assert not await ready()
         dut.extra_busy.value = 1
         assert not await ready()
@@ -613,7 +613,7 @@ async def asks_host_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def a_frame_without_header_copy(dut: Any) -> None:
-    """Its place is 0, whatever frames before it had, and after a reset nobody has one; the window
+    """Its place is 0, whatever earlier frames had, and after a reset no slot has one; the window
     shows the first page.
     """
     bench = Bench(dut, random.Random(SEED))
@@ -778,7 +778,9 @@ async def random_traffic(dut: Any) -> None:
 
 @cocotb.test()
 async def interrupts(dut: Any) -> None:
-    """Each source sets its flag; the mask hides all but errors; acknowledging clears what is named and nothing else."""
+    """Each source sets its flag; the mask hides all but errors; acknowledging clears the named
+    flags and nothing else.
+    """
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     await bench.declare_all()

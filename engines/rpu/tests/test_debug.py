@@ -84,7 +84,7 @@ async def running(dut: Any, firmware: str) -> tuple[Unit, Debugger]:
 
 @cocotb.test()
 async def costs_no_frame(dut: Any) -> None:
-    """Halts at any time, most of them while forward.c waits for a frame, with steps, looks at registers, and pokes."""
+    """Halts at any time, mostly while forward.c waits for a frame, with steps, reads of registers, and pokes."""
     unit, debugger = await running(dut, "forward")
     rng = unit.rng
     unit.rx_pause = 0.95
@@ -111,7 +111,7 @@ async def costs_no_frame(dut: Any) -> None:
 
 @cocotb.test()
 async def registers_keep_what_is_written(dut: Any) -> None:
-    """All of them, in any order; afterwards the program goes on with its own."""
+    """All registers, in any order; afterwards the program goes on with its own values."""
     unit, debugger = await running(dut, "memory")
     for _ in range(2):
         await debugger.halt()
@@ -135,7 +135,7 @@ async def registers_keep_what_is_written(dut: Any) -> None:
 
 @cocotb.test()
 async def a_load_that_waits(dut: Any) -> None:
-    """HALT takes the core out of it. A step stays in it until a frame comes, or HALT is written again."""
+    """HALT ends the wait. A step stays in it until a frame arrives, or HALT is written again."""
     unit, debugger = await running(dut, "forward")
     await unit.step(100)
     await debugger.halt()

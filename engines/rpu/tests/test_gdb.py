@@ -87,7 +87,7 @@ def test_a_frame_is_met_at_a_line_and_changed(target: str, tmp_path: Path, make_
         assert gdb.word(symbols["count"]) == 1
         assert gdb.read(symbols["key"], 4) == KEY.to_bytes(4, "little")
 
-        # The other unit has sent all of its frames by the time that this one goes on.
+        # The other unit has sent all of its frames before this one goes on.
         run.settle(60 if target == "soft" else 5)
         gdb.write(symbols["key"], (0x77).to_bytes(4, "little"))
         gdb.clear_breakpoint(here)
@@ -153,7 +153,8 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
         symbols = Symbols(tmp_path / "out" / "program.elf")
         main, here = symbols["main"], symbols.line(MIXER, "the frame is here")
 
-        # Steps from the first instruction; a breakpoint does not show in memory, and what is written there is not lost.
+        # Steps from the first instruction; a breakpoint is not visible in memory, and a write to its address is not
+        # lost.
         assert signal_of(gdb.step()) == SIGTRAP and gdb.pc() > 4
         own = gdb.read(main, 8)
         gdb.set_breakpoint(main)

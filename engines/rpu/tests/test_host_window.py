@@ -161,7 +161,7 @@ async def answers_while_the_core_hangs(dut: Any) -> None:
 
 @cocotb.test()
 async def poke_evict_and_debug(dut: Any) -> None:
-    """events.c tells what reached it."""
+    """events.c counts the events that it received."""
     unit = Unit(dut)
     await unit.start()
     await unit.boot("events")

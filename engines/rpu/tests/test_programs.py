@@ -221,7 +221,7 @@ def test_generator(open_device: Open) -> None:
     for unit in card.units:
         assert unit.read(regs.UNIT_GENERATED) == 378 + 3 * unit.number
         assert unit.read(regs.UNIT_TX_FRAMES) == unit.read(regs.UNIT_RX_FRAMES) + 378 + 3 * unit.number
-    # An order that changes ends what is going on.
+    # A new order ends the present one.
     card.units[0].debug_in = order(5000, 64, pace=9000)
     card.units[0].debug_in = order(10, 64)
     result = card.run()
@@ -230,7 +230,7 @@ def test_generator(open_device: Open) -> None:
 
 @pytest.mark.long  # a card of its own; `bench rpu-generate` measures the same
 def test_generator_fills_both_ports(open_device: Open) -> None:
-    """Eight units as fast as they can, more than two ports carry of the long ones: every frame comes out."""
+    """Eight units as fast as they can, which is more long frames than two ports carry: every frame leaves."""
     card = open_device(DESIGN, program=PROGRAMS / "generator.c", units=8)
     for length in (64, 1500):
         for unit in card.units:
@@ -299,7 +299,7 @@ def test_frames_that_cannot_be_made(kind: int, open_device: Open) -> None:
     result = caught.value.result
     assert sorted(result.at(1)) == sorted(frames) and len(result.frames) == 10
     assert result.generated == 0 and not any(result.drops.values())
-    # The same program makes what can be made.
+    # The same program makes all valid frames.
     card.send([bytes([1, 60]) + bytes(58), bytes([2, 14]) + bytes(58)])
     result = card.run()
     assert sorted(result.at(0)) == [bytes([1, 60]) + bytes(58), bytes([2, 14]) + bytes(12)]

@@ -1,7 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """The whole unit with real firmware, against a dispatcher, a host and a sink in plain Python.
 
-PENSTOCK_SEED changes what is random.
+PENSTOCK_SEED changes the random numbers.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ async def loads_and_stores_while_frames_flow(dut: Any) -> None:
     for length in lengths:
         unit.to_send.append(unit.random_frame(length))
         unit.to_send.extend(unit.random_frame(unit.rng.choice([300, 1514, 5000, MAX_FRAME])) for _ in range(4))
-    # The host looks at data memory all the while, and wins the port through which stores go.
+    # The host reads data memory all the time, and wins the port that stores use.
     unit.accesses.extend(Access(bench.DMEM + 4 * (n % 64)) for n in range(2000))
     await unit.drained(200000)
     assert await unit.read(regs.UNIT_DEBUG_OUT_L) == 0
@@ -342,9 +342,7 @@ async def survives_bad_firmware(dut: Any) -> None:
 
 @cocotb.test()
 async def nothing_lies_where_null_pointers_lead(dut: Any) -> None:
-    """Loads and stores of every width below the registers and behind them are wild, and those to
-    the registers are not.
-    """
+    """Loads and stores of every width below and after the registers are wild, and those to the registers are not."""
     unit = await running(dut, "pointer")
     last = 0
     for address, is_wild in (

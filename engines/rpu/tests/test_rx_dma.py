@@ -40,7 +40,7 @@ class Frame:
 
 
 class Bench:
-    """Sends frames into the engine and keeps what it writes."""
+    """Sends frames into the engine and records its writes."""
 
     def __init__(self, dut: Any, rng: random.Random) -> None:
         self.dut = dut
@@ -63,7 +63,7 @@ class Bench:
         self.edge = await parts.start(self.dut)
 
     async def step(self) -> None:
-        """Drives the sides that are not rx, and takes what the engine gives in this cycle."""
+        """Drives the interfaces other than rx, and records the engine's outputs of this cycle."""
         dut, rng = self.dut, self.rng
         row_ready, head_ready = rng.random() >= self.row_stall, rng.random() >= self.head_stall
         dut.rx_row_ready.value = row_ready
@@ -171,7 +171,7 @@ def frame_of(rng: random.Random, slot: int, length: int, offset: int, copies: bo
     place = (slot - 1) * SLOT_ROWS * BEAT + offset
     header = None if not copies and rng.random() < 0.1 else 0x4000 + (slot - 1) * 160
     bits = rng.getrandbits
-    # From anywhere but host memory, whose number has not this bit.
+    # From any source except host memory, whose number lacks this bit.
     return Frame(rng.randbytes(length), slot, place, header, bits(8) | 8, bits(32), bits(32))
 
 
@@ -191,7 +191,7 @@ async def batch(bench: Bench, lengths: list[int], offset: int, always_copies: bo
 
 @cocotb.test()
 async def every_offset_and_length(dut: Any) -> None:
-    """All offsets with all lengths around the edges of beats, half rows and the copy; nobody disturbs."""
+    """All offsets with all lengths around the edges of beats, half rows and the copy, without other traffic."""
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     for offset in OFFSETS:

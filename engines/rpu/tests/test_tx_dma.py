@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The transmit engine against plain Python: frames out of a model of packet memory, and the slots that come back."""
+"""The transmit engine against plain Python: frames from a model of packet memory, and the slots that return."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 
 @dataclass(frozen=True)
 class Send:
-    """A frame of `length` bytes at `start`; without a destination its slot only comes back. Slot 0: the program made
-    it.
+    """A frame of `length` bytes at `start`; without a destination its slot only returns. Slot 0:
+    the program made it.
     """
 
     slot: int
@@ -216,7 +216,7 @@ def pairs_of_interest() -> list[tuple[int, int]]:
 
 @cocotb.test()
 async def every_offset_and_length(dut: Any) -> None:
-    """All offsets with all lengths around the edges of beats; nobody disturbs."""
+    """All offsets with all lengths around the edges of beats, without other traffic."""
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     for sends in batches(bench.rng, pairs_of_interest()):
@@ -244,8 +244,8 @@ async def stalls_everywhere(dut: Any) -> None:
 
 @cocotb.test()
 async def requests_to_host_memory(dut: Any) -> None:
-    """Writes and reads between frames: address and length go with them, no slot comes back, and the frames are as
-    before.
+    """Writes and reads between frames: address and length go with them, no slot returns, and the
+    frames are unchanged.
     """
     bench = Bench(dut, random.Random(SEED + 4))
     rng = bench.rng
@@ -318,8 +318,7 @@ async def frames_without_a_slot(dut: Any) -> None:
             assert bench.cycle < limit, "the engine stands still"
             if number == 4 and len(waiting) <= 18:
                 bench.tx_stall = 0.0
-            # A further one waits until the one before has begun; `extra_busy` tells so from the cycle after it was
-            # sent.
+            # A further one waits until the one before has begun; `extra_busy` is up from the cycle after it was sent.
             free = not dut.tx_extra_busy.value
             if waiting and not bench.to_send and (waiting[0].slot or free):
                 bench.to_send.append(send := waiting.pop(0))
@@ -391,7 +390,7 @@ async def places_for_loopback(dut: Any) -> None:
         bench.refused = 0
         for record in (bench.asked, bench.frames, bench.freed, bench.granted):
             record.clear()
-    # Without an answer, for however long, the others go on.
+    # Without an answer, however long, the others go on.
     bench.answer_delay = lambda: 1 << 30
     waits = [replace(random_send(rng, slot, 64, 10), dst=LOOPBACK) for slot in (1, 2, 3)]
     others = [random_send(rng, slot, 64, 10) for slot in range(4, SLOTS + 1)]
@@ -408,7 +407,7 @@ async def places_for_loopback(dut: Any) -> None:
 
 @cocotb.test()
 async def only_drops(dut: Any) -> None:
-    """Slots of frames that are not sent come back at once, one a cycle."""
+    """Slots of frames that are not sent return at once, one a cycle."""
     bench = Bench(dut, random.Random(SEED + 2))
     await bench.start()
     sends = [Send(slot, 0, 0, discard=True, blocked=True) for slot in range(1, SLOTS + 1)]
@@ -419,7 +418,7 @@ async def only_drops(dut: Any) -> None:
 
 @cocotb.test()
 async def drops_while_the_link_stands(dut: Any) -> None:
-    """A drop behind frames that wait for the link does not wait for them to leave; one in front lets them pass."""
+    """A drop after frames that wait for the link does not wait for them to leave; a drop before them lets them pass."""
     bench = Bench(dut, random.Random(SEED + 3))
     await bench.start()
     bench.tx_stall = 1.0

@@ -3,7 +3,7 @@
 
 use penstock_unit::{AccessError, Block, Record, Unit};
 
-/// A card that does not do what its host asks.
+/// A card that does not obey its host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CardError {
     /// The card answered an access to the host address space with an error.
@@ -28,7 +28,7 @@ pub trait Bus {
     /// No register can be written there, or the card broke.
     fn write(&mut self, address: u32, value: u32) -> Result<(), CardError>;
 
-    /// Lets the card work for about so many cycles.
+    /// Lets the card work for about this many cycles.
     ///
     /// # Errors
     /// The card broke.

@@ -26,7 +26,7 @@ pub struct UnitCounters {
     pub aborted: u64,
     /// Requests of programs to addresses where nothing is; 0 on `soft`.
     pub wild: u64,
-    /// Frames that the program made; `tx_frames` counts those that left as well.
+    /// Frames that the program made; `tx_frames` includes those that left.
     pub generated: u64,
     /// Error flags, bits as in the register UNIT_ERRORS.
     pub errors: u32,

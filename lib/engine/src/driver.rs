@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::image::Image;
 use crate::service::Request;
 
-/// Names of tables of a program that was swapped in, and whether each kept what it held.
+/// Names of tables of a program that was swapped in, and whether each kept its contents.
 pub type Kept = Vec<(String, bool)>;
 
 /// Units that a driver is to load.
@@ -22,7 +22,7 @@ pub struct LoadUnits {
     pub group: usize,
     /// The units, a bit each. They are in reset, and UNIT_WRITE_MASK names them.
     pub units: u32,
-    /// Other units of the group run the image already and go on: tables that units share stay as they are.
+    /// Other units of the group already run the image and go on: tables that units share stay unchanged.
     pub join: bool,
     /// The units have given up all frames, so variables that the program keeps may be taken over.
     pub keep: bool,
@@ -32,7 +32,7 @@ pub struct LoadUnits {
 
 /// All parts of an engine on one card. Groups of units and inline blocks are named by their indices in the design.
 ///
-/// Methods with a default are for engines that have what the method is about.
+/// Methods with a default are for engines that have the feature.
 pub trait Driver: Any {
     /// Prepares the card, once, after its reset and before the first load.
     ///
@@ -75,7 +75,7 @@ pub trait Driver: Any {
     /// the swap fails, the old program goes on.
     ///
     /// # Errors
-    /// The engine cannot do that, or the new program does not fit beside the one that runs.
+    /// If the engine cannot do this, or the new program does not fit beside the running one.
     fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError>;
 
     /// Fills the tables of a part again, from an image whose program the part already runs. A frame that is looked up
@@ -87,7 +87,7 @@ pub trait Driver: Any {
         Err(EngineError::unsupported("tables of this engine are filled when their program is loaded: load it again"))
     }
 
-    /// Where in a unit's program an address is: function, file and line.
+    /// The place of an address in a unit's program: function, file and line.
     fn locate(&self, _unit: u32, _pc: u32) -> Option<String> {
         None
     }
@@ -100,7 +100,7 @@ pub trait Driver: Any {
         Ok(None)
     }
 
-    /// The place at which a unit waits for a frame, if its program does; `pc` is where the unit stands.
+    /// The place at which a unit waits for a frame, if its program does; `pc` is the unit's present instruction.
     ///
     /// # Errors
     /// The card refuses.

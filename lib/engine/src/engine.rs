@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! An engine, and what it is asked before a card is at work.
+//! An engine, with the calls that need no card at work.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -112,7 +112,7 @@ pub trait Engine: Debug + Sync {
     /// The way out if a program's file cannot be read, as the end of an error: "give a C source, for example ...".
     fn way_out(&self) -> &'static str;
 
-    /// Options of `penstock run` and `penstock up` that stand for tables of the engine's parts.
+    /// Options of `penstock run` and `penstock up` for tables of the engine's parts.
     fn options(&self) -> &'static [TableOption] {
         &[]
     }
@@ -145,7 +145,7 @@ pub trait Engine: Debug + Sync {
         &[]
     }
 
-    /// `penstock compile NAME`: compiles a program, and tells what it takes.
+    /// `penstock compile NAME`: compiles a program, and prints its cost.
     fn compile_tool(&self) -> Option<Tool> {
         None
     }

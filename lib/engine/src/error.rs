@@ -22,7 +22,7 @@ pub enum ErrorKind {
     Card,
 }
 
-/// Why an engine did not do what it was asked.
+/// Why an engine did not carry out a request.
 #[derive(Debug, thiserror::Error)]
 #[error("{source}")]
 pub struct EngineError {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Files that a user names: what cannot be read or written is an error with the file and the way out.
+//! Files that a user names: if one cannot be read or written, the error has the file and the way out.
 
 use std::fs;
 use std::io::{self, Read};
@@ -65,7 +65,7 @@ pub fn read(path: &Path, way_out: &'static str) -> Result<String, FileError> {
     text(path).map_err(|source| FileError::input(path, source, way_out))
 }
 
-/// Whether an output can be written later; nothing is left behind. A pipe or a device is not tried.
+/// Whether an output can be written later; the check leaves no file. A pipe or a device is not tried.
 pub fn writable(path: &Path) -> Result<(), FileError> {
     let checked = match fs::metadata(path) {
         Ok(about) if about.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
@@ -81,7 +81,7 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FileError> {
     fs::write(path, content).map_err(|source| FileError::output(path, source))
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 pub fn remove(path: &Path) -> Result<(), FileError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::output(path, error)),

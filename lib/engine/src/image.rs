@@ -26,7 +26,7 @@ pub trait Image: Any + Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Where in the program an address is: function, file and line.
+    /// The place of an address in the program: function, file and line.
     fn locate(&self, _pc: u32) -> Option<String> {
         None
     }

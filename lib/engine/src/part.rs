@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use penstock_unit::{Identity, Unit};
 
-/// Names under which files may be given to a part in place of those of the design: `--table NAME=FILE`.
+/// Names under which a part accepts files in place of those of the design: `--table NAME=FILE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TableNames {
     /// These.
@@ -74,7 +74,7 @@ pub trait Part: Any + Debug + Send + Sync {
 /// The only file that is given for a table.
 ///
 /// # Errors
-/// There are several; a sentence that says so.
+/// If there are several; a sentence that reports it.
 pub fn only_file(table: &str, files: Vec<PathBuf>) -> Result<PathBuf, String> {
     match <[PathBuf; 1]>::try_from(files) {
         Ok([file]) => Ok(file),

@@ -12,7 +12,7 @@ use std::process;
 /// Exit status of a command whose reader is gone: that of a program which the signal SIGPIPE ends.
 const READER_GONE: i32 = 128 + 13;
 
-/// Says a line, as `println!` does; see [`line`](fn@crate::say::line).
+/// Prints a line, as `println!` does; see [`line`](fn@crate::say::line).
 #[macro_export]
 macro_rules! say {
     ($($words:tt)*) => { $crate::say::line(format_args!($($words)*)) };
@@ -30,7 +30,7 @@ pub fn text(text: &str) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => process::exit(READER_GONE),
         Err(error) => {
-            // Standard error is the last place to say it.
+            // Standard error is the last place to report it.
             let _ = writeln!(io::stderr(), "error: cannot write standard output: {error}");
             process::exit(1)
         }

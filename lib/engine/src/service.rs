@@ -16,13 +16,13 @@ pub struct Service {
     pub command: fn() -> Command,
     /// Makes the request of the arguments; it reads the files that they name. An error is a sentence.
     pub ask: fn(&ArgMatches) -> Result<Json, String>,
-    /// An answer as text for people, from what was asked and answered.
+    /// An answer as text for people, from the request and the answer.
     pub show: fn(&Json, &Json) -> String,
     /// The service's contents, as files for `run --dump NAME=FOLDER`; None if it has nothing to keep.
     pub dump: Option<Dump>,
 }
 
-/// Asks a service for what it holds; gives names and contents of files, which end in `.json`.
+/// Reads a service's contents; returns names and contents of files, which end in `.json`.
 pub type Dump = fn(&mut Ask<'_>) -> Result<Vec<(String, String)>, EngineError>;
 
 /// How a [`Dump`] asks its service.

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The Internet checksum (RFC 1071) of what has changed.
+//! The Internet checksum (RFC 1071) of changes.
 
 /// The checksum after an addition to its sum: RFC 1624, equation 3. The result is 0 and not its other form, 0xFFFF, but
 /// an unchanged 0xFFFF stays.

@@ -28,7 +28,7 @@ impl Chunk {
     pub(crate) const fn new(layer: Layer, first: u32, bits: u32) -> Chunk {
         // Checksums are over words of 16 bits, so the bytes end with one.
         let end = (first + bits).div_ceil(16) as i32 * 2;
-        // Nothing stands before the frame.
+        // No byte precedes the frame.
         let byte = if matches!(layer, Layer::Eth) && end < 8 { 0 } else { end - 8 };
         let shift = (byte + 8) as u32 * 8 - first - bits;
         Chunk { layer, byte: byte as i8, shift: shift as u8, bits: bits as u8, ones: u64::MAX >> (64 - bits) }
@@ -47,7 +47,7 @@ impl Chunk {
         Some(u64::from_be_bytes(*bytes) >> self.shift & self.ones)
     }
 
-    /// Sets the bits: what that adds to a sum over the frame. None if they are outside of it.
+    /// Sets the bits; returns the amount that this adds to a sum over the frame. None if they are outside of it.
     #[inline]
     pub(crate) fn write(self, headers: &Headers, frame: &mut [u8], value: u64) -> Option<u32> {
         let bytes = frame.get_mut(self.start(headers)..)?.first_chunk_mut()?;

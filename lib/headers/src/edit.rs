@@ -36,7 +36,7 @@ pub enum EditError {
 const TAGS: usize = 12;
 /// The size of a VLAN tag, and of an MPLS label.
 const TAG: i8 = 4;
-/// An MPLS label's bit that says that it is the last.
+/// An MPLS label's bit that marks the last label.
 const BOTTOM: u32 = 1 << 8;
 
 impl Headers {
@@ -147,7 +147,7 @@ impl Headers {
         Ok(())
     }
 
-    /// Removes an MPLS label that is the only one before IPv4 or IPv6. The packet's time to live stays as it is.
+    /// Removes an MPLS label that is the only one before IPv4 or IPv6. The packet's time to live does not change.
     pub fn pop_mpls(&mut self, frame: &mut Vec<u8>) -> Result<(), EditError> {
         if !self.has_part(Part::Mpls) || !self.has_part(Part::Net) {
             return Err(EditError::NoLabel);

@@ -79,7 +79,7 @@ impl Field {
         Some(first + word)
     }
 
-    /// Whether it comes with the frame (`port`, `time`) and not in it.
+    /// Whether it is metadata (`port`, `time`) and not in the frame.
     pub fn is_metadata(self) -> bool {
         self.row().part.is_none()
     }

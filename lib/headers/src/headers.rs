@@ -29,7 +29,7 @@ pub struct Headers {
 /// The place of a field, if the frame has it.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// The bit of its part; 0 when the field does not stand in the frame.
+    /// The bit of its part; 0 if the field is not in the frame.
     mask: u32,
     /// It, or its lower half.
     pub(crate) low: Chunk,
@@ -37,7 +37,7 @@ pub(crate) struct Place {
     pub(crate) high: Option<Chunk>,
     /// Whether edits may set it.
     pub(crate) set: bool,
-    /// When it is under IPv4's checksum, and when under that of what follows IP.
+    /// Whether it is under IPv4's checksum, and whether under that of the layer after IP.
     pub(crate) sums: [When; 2],
 }
 
@@ -148,19 +148,19 @@ impl Headers {
         })
     }
 
-    /// A bit for each [`Part`](crate::Part) that is there.
+    /// A bit for each [`Part`](crate::Part) that is present.
     #[inline]
     pub fn parts(&self) -> u32 {
         self.parts
     }
 
-    /// The length of TCP's payload is the one field that does not stand in the frame.
+    /// The length of TCP's payload is the one field that is not in the frame.
     #[inline]
     fn computed(&self, field: Field) -> Option<u128> {
         (field == Field::TcpLen && self.has_part(Part::Tcp)).then_some(self.tcp_len.into())
     }
 
-    /// The field's place, when it stands in the frame and may be set.
+    /// The field's place, if it is in the frame and may be set.
     #[inline]
     pub(crate) fn place(&self, field: Field) -> Result<&'static Place, EditError> {
         let place = &PLACES[field as usize];
@@ -198,7 +198,7 @@ impl Headers {
         self.parts |= ((1 << words.min(8)) - 1) << Part::Data0 as u32;
     }
 
-    /// Layers from this one on have moved, also those that are not there: their places mean nothing.
+    /// Layers from this one on have moved, even absent ones: their places mean nothing.
     pub(crate) fn move_from(&mut self, layer: Layer, by: i8) {
         for at in &mut self.at[layer as usize..] {
             *at = at.wrapping_add_signed(by);

@@ -38,7 +38,7 @@
 //!   UDP.
 //!
 //! # Limits
-//! They are those of hardware, which sees two beats of a frame.
+//! The limits are those of hardware, which sees two beats of a frame.
 //! - Headers are within the first [`WINDOW`] bytes; for IPv4, TCP and extension headers this means their fixed part
 //!   (20, 20 and 8 bytes). A header that ends later is not present, and neither are words of payload.
 //! - At most [`EXTENSIONS`] extension headers of IPv6.

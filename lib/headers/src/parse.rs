@@ -50,7 +50,7 @@ impl Headers {
         headers
     }
 
-    /// The same where they are to lie.
+    /// The same, with its final place in memory.
     #[inline]
     pub fn find(&mut self, frame: &[u8]) {
         *self = Headers::default();
@@ -206,7 +206,7 @@ impl<'a> Parser<'a> {
     fn udp(&mut self, at: usize) -> Option<()> {
         let header = self.within::<8>(at)?;
         let len = usize::from(u16::from_be_bytes([header[4], header[5]]));
-        // A first fragment says the length of the whole.
+        // A first fragment has the length of the whole.
         if len < 8 || self.end - at < len && !self.found.has_part(Part::Fragment) {
             return None;
         }
@@ -242,7 +242,7 @@ impl<'a> Parser<'a> {
         None
     }
 
-    /// The bytes of a header that must lie within the packet. The window may hide them.
+    /// The bytes of a header that must be within the packet. The window may hide them.
     #[inline]
     fn within<const N: usize>(&mut self, at: usize) -> Option<&'a [u8; N]> {
         if self.end - at < N {

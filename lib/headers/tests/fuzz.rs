@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! No bytes and no edits end in a panic, and what is refused changes nothing.
+//! No bytes and no edits cause a panic, and refused edits change nothing.
 #![allow(clippy::unwrap_used)]
 
 use penstock_headers::{Field, Header, Headers};

@@ -25,11 +25,11 @@ class Found:
 
 
 class Gone(Exception):
-    """Nothing more is there."""
+    """The frame has no further headers."""
 
 
 class Hidden(Gone):
-    """There may be more, but it is not looked at."""
+    """There may be further headers, but they are not parsed."""
 
 
 def look(frame: bytes, window: int = 128, tags: int = 2) -> Found:
@@ -45,7 +45,7 @@ def look(frame: bytes, window: int = 128, tags: int = 2) -> Found:
 
 
 def _take(frame: bytes, at: int, size: int, end: int, window: int) -> bytes:
-    """A header's bytes; they must lie before the end of the packet, and within the window."""
+    """A header's bytes; they must be before the end of the packet, and within the window."""
     if at + size > end:
         raise Gone
     if at + size > window:

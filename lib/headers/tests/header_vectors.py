@@ -352,7 +352,7 @@ def insert(packet: Packet, above: Packet, layer: Packet) -> Packet:
 
 
 def remove(packet: Packet, above: Packet) -> Packet:
-    """The packet without the layer behind `above`."""
+    """The packet without the layer after `above`."""
     rest = above.payload.payload
     above.remove_payload()
     return typed(packet / rest)
@@ -421,7 +421,7 @@ def described(found: Found) -> str:
 
 
 def random_edit(rng: random.Random, found: Found) -> list[str]:
-    """Mostly one that is allowed."""
+    """Mostly a valid one."""
     likely = [name for name in found.fields if FIELDS[name].get("set")]
     match rng.choice(["set"] * 6 + ["swap", "push_vlan", "pop_vlan", "push_mpls", "pop_mpls"]):
         case "set":

@@ -65,7 +65,7 @@ pub struct Flow<S> {
     pub closed: bool,
     /// Streams by direction, of TCP.
     pub streams: [Direction; 2],
-    /// Number of the byte behind the FIN, by direction.
+    /// Number of the byte after the FIN, by direction.
     fin: [Option<u32>; 2],
     /// First sequence number of a SYN that may open a new connection between the same ends.
     reopening: Option<(Way, u32)>,
@@ -127,7 +127,7 @@ impl<S> Flow<S> {
 pub struct FlowCounters {
     /// Flows that began.
     pub begun: u64,
-    /// Flows that ended because no frame came for long.
+    /// Flows that ended because no frame arrived for long.
     pub aged: u64,
     /// Flows that made room for others before their time.
     pub evicted: u64,
@@ -145,13 +145,13 @@ pub struct Flows<S> {
 }
 
 impl<S: Default> Flows<S> {
-    /// An empty set that holds so many flows at most, one at least. The flow that was idle longest makes room.
+    /// An empty set that holds at most this many flows, at least one. The flow that was idle longest makes room.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self { table: LruCache::unbounded(), most: most.max(1), ended: Vec::new(), counters: FlowCounters::default() }
     }
 
-    /// Flows that are there.
+    /// Present flows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.table.len()

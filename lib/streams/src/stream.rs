@@ -31,7 +31,7 @@ pub struct StreamCounters {
     pub segments: u64,
     /// Segments of which every byte had left before.
     pub retransmitted: u64,
-    /// Segments that waited behind a hole.
+    /// Segments that waited after a hole.
     pub out_of_order: u64,
     /// Segments that shared bytes with a waiting one.
     pub overlaps: u64,
@@ -83,7 +83,7 @@ pub struct Direction {
     waiting: Vec<Segment>,
 }
 
-/// How far `to` is behind `from`, in sequence space.
+/// The distance of `to` after `from`, in sequence space.
 fn ahead(from: u32, to: u32) -> i64 {
     i64::from(to.wrapping_sub(from).cast_signed())
 }
@@ -107,7 +107,7 @@ impl Direction {
         self.position
     }
 
-    /// Whether segments wait behind a hole.
+    /// Whether segments wait after a hole.
     #[must_use]
     pub fn waits(&self) -> bool {
         !self.waiting.is_empty()
@@ -118,7 +118,8 @@ impl Direction {
         self.next.get_or_insert(first);
     }
 
-    /// Takes the payload of a segment and hands on what is in order. A stream that was not opened begins here.
+    /// Takes the payload of a segment and passes on the bytes that are in order. A stream that was not opened begins
+    /// here.
     pub fn push(
         &mut self,
         sequence: u32,
@@ -189,7 +190,7 @@ impl Direction {
         self.waiting.iter().map(|segment| segment.bytes.len()).sum()
     }
 
-    /// Bytes in order leave, behind a gap.
+    /// Bytes in order leave, after a gap.
     fn leave(&mut self, bytes: &[u8], gap: u32, direct: bool, emit: &mut dyn FnMut(Chunk<'_>)) {
         let next = self.next.unwrap_or_default();
         self.position += u64::from(gap);
@@ -258,7 +259,7 @@ impl Direction {
 mod tests {
     use super::*;
 
-    /// A stream, and what has left it: bytes and gaps.
+    /// A stream, and its output: bytes and gaps.
     #[derive(Default)]
     struct Case {
         stream: Direction,

@@ -17,6 +17,6 @@ pub fn skipped(reason: impl Display) {
     let thread = std::thread::current();
     // libtest names a test's thread after the test.
     let name = thread.name().unwrap_or("a test");
-    // A test whose report cannot be written has no other way to say so.
+    // A test whose report cannot be written has no other way to report it.
     let _ = writeln!(std::io::stderr(), "SKIPPED {name}: {reason}");
 }

@@ -16,10 +16,10 @@ pub struct Entering {
     pub tenant: u8,
 }
 
-/// Where a block sends a frame.
+/// A block's destination for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verdict {
-    /// To the next block, and behind the last one to the dispatcher, unless an earlier block has named an exit.
+    /// To the next block, and after the last one to the dispatcher, unless an earlier block has named an exit.
     #[default]
     Onward,
     /// Out of an Ethernet port, past the units. A port that the card does not have drops the frame as `refused`.
@@ -33,7 +33,7 @@ pub enum Verdict {
     Dispatch(u32),
     /// Nowhere: no later block sees the frame.
     Drop,
-    /// Nowhere: the frame ends in the block, as it is meant to. The block counts it as absorbed, not as dropped.
+    /// None: the frame ends in the block, as intended. The block counts it as absorbed, not as dropped.
     Absorb,
 }
 
@@ -50,7 +50,7 @@ pub struct Made {
     pub tenant: u8,
     /// Its mark.
     pub mark: u32,
-    /// Where it goes, unless a later block sends it elsewhere.
+    /// Its destination, unless a later block changes it.
     pub verdict: Verdict,
 }
 

@@ -6,7 +6,7 @@ use crate::port::Destination;
 /// The data that comes with a frame into a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Arrival {
-    /// Port byte of where it comes from.
+    /// Port byte of its source.
     pub port: u8,
     /// Flow hash.
     pub hash: u32,
@@ -19,9 +19,9 @@ pub struct Arrival {
 /// The data that goes with a frame out of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Departure {
-    /// Where the program sends it.
+    /// The program's destination for it.
     pub destination: Destination,
-    /// How it came.
+    /// Its way into the unit.
     pub arrival: Arrival,
 }
 

@@ -13,7 +13,7 @@ use crate::cmd::generate::{Flow, Random};
 pub const PROGRAMS: [&str; 3] = ["web", "store", "names"];
 /// Frames made for each captured frame.
 const HOSTILE_PER_FRAME: usize = 12;
-/// Servers that the hostile frames are for: those of the captures.
+/// The targets of the hostile frames: the servers of the captures.
 const SERVERS: [Ipv4Addr; 3] =
     [Ipv4Addr::new(192, 0, 2, 80), Ipv4Addr::new(192, 0, 2, 79), Ipv4Addr::new(192, 0, 2, 53)];
 
@@ -71,7 +71,7 @@ fn hostile(random: &mut Random, list: &[Rule], number: u64) -> Vec<u8> {
     frame
 }
 
-/// A source address: of nine, four lie inside a prefix of the list, four are at its edges, one is anything.
+/// A source address: of nine, four lie inside a prefix of the list, four are at its edges, and one is random.
 fn address(random: &mut Random, list: &[Rule]) -> u32 {
     let anything = random.next() as u32;
     let Some(rule) = list.get(random.below(list.len().max(1) as u64) as usize) else { return anything };

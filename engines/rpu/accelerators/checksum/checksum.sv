@@ -98,7 +98,7 @@ module checksum
     if (rst) sum_q <= '0;
   end
 
-  // A new start forgets what the one before has on its way.
+  // A new start discards the rows of the last one that are in flight.
   always_ff @(posedge clk) begin
     valid_q <= start ? '0 : {valid_q[Stages-1:1], row_valid};
     last_q  <= {last_q[Stages-1:1], row_last};

@@ -45,7 +45,7 @@ module crc32
     end
   endfunction
 
-  // The state before 2^n zero bytes, out of that behind them.
+  // The state before 2^n zero bytes, computed from the state after them.
   function automatic matrix_t back(int unsigned n);
     matrix_t double;
     for (int unsigned i = 0; i < 32; i++) begin
@@ -116,7 +116,7 @@ module crc32
 
   // --- State --------------------------------------------------------------------------------------------------------
 
-  // The start value lies in the first four bytes of the range, which may end in the second row.
+  // The initial value is added to the first four bytes of the range, which may extend into the second row.
   logic second_q;
   state_t value_q;  // as a word of the row holds it
   logic [BeatBytes-1:0] in_first_q;

@@ -23,7 +23,7 @@ pub enum KeyError {
         path: String,
         /// Line, from 1.
         line: usize,
-        /// What is there.
+        /// The present text.
         digit: char,
     },
     /// Too few or too many.

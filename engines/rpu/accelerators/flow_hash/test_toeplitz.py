@@ -53,7 +53,7 @@ class Hash(Bus):
         super().__init__(dut, FLOW_HASH)
 
     async def push(self, data: bytes, sizes: tuple[int, ...] = (4,)) -> None:
-        """Pushes in pieces of random ones of these sizes, as many as fit."""
+        """Pushes in pieces of random sizes out of these, as many as fit."""
         while data:
             size = self.rng.choice([size for size in sizes if size <= len(data)])
             piece, data = data[:size], data[size:]
@@ -79,7 +79,7 @@ async def published_vectors(dut: Any) -> None:
         ports = sport.to_bytes(2, "big") + dport.to_bytes(2, "big")
         assert toeplitz(KEY, addresses) == of_addresses and toeplitz(KEY, addresses + ports) == of_all
         assert await bus.hash_of(addresses) == of_addresses
-        # It goes on where it was.
+        # The hash continues.
         await bus.push(ports, (2, 4))
         assert (await bus.read(FLOW_HASH_HASH))[0] == of_all
 
@@ -103,7 +103,7 @@ async def any_bytes_in_any_pieces(dut: Any) -> None:
 
 @cocotb.test()
 async def a_word_a_cycle(dut: Any) -> None:
-    """No push waits; the hash holds the core for one cycle behind the last."""
+    """No push waits; the hash holds the core for one cycle after the last."""
     bus = Hash(dut)
     await bus.start()
     assert (await bus.read(FLOW_HASH_HASH))[0] == 0

@@ -57,7 +57,7 @@ module ip_prefix (
     for (int unsigned k = 1; k < Inner; k++) if (ge[k]) gray_count ^= 5'(k & -k);
   endfunction
 
-  // An interval's bit is the parity of the differences up to it: cheaper behind the compares than a selector.
+  // An interval's bit is the parity of the differences up to it: cheaper after the compares than a selector.
   function automatic planes_t steps_of(logic under, logic [ClassW-1:0] below, logic [Fan-1:0][7:0] classes);
     logic [Planes-1:0] bits, last;
     last = '0;

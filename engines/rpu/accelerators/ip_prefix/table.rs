@@ -52,7 +52,7 @@ impl Prefix {
 /// Reads a block list: one prefix a line.
 ///
 /// # Errors
-/// File and line of what is wrong.
+/// File and line of the fault.
 pub fn read(path: &Path) -> Result<Vec<Prefix>, TableError> {
     let name = path.display().to_string();
     let bytes = fs::read(path).map_err(|source| TableError::Read { path: name.clone(), source })?;
@@ -63,7 +63,7 @@ pub fn read(path: &Path) -> Result<Vec<Prefix>, TableError> {
 /// all of them.
 ///
 /// # Errors
-/// File and line of what is wrong.
+/// File and line of the fault.
 pub fn parse(path: &str, text: &str) -> Result<Vec<Prefix>, TableError> {
     if text.contains('\0') {
         return Err(TableError::NotText { path: path.to_owned() });
@@ -158,7 +158,7 @@ fn intervals(prefixes: &[Prefix]) -> Vec<Interval> {
 
     let mut merged: Vec<Interval> = Vec::new();
     for cut in cuts {
-        // A later cut at the same address replaces the earlier; one that changes no class is none.
+        // A later cut at the same address replaces the earlier one; a cut that changes no class is dropped.
         if merged.last().is_some_and(|last| last.start == cut.start) {
             merged.pop();
         }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Search for patterns in native code: each pattern is tried wherever its first byte stands.
+//! Search for patterns in native code: each pattern is tried wherever its first byte occurs.
 
 use crate::{
     accelerator::{Accelerator, range},
@@ -24,7 +24,7 @@ pub const THERE: u8 = 0x80;
 
 /// A `string_match` accelerator.
 pub struct StringMatch {
-    /// Places at which each byte may stand, a bit each.
+    /// Places at which each byte may occur, a bit each.
     allowed: Box<[u128; 256]>,
     firsts: u128,
     lasts: u128,

@@ -48,7 +48,7 @@ pub struct Pattern {
 /// Parses a list of patterns, one a line; `path` is for messages.
 ///
 /// # Errors
-/// File and line of what is wrong.
+/// File and line of the fault.
 pub fn parse(path: &str, text: &str) -> Result<Vec<Pattern>, PatternError> {
     let mut patterns: Vec<Pattern> = Vec::new();
     let mut bytes = 0;
@@ -112,7 +112,7 @@ fn escaped(rest: &mut std::str::Chars<'_>) -> Result<u8, String> {
 /// that was there.
 ///
 /// # Errors
-/// File and line of what is wrong.
+/// File and line of the fault.
 pub fn compile(path: &str, text: &str) -> Result<Vec<(u32, u32)>, PatternError> {
     let mut allowed = vec![0u128; 256];
     let (mut firsts, mut lasts, mut ends) = (0u128, 0u128, [0u8; PATTERNS]);

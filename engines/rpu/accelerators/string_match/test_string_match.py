@@ -103,7 +103,7 @@ async def every_place_and_byte(dut: Any) -> None:
     await bus.start()
     assert await bus.result() == (0, 0)
     assert await bus.search(0, 64) == (0, 0)
-    # The last one is what accel_rows.sv puts around the range.
+    # The last one is the padding of accel_rows.sv around the range.
     patterns = Patterns([(b"needle", False), (b"N", False), (b"x" * 32, False), (b"edl", False), (b"\0", False)])
     await bus.load(patterns.words())
     for first in range(64):

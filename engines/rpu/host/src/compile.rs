@@ -25,7 +25,7 @@ struct Arguments {
     /// The design that it is for, whose groups the program may name: PN_FIRST_NAME, PN_COUNT_NAME.
     #[arg(long, value_name = "DESIGN")]
     design: Option<PathBuf>,
-    /// Write what was built as JSON.
+    /// Write the result as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }

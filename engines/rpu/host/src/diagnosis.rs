@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Why a packet unit does not go on.
+//! Finds the reason why a packet unit is stuck.
 
 use penstock_engine::window::read_unit;
 use penstock_engine::{Bus, CardError, Driver, regs};

@@ -82,7 +82,7 @@ fn sentence(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, error: &Error) -> 
     Ok(text)
 }
 
-/// Where units can send frames.
+/// The destinations that units can send to.
 fn destinations(driver: &RpuDriver) -> String {
     let all = |what: &str, count: u32| match count {
         1 => format!("{what} 0"),

@@ -57,7 +57,7 @@ impl Settings {
         Ok(Self { accelerators, tables })
     }
 
-    /// The settings behind a part of this engine.
+    /// The settings of a part of this engine.
     pub fn behind(part: &dyn Part) -> Option<&Self> {
         (part as &dyn Any).downcast_ref()
     }

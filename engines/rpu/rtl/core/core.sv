@@ -32,7 +32,7 @@ module core
     input  wire         clk,
     input  wire         rst,
     input  wire  [4:0]  hart_id,
-    // instruction memory: word comes the cycle after its address, every cycle
+    // instruction memory: the word follows its address by a cycle, every cycle
     output logic [15:2] imem_addr,
     input  wire  [31:0] imem_rdata,
     // data bus, address phase: taken in a cycle with !dbus_wait, and never speculative

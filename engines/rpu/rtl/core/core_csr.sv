@@ -85,7 +85,7 @@ module core_csr
     trap_tval_q <= tval;
   end
 
-  // A half that is written takes the value instead of its count: the choice stands before the adder, where it costs
+  // A half that is written takes the value instead of its count: the choice is in front of the adder, where it costs
   // nothing.
   wire we_cycle = we_q && sel_q == CsrMcycle;
   wire we_cycleh = we_q && sel_q == CsrMcycleh;

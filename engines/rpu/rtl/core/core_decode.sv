@@ -40,7 +40,7 @@ module core_decode
     endcase
   end
 
-  // Bit 3 tells jal from a branch.
+  // Bit 3 distinguishes jal from a branch.
   assign jump =
       instr[3] ? {instr[15:12], instr[20], instr[30:21]} : {{4{instr[31]}}, instr[7], instr[30:25], instr[11:8]};
   assign offset = opcode == OpStore ? {instr[31:25], instr[11:7]} : instr[31:20];
@@ -72,7 +72,7 @@ module core_decode
     endcase
   end
 
-  // Arithmetic of registers and of immediates. `legal` says that funct7 (and rs2 where it is an opcode) exist.
+  // Arithmetic of registers and of immediates. `legal` means that funct7 (and rs2 where it is an opcode) exist.
   logic legal_reg, legal_imm;
   always_comb begin
     unique case (f7)

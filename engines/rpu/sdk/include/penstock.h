@@ -40,7 +40,7 @@ typedef uint32_t pn_desc_t;
  */
 #define PN_SWAPPED(p) ((volatile void *)((uintptr_t)(p) | 0x4000000u))
 
-/* Bytes between the start of a slot and its frame. With 10 the header behind the Ethernet header is word aligned. */
+/* Bytes between the start of a slot and its frame. With 10 the header after the Ethernet header is word aligned. */
 #define PN_PACKET_OFFSET 10u
 #define PN_HEADER_BYTES 128u
 #define PN_HEADER_SPACING 256u /* bytes from one header copy to the next: a page of the header window */
@@ -244,7 +244,7 @@ static inline const uint8_t *pn_hdr(void) { return (const uint8_t *)(uintptr_t)P
 static inline const volatile uint8_t *pn_window(void) {
   return (const volatile uint8_t *)(uintptr_t)(PN_WINDOW_BASE + PN_PACKET_OFFSET);
 }
-/* The last frame received, in packet memory. The card sends what the program writes there. */
+/* The last frame received, in packet memory. The card sends the bytes that the program writes there. */
 static inline uint8_t *pn_data(void) { return (uint8_t *)(uintptr_t)PN_REG(RPU_CORE_RECV_DATA); }
 /* Flow hash of the last frame received; 0 if it has no IP header. */
 static inline uint32_t pn_hash(void) { return PN_REG(RPU_CORE_RECV_HASH); }
@@ -288,7 +288,7 @@ static inline void pn_generate(uint32_t port, const void *data, uint32_t bytes) 
   PN_REG(RPU_CORE_SEND_FROM) = (uint32_t)(uintptr_t)data;
 }
 
-/* 1 while the card has not read a frame of pn_generate() to its end: its memory must stay as it is. */
+/* 1 while the card has not completely read a frame of pn_generate(): its memory must not change. */
 static inline uint32_t pn_generating(void) {
   uint32_t unread = PN_REG(RPU_CORE_OCCUPANCY) >> 16;
   pn_barrier();
@@ -391,7 +391,7 @@ static inline uint64_t pn_cycles(void) {
   return (uint64_t)PN_REG(RPU_CORE_TIMER_H) << 32 | low;
 }
 
-/* Sets the 64-bit debug word that the host reads; pn_debug_in() reads the one that the host writes. */
+/* Sets the 64-bit debug word that the host reads; pn_debug_in() reads the word that the host writes. */
 static inline void pn_debug(uint32_t low, uint32_t high) {
   PN_REG(RPU_CORE_DEBUG_OUT_L) = low;
   PN_REG(RPU_CORE_DEBUG_OUT_H) = high;

@@ -59,7 +59,7 @@ pub enum CompileError {
     DoesNotFit { what: String },
 }
 
-/// Where the compiler and the kit are, and further arguments for the compiler.
+/// The paths of the compiler and the kit, and further arguments for the compiler.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The checkout.
@@ -198,7 +198,7 @@ fn run(
     if output.status.success() { Ok(messages) } else { Err(refusal(messages)) }
 }
 
-/// Tells a program that is too big from one that does not link.
+/// Distinguishes a program that is too big from one that does not link.
 fn refusal(messages: String) -> CompileError {
     let too_big: Vec<&str> = messages
         .lines()

@@ -26,7 +26,7 @@ pub(crate) fn explain_missing_headers(messages: String, kit: &Kit) -> String {
     )
 }
 
-/// Says what a program uses that is not defined, a line for each, from the linker's messages.
+/// Lists the undefined functions that a program uses, a line for each, from the linker's messages.
 pub(crate) fn explain_undefined(messages: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut messages = messages.lines().filter(|line| !line.trim().is_empty()).peekable();

@@ -65,7 +65,7 @@ fn the_forwarder_takes_three_instructions_a_frame() {
 
 #[test]
 fn the_papers_listing_compiles_unmodified() {
-    // The suite says where captures and lists are that are not part of the repository; the papers are beside them.
+    // The suite sets the folder of captures and lists outside of the repository; the papers are beside them.
     let data = std::env::var_os("PENSTOCK_DATA").map(PathBuf::from).unwrap_or_default();
     let path = data.join("../papers/rosebud-appendix-c.c");
     if data.as_os_str().is_empty() || !path.is_file() {

@@ -59,13 +59,13 @@ pub enum Kind {
 /// A text that is no table.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// Of ip_prefix.
+    /// The table of ip_prefix.
     #[error(transparent)]
     Prefixes(#[from] prefix_table::TableError),
-    /// Of flow_hash.
+    /// The table of flow_hash.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// Of string_match.
+    /// The table of string_match.
     #[error(transparent)]
     Patterns(#[from] PatternError),
 }
@@ -119,7 +119,7 @@ impl Kind {
     /// for messages. An empty text gives the table of one who wants none.
     ///
     /// # Errors
-    /// File and line of what is wrong.
+    /// File and line of the fault.
     pub fn table(self, path: &str, text: &str) -> Result<Vec<(u32, u32)>, TableError> {
         let words = match self {
             Self::IpPrefix => prefix_table::compile(path, &prefix_table::parse(path, text)?)?,
@@ -136,7 +136,7 @@ impl Kind {
 pub struct Kinds(u32);
 
 impl Kinds {
-    /// Value of the register ACCEL and of the RTL parameter Accel: bit k stands for the kind with value k.
+    /// Value of the register ACCEL and of the RTL parameter Accel: bit k is the kind with value k.
     #[must_use]
     pub fn mask(self) -> u32 {
         self.0
@@ -180,12 +180,12 @@ impl Accelerators {
         self.pages.get_mut((offset / PAGE) as usize)?.as_mut()
     }
 
-    /// Firmware reads the register at `offset` of the region; None where nobody is.
+    /// Firmware reads the register at `offset` of the region; None for a page without an accelerator.
     pub fn read(&mut self, offset: u32) -> Option<u32> {
         self.page(offset).map(|accelerator| accelerator.read(offset % PAGE))
     }
 
-    /// Firmware writes it; false where nobody is, or when the accelerator meets an error.
+    /// Firmware writes it; false for a page without an accelerator, or if the accelerator has an error.
     pub fn write(&mut self, offset: u32, value: u32, packets: &[u8]) -> bool {
         self.page(offset).is_some_and(|accelerator| accelerator.write(offset % PAGE, value, packets))
     }

@@ -53,7 +53,7 @@ impl Broadcast {
         self.region[(offset >> 2) as usize % WORDS] = word.to_le_bytes();
     }
 
-    /// The program stores `bytes` at an offset: gives what goes to the other units.
+    /// The program stores `bytes` at an offset: returns the words for the other units.
     pub fn store(&mut self, offset: u32, bytes: &[u8]) -> Word {
         let (index, lane) = ((offset >> 2) as usize % WORDS, (offset & 3) as usize);
         self.region[index][lane..lane + bytes.len()].copy_from_slice(bytes);
@@ -109,12 +109,12 @@ impl Broadcast {
         self.head.map(|index| u32::from(index) << 2)
     }
 
-    /// Messages behind the oldest.
+    /// Messages after the oldest.
     pub fn waiting(&self) -> usize {
         self.behind.len()
     }
 
-    /// Whether a word has come since the last call.
+    /// Whether a word has arrived since the last call.
     pub fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.news)
     }

@@ -14,7 +14,7 @@ use crate::{
 
 pub(crate) const DMEM_BASE: u32 = 0x0080_0000;
 pub(crate) const DMEM_BYTES: u32 = 32 * 1024;
-/// The broadcast region lies over the last part of data memory.
+/// The broadcast region is the last part of data memory.
 pub(crate) const REGION_BASE: u32 = DMEM_BASE + DMEM_BYTES - REGION_BYTES;
 /// The header window: the page of data memory with the header copy of the frame that was taken last.
 const WINDOW_BASE: u32 = 0x0080_8000;
@@ -29,7 +29,7 @@ const ROW: u32 = 64;
 const MAX_PACKET_OFFSET: u32 = 14;
 /// Header slots start on rows of data memory.
 const HEADER_ROW: u32 = 32;
-/// The core's registers. Nothing lies below them, so accesses through null pointers are wild.
+/// The core's registers. Addresses below them are unmapped, so accesses through null pointers are wild.
 const REGISTERS: std::ops::Range<u32> = 0x600..0x800;
 /// Longest frame that a unit sends.
 const MAX_FRAME: u16 = 16_384;
@@ -115,7 +115,7 @@ pub(crate) struct System {
     pub counters: Counters,
     /// Instructions since reset.
     pub now: u64,
-    /// Time since reset that the host has told, in cycles.
+    /// Time since reset that the host has passed, in cycles.
     told: u64,
     /// Cycles that the clock is ahead of the instructions, because the host has passed more time.
     ahead: u64,
@@ -152,7 +152,7 @@ pub(crate) struct System {
     mask: u16,
     pub errors: u16,
     pub error_addr: u32,
-    /// Address of the instruction that accesses what is no memory.
+    /// Address of the instruction that accesses an unmapped address.
     pub pc: u32,
     /// Addresses of the instructions of the last errors: wild access, bad descriptor, bad destination, bad slot set-up.
     pub error_pcs: [u32; 4],
@@ -264,7 +264,7 @@ impl System {
         Some(self.now - self.generated_at?)
     }
 
-    /// Does not count so many instructions as time in which slots were held: a debugger had them executed.
+    /// Excludes this many instructions from the time in which slots were held: a debugger executed them.
     pub fn pardon(&mut self, instructions: u64) {
         // Slots may have been released meanwhile.
         self.held_since = self.now.min(self.held_since + instructions);
@@ -276,7 +276,7 @@ impl System {
         self.waiting_slots = 0;
     }
 
-    /// The memory word that holds `address`, if memory of this unit alone is there.
+    /// The memory word that holds `address`, if it is in memory of this unit alone.
     #[inline(always)]
     pub fn memory(&mut self, address: u32) -> Option<&mut [u8; 4]> {
         let dmem = address.wrapping_sub(DMEM_BASE);
@@ -307,7 +307,7 @@ impl System {
         self.swapped_memory(address).map(|word| u32::from_be_bytes(*word))
     }
 
-    /// Stores bytes of a word from `address` on, in reverse order; false if no alias of memory is there.
+    /// Stores bytes of a word from `address` on, in reverse order; false if the address is not in an alias of memory.
     pub fn store_swapped(&mut self, address: u32, bytes: &[u8]) -> bool {
         let at = (address & 3) as usize;
         let Some(word) = self.swapped_memory(address) else { return false };
@@ -338,7 +338,7 @@ impl System {
         self.flags & (self.mask | flag::ERRORS) != 0
     }
 
-    /// Cycles since reset: an instruction takes one, or longer when the host has told of more time.
+    /// Cycles since reset: an instruction takes one, or longer if the host has passed more time.
     #[inline]
     pub fn clock(&self) -> u64 {
         self.now + self.ahead
@@ -411,7 +411,7 @@ impl System {
             },
             regs::RPU_CORE_DRAM_FLAGS => self.host_flags,
             regs::RPU_CORE_RECV_DESC_HIGH => self.oldest().map_or(0, |(_, place)| PMEM_BASE + place.frame),
-            // Only who asks for a frame has nothing to do without one.
+            // Only a program that asks for a frame has nothing to do without one.
             regs::RPU_CORE_READY if self.queue.is_empty() && address & 3 == 0 => {
                 return Loaded::Nothing(0x0101_0100);
             }
@@ -524,7 +524,7 @@ impl System {
         if self.interrupt() { Stored::Interrupts } else { Stored::Done }
     }
 
-    /// Stores `bytes` into the broadcast region, if `address` is there.
+    /// Stores `bytes` into the broadcast region, if `address` is in it.
     pub fn store_broadcast(&mut self, address: u32, bytes: &[u8], outside: &mut dyn Outside) -> bool {
         let offset = address.wrapping_sub(REGION_BASE);
         if offset >= REGION_BYTES {
@@ -534,7 +534,7 @@ impl System {
         true
     }
 
-    /// A word comes from another unit.
+    /// Receives a word from another unit.
     pub fn hear(&mut self, word: Word) {
         if self.broadcast.receive(word) {
             self.flags |= flag::BROADCAST;
@@ -546,7 +546,7 @@ impl System {
         let (len, slot, port) = (low as u16, (low >> 16) as u8, (low >> 24) as u8);
         let exists = (1..=MAX_SLOTS as u8).contains(&slot);
         if kind == kind::SLOTS {
-            // New places would pull frames from under those that hold them.
+            // New places would take memory from slots that hold frames.
             if exists && self.active == 0 {
                 outside.declare(slot, len);
             } else {
@@ -655,7 +655,7 @@ impl System {
         Ok(())
     }
 
-    /// Where a descriptor's port byte leads, if there is such a place.
+    /// The destination of a descriptor's port byte, if it exists.
     #[inline(always)]
     fn destination(&self, port: u8, kind: u32) -> Option<Destination> {
         let Identity { ports, units, .. } = self.identity;
@@ -722,7 +722,7 @@ fn packet_offset(address: u32) -> Option<u32> {
     (offset < PMEM_BYTES && in_row <= MAX_PACKET_OFFSET && in_row & 1 == 0).then_some(offset)
 }
 
-/// `old` with the `bytes` bytes at `address` replaced by those of `value`.
+/// `old` with the bytes at `address` replaced by those of `value`.
 fn merged(old: u32, value: u32, address: u32, bytes: u32) -> u32 {
     let lanes = (u32::MAX >> (32 - 8 * bytes)) << (8 * (address & 3));
     old & !lanes | value & lanes
@@ -749,7 +749,7 @@ fn copy(memory: &mut [u8], offset: usize, bytes: &[u8]) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    /// Notes what the unit does.
+    /// Records the unit's actions.
     #[derive(Default)]
     struct Notes {
         /// The answers to the next frames; all later frames are accepted.
@@ -801,7 +801,7 @@ mod tests {
             self.system.store_register(register, value, 4, &mut self.notes);
         }
 
-        /// A frame comes into slot 1 and is taken.
+        /// A frame arrives in slot 1 and is taken.
         fn take(&mut self) {
             self.system.receive(1, Arrival::default(), &FRAME);
             assert!(matches!(self.system.load_register(regs::RPU_CORE_RECV), Loaded::Value(_)));

@@ -39,7 +39,7 @@ CODE = 0x400
 
 
 def signed(value: int) -> int:
-    """The two's complement number that 32 bits stand for."""
+    """The two's complement number of 32 bits."""
     return value - (1 << 32) if value >> 31 else value
 
 
@@ -101,7 +101,7 @@ UNARY: dict[str, tuple[int, int, int, Callable[[int], int]]] = {
     "orc.b": (0x14, 7, 5, lambda a: int.from_bytes(bytes(255 * (byte != 0) for byte in a.to_bytes(4)))),
     "rev8": (0x34, 24, 5, lambda a: int.from_bytes(a.to_bytes(4), "little")),
 }
-# funct3 of instructions with an immediate, and what they do with it (sign extended).
+# funct3 of instructions with an immediate, and their function (sign extended).
 IMMEDIATE: dict[str, tuple[int, Formula]] = {
     "addi": (0, lambda a, i: a + i),
     "slti": (2, lambda a, i: int(signed(a) < i)),
@@ -192,7 +192,9 @@ def unicorn(words: list[int], registers: dict[int, int], memory: bytes) -> tuple
 
 
 def program(rng: random.Random, length: int) -> list[int]:
-    """A random program over x1..x15; x31 holds the data's address. Branches and jumps go forward, so that it ends."""
+    """A random program over x1..x15; x31 holds the data's address. Branches and jumps go forward,
+    so the program ends.
+    """
     arithmetic = [(f7, f3) for f7, f3, _ in REGISTER.values() if f7 in (0x00, 0x01) or (f7 == 0x20 and f3 in (0, 5))]
     words = []
     for at in range(length):

@@ -66,8 +66,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Job:
-    """A program for the bench. `stall` and `irq` are chances per cycle in 1/1000; `memory` is what data memory starts
-    with.
+    """A program for the bench. `stall` and `irq` are chances per cycle in 1/1000; `memory` is the initial data memory.
 
     `halt` is the chance that a debugger halts the core, and `inject` has it put instructions into the program
     (bench.cpp).
@@ -109,7 +108,7 @@ def _records(raw: bytes) -> list[Record]:
 def run(jobs: list[Job], folder: Path, may_time_out: bool = False) -> list[Outcome]:
     """Runs the jobs, one after the other in one process; `folder` takes the images and traces.
 
-    Raises when a program has not ended after its cycles, unless `may_time_out`.
+    Raises if a program has not ended after its cycles, unless `may_time_out`.
     """
     lines = []
     for n, job in enumerate(jobs):

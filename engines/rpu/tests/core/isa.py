@@ -271,7 +271,7 @@ class Simulator:
     cycle: Callable[[], int] | None = None  # what mcycle reads; a program that reads it cannot be simulated without
 
     def read_csr(self, number: int) -> int:
-        """The value of a CSR; raises Trap for one that does not exist."""
+        """The value of a CSR; raises Trap if it does not exist."""
         match number:
             case 0x300:
                 return 0x1800 | self.mpie << 7 | self.mie << 3

@@ -57,7 +57,7 @@ def handler() -> list[int]:
 
 @dataclass
 class Generator:
-    """Writes one program. `zbb` and `system` (CSRs, traps, interrupts) may be left out for a judge who lacks them."""
+    """Writes one program. `zbb` and `system` (CSRs, traps, interrupts) may be left out for a reference without them."""
 
     rng: random.Random
     zbb: bool = True
@@ -65,7 +65,7 @@ class Generator:
     recent: list[int] = field(default_factory=lambda: [2, 3, 4])
 
     def source(self) -> int:
-        """A register to read: often one that was written just now."""
+        """A register to read: often the one that was written last."""
         return self.rng.choice(self.recent[-4:]) if self.rng.random() < 0.6 else self.rng.randrange(30)
 
     def target(self) -> int:
@@ -114,7 +114,7 @@ class Generator:
         ]
 
     def privileged(self) -> list[int]:
-        """CSR accesses, calls of the environment, and what is illegal."""
+        """CSR accesses, calls of the environment, and illegal instructions."""
         rng = self.rng
         match rng.randrange(7):
             case 3:  # to the middle of a word
@@ -139,7 +139,7 @@ class Generator:
                 return [isa.csr(name, self.target(), number, source)]
 
     def block(self, depth: int, length: int) -> list[int]:
-        """`length` items, some of which hold blocks of their own."""
+        """`length` items, some of which contain blocks."""
         rng = self.rng
         code: list[int] = []
         for _ in range(length):

@@ -31,7 +31,7 @@ IRQS = [0, 5, 50]
 
 
 def straight(code: list[int]) -> list[int]:
-    """A program of `code` without a trap handler: the exception that should not come would stay in a loop at 4."""
+    """A program of `code` without a trap handler: an unexpected exception would stay in a loop at 4."""
     return [isa.jal(0, 8), isa.jal(0, 0), *code, *programs.finish()]
 
 

@@ -143,7 +143,7 @@ int main(void) {
         i += 1;
       }
     }
-    /* The copy in data memory is no part of what was changed. */
+    /* The copy in data memory does not change. */
     for (uint32_t n = 0; n < copied; n++)
       if (header[n] != copy[n] || (uint8_t)(copy[n] + 1) != data[n]) wrong(0x60, desc);
     pn_send(desc ^ pn_port(1));
