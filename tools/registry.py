@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Reads the registry of engines (engines/engines.toml) and writes what follows from it.
+"""Reads the registry of engines (engines/engines.toml) and writes the files that follow from it.
 
 Usage: python tools/registry.py [--check]
 
@@ -21,14 +21,14 @@ from typing import Any
 from generated import ROOT, bring
 
 REGISTRY = "engines/engines.toml"
-# For each kind of engine the module that picks an engine, the file list, and the ending of an engine's module.
+# For each kind of engine the module that selects an engine, the file list, and the ending of an engine's module.
 KINDS = {
     "unit": ("engines/unit.sv", "engines/units.f", "unit"),
     "inline": ("engines/inline_block.sv", "engines/inline.f", "block"),
 }
 # Parameters of an engine's module beside `Param`.
 BESIDE: dict[str, tuple[str, ...]] = {"unit": (), "inline": ("Ports", "Number")}
-# What stands in for links that an engine's module does not have, by the word that asks for the link.
+# The stand-in for a link that an engine's module does not have, by the word that asks for the link.
 IDLE: dict[str, dict[str, str]] = {
     "unit": {},
     "inline": {
@@ -36,7 +36,8 @@ IDLE: dict[str, dict[str, str]] = {
         "records": "    record_idle i_no_records (.*);",
     },
 }
-# The crate that lists the engines: each one's host crate is penstock-NAME-host, and has the engine as the static NAME in capitals.
+# The crate that lists the engines: each one's host crate is penstock-NAME-host, and has the engine as the static NAME
+# in capitals.
 CRATE = "registry"
 # The crate that lists the benches: each engine's bench crate is penstock-NAME-bench, and has them as the static BENCHES.
 BENCH_CRATE = "bench/all"
@@ -46,12 +47,12 @@ NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2
 
 
 class RegistryError(Exception):
-    """The registry is wrong: says in which file and line, and how to mend it."""
+    """The registry is wrong: has file and line, and the way out."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """An entry of the registry; engines/engines.toml says what the words mean. Paths begin in the engine's folder."""
+    """An entry of the registry; engines/engines.toml explains the keys. Paths begin in the engine's folder."""
 
     name: str
     number: int
@@ -78,14 +79,14 @@ def find(root: Path, name: str, pattern: str) -> list[Path]:
 
 
 class Lines:
-    """Where an entry and its words stand in the registry's text."""
+    """The places of an entry and its words in the registry's text."""
 
     def __init__(self, text: str) -> None:
         self.text = text.splitlines()
         self.starts = [at for at, line in enumerate(self.text) if re.match(r"\s*\[\[\s*engine\s*\]\]", line)]
 
     def of(self, entry: int, word: str | None = None) -> int:
-        """Line of the entry, counted from 1, or of one of its words if it stands there."""
+        """Line of the entry, counted from 1, or of one of its keys if it is there."""
         start = self.starts[entry]
         end = self.starts[entry + 1] if entry + 1 < len(self.starts) else len(self.text)
         for at in range(start, end):
@@ -185,7 +186,9 @@ def check_values(root: Path, engine: Engine, wrong: Any) -> None:
 
 
 def selection(kind: str, engines: list[Engine]) -> str:
-    """The body of the module that picks an engine. Each engine's module has the ports of that module, so `.*` connects them."""
+    """The body of the module that picks an engine. Each engine's module has the ports of that module, so `.*` connects
+    them.
+    """
     _, _, suffix = KINDS[kind]
     lines = []
     for engine in engines:
@@ -210,7 +213,7 @@ def selection(kind: str, engines: list[Engine]) -> str:
 
 
 def selector(kind: str, text: str, engines: list[Engine]) -> str:
-    """The text of a selecting module with its body written anew."""
+    """The text of a selecting module with its body replaced."""
     path = KINDS[kind][0]
     head, mark, rest = text.partition(MARK)
     _, end, tail = rest.partition("endmodule\n")
@@ -220,7 +223,7 @@ def selector(kind: str, text: str, engines: list[Engine]) -> str:
 
 
 def package(engines: list[Engine]) -> str:
-    """What the shell has to know of an engine by its number."""
+    """The shell's knowledge about an engine, by its number."""
     numbers = [engine.number for engine in engines if engine.card_maps]
     has_maps = " || ".join(f"number == {number}" for number in numbers) or "1'b0"
     return f"""// {NOTICE}
@@ -294,7 +297,9 @@ def crate(folder: str, part: str, engines: list[Engine]) -> str:
         raise RegistryError(f"{folder}/Cargo.toml: has no line {CRATE_MARK.strip()!r} among its dependencies: add it")
     up = "../" * (folder.count("/") + 1)
     named = {engine.name: getattr(engine, part) for engine in engines if getattr(engine, part)}
-    lines = sorted(f'penstock-{name}-{part} = {{ path = "{up}engines/{name}/{place}" }}' for name, place in named.items())
+    lines = sorted(
+        f'penstock-{name}-{part} = {{ path = "{up}engines/{name}/{place}" }}' for name, place in named.items()
+    )
     return head + mark + "\n".join(lines) + empty + tail
 
 

@@ -23,7 +23,7 @@ const FRAME_SIZES: [usize; 2] = [64, 1500];
 /// Cycles in which the card fills up.
 const WARMUP: u64 = 2_000;
 
-/// Runs of a case. The fastest counts: what else the machine does only ever slows it down.
+/// Runs of a case. The fastest counts, because other work on the machine only slows it down.
 const RUNS: usize = 3;
 
 /// Measures 16 units and one.

@@ -53,8 +53,8 @@ pub struct Bench {
     pub run: fn(&Lab) -> Result<(), BenchError>,
 }
 
-/// A bench without a choice of cards, sizes or cases, whose figures stand beside a paper's: the rest is filled in by the
-/// bench.
+/// A bench without a choice of cards, sizes or cases, whose figures stand beside a paper's: the rest is filled in by
+/// the bench.
 pub const PLAIN: Bench =
     Bench { name: "", about: "", units: &[], sizes: &[], has_cases: false, beside: "paper", run: |_| Ok(()) };
 

@@ -1,18 +1,19 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Traffic like that of the traces of the FlowBlaze paper (NSDI 2019, Table 6), which are not ours to ship.
 //!
-//! What the paper says of a trace is kept: how many flows are active, by three definitions of a flow at once; how many new ones come; the mean size;
-//! and that sizes are bimodal with at least 30 % of the smallest. What it does not say is chosen so that frames of one flow follow each other more
-//! closely rather than less:
+//! A mix has the properties of a trace in the paper: the number of active flows, by three definitions of a flow at
+//! once; the number of new flows; the mean size; and sizes that are bimodal with at least 30 % of the smallest.
+//! Properties that the paper does not give are chosen so that frames of one flow follow each other more closely rather
+//! than less:
 //!
 //! - Frames have 60 or 1,514 bytes, as many of each as give the mean: no other two sizes have more small ones.
-//! - Half of the frames are of the flow of the frame before (trains). Others are drawn from the active flows by Zipf's law: the second flow has half
-//!   as many as the first, the third a third, and so on.
-//! - A pair of addresses beyond the first of each source is of a source that is drawn by the pairs that it has already, and so are five-tuples of a
-//!   pair: few have many.
-//! - New flows: Table 6 has the most of a millisecond. They come at that rate in a millisecond that is full, 1 Gb/s (UNI1, UNI2, MW15) or 10 Gb/s
-//!   (CHI15) of frames of the mean size: so one frame of two to eleven is of a new five-tuple. One that comes takes the place of one that is drawn
-//!   from all alike, which ends.
+//! - Half of the frames are of the flow of the frame before (trains). Others are drawn from the active flows by Zipf's
+//!   law: the second flow has half as many as the first, the third a third, and so on.
+//! - A pair of addresses beyond the first of each source is of a source that is drawn by the pairs that it has already,
+//!   and so are five-tuples of a pair: few have many.
+//! - New flows: Table 6 has the maximum of a millisecond. They arrive at that rate in a full millisecond of frames of
+//!   the mean size, at 1 Gb/s (UNI1, UNI2, MW15) or 10 Gb/s (CHI15), so one frame in two to eleven has a new
+//!   five-tuple. A new flow replaces one that is drawn uniformly from all flows, which ends.
 
 use clap::ValueEnum;
 
@@ -36,7 +37,7 @@ pub enum Trace {
     Chi15,
 }
 
-/// What Table 6 says of a trace; flows by source, source and destination, five-tuple.
+/// The figures of Table 6 for a trace; flows by source, source and destination, five-tuple.
 struct Statistics {
     /// Most flows that were active in 10 s.
     active: [u32; 3],
@@ -107,13 +108,13 @@ struct Tuple {
 }
 
 impl Tuple {
-    /// The same numbers give the same flow, others another one: up to 2^17 sources, 2^24 pairs, and 200,000 five-tuples of a pair. What is multiplied
-    /// by something odd does not begin with neighbours.
+    /// The same numbers give the same flow, and other numbers another one: up to 2^17 sources, 2^24 pairs, and 200,000
+    /// five-tuples of a pair. Multiplication by an odd number spreads flows that would otherwise be neighbours.
     fn flow(self) -> Flow {
         let ports = 64_000;
         Flow {
             tcp: self.number & 1 == 1,
-            // 198.18.0.0/15 belongs to benchmarks (RFC 2544), 10.0.0.0/8 is anybody's (RFC 1918).
+            // 198.18.0.0/15 is for benchmarks (RFC 2544), 10.0.0.0/8 is for private use (RFC 1918).
             source: 0xC612_0000 | (self.source.wrapping_mul(0x9E37) & 0x1_FFFF),
             destination: 0x0A00_0000 | (self.pair.wrapping_mul(0x9E_3779) & 0xFF_FFFF),
             source_port: 1024 + (self.number % ports) as u16,
@@ -128,7 +129,7 @@ pub struct Mix {
     random: Random,
     /// Those that are active.
     flows: Vec<Tuple>,
-    /// For each flow how often it and those before it are drawn, next to how often the first is.
+    /// For each flow the cumulative frequency up to it, relative to that of the first.
     drawn: Vec<f64>,
     /// The flow of the frame before.
     last: usize,
@@ -257,7 +258,7 @@ mod tests {
     fn half_of_the_frames_that_begin_no_flow_are_of_the_flow_before() {
         let frames: Vec<_> = Mix::new(Trace::Chi15, 3).take(20_000).map(|(flow, _)| key(&flow)).collect();
         let same = frames.windows(2).filter(|two| two[0] == two[1]).count() as f64 / frames.len() as f64;
-        // What is drawn is now and then the same, too.
+        // A drawn flow is sometimes also the same.
         assert!((0.45..0.52).contains(&same), "{same}");
     }
 

@@ -13,18 +13,18 @@ use crate::TOLERANCE;
 pub struct Row {
     /// Name of the bench, for example `sim-speed`.
     pub bench: String,
-    /// What was measured: the parameters of the case.
+    /// The parameters of the measured case.
     pub case: BTreeMap<String, Value>,
-    /// What the value is: `mpps`, `gbps`, `share`, `latency_ns`, `cycles_per_s`, `lut`, ...
+    /// The kind of value: `mpps`, `gbps`, `share`, `latency_ns`, `cycles_per_s`, `lut`, ...
     pub metric: String,
     /// Unit of `paper`, `goal` and `value`.
     pub unit: String,
-    /// The published figure, where there is one; with `peer`, a figure that was measured instead.
+    /// The published figure, if there is one; with `peer`, a measured figure in its place.
     pub paper: Option<f64>,
-    /// How `paper` came about when no paper gives it.
+    /// The origin of `paper` if no paper gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
-    /// The figure the project aims at, where there is one.
+    /// The project's goal, if there is one.
     pub goal: Option<f64>,
     /// Whether a higher or a lower value is better.
     pub better: Better,
@@ -53,8 +53,8 @@ impl Row {
         Self { bench, case, metric, unit, paper, peer: None, goal, better, value }
     }
 
-    /// The figures beside the value that it does not reach: `paper` and `goal`, with their values. A rate may miss one by what counting whole
-    /// frames explains.
+    /// The figures beside the value that it does not reach: `paper` and `goal`, with their values. A rate may miss one
+    /// by what counting whole frames explains.
     pub fn missed(&self) -> Vec<(&'static str, f64)> {
         let falls_behind = |figure: f64| match self.better {
             Better::Higher => self.value < figure * (1.0 - TOLERANCE),

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What native code takes for a frame on one processor, from memory.
+//! The time for a frame in native code on one processor, from memory.
 
 use std::path::Path;
 
@@ -7,18 +7,20 @@ use penstock_device::files;
 
 use crate::BenchError;
 
-/// Frames that are timed at once, at least: some hundreds of milliseconds, as Linux counts the time of a thread that runs in ticks of up to 4 ms.
+/// Frames that are timed at once, at least: some hundreds of milliseconds, as Linux counts the time of a thread that
+/// runs in ticks of up to 4 ms.
 const TIMED: usize = 4_000_000;
 
-/// How often. The fastest counts: what else the machine does only ever slows it down.
+/// The number of rounds. The fastest counts, because other work on the machine only slows it down.
 const ROUNDS: usize = 5;
 
-/// Where Linux says for how many nanoseconds this thread has had a processor: what other work takes of it does not count.
+/// The file in which Linux has the nanoseconds for which this thread had a processor; time of other work does not
+/// count.
 const CLOCK: &str = "/proc/thread-self/schedstat";
 
-/// Millions of frames a second, where `run` takes so many frames.
+/// Millions of frames a second, if `run` processes this many frames.
 pub fn mpps(frames: usize, mut run: impl FnMut() -> Result<(), BenchError>) -> Result<f64, BenchError> {
-    // Maps and tables get what they are to hold. From here on nothing but time is not the same in each round.
+    // Maps and tables get their contents. From here on only the time differs between rounds.
     run()?;
     let runs = TIMED.div_ceil(frames);
     let mut best = f64::INFINITY;

@@ -6,10 +6,10 @@ use penstock_device::{Port, Traffic};
 use crate::five_tuple::Flow;
 use crate::rates;
 
-/// Frames of a port's list. A prime, so that no unit always gets the same ones.
+/// Frames of a port's list. A prime, so that a unit does not always get the same ones.
 const FRAMES: u32 = 61;
 
-/// Every so many frames of a firewall's list comes from a blocked source.
+/// One in this many frames of a firewall's list comes from a blocked source.
 const BLOCKED_EVERY: u32 = 16;
 
 /// Clean sources: 198.18.0.0/15 belongs to benchmarks (RFC 2544).
@@ -52,8 +52,8 @@ pub fn clean_share() -> f64 {
     1.0 - f64::from(FRAMES.div_ceil(BLOCKED_EVERY)) / f64::from(FRAMES)
 }
 
-/// Cycles of a port at line rate in which its list passes a whole number of times, at least `cycles`: in such a window the share of clean frames is
-/// [`clean_share`], wherever in the list it begins.
+/// Cycles of a port at line rate in which its list passes a whole number of times, at least `cycles`: in such a window
+/// the share of clean frames is [`clean_share`], wherever in the list it begins.
 pub fn whole_lists(size: usize, cycles: u64) -> u64 {
     rates::whole_frames(size, cycles.div_ceil(u64::from(FRAMES))) * u64::from(FRAMES)
 }

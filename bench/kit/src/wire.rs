@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a frame costs on the wire, and how fast wire and card are.
+//! The time of a frame on the wire, and the speeds of wire and card.
 
 use penstock_device::WIRE_OVERHEAD;
 pub use penstock_device::rtl::LINE_GBPS;

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock bench`: measures what the papers measured, and prints it beside their figures and the project's goals.
+//! `penstock bench`: repeats the measurements of the papers, and prints them beside the papers' figures and the
+//! project's goals.
 
 use std::path::{Path, PathBuf};
 
@@ -47,13 +48,14 @@ fn parameter(text: &str) -> Result<(String, String), String> {
     parts.ok_or_else(|| format!("`{text}`: write NAME=VALUE, for example trace=MW15"))
 }
 
-/// The names of the benches, with what each measures.
+/// A bench.
 fn names() -> PossibleValuesParser {
     let each = benches().map(|bench| PossibleValue::new(bench.name).help(bench.about));
     each.chain([PossibleValue::new(ALL).help("All of them")]).collect::<Vec<_>>().into()
 }
 
-/// Measures. An error names the cases that fall behind a published figure or a goal, after everything is printed and written.
+/// Runs the measurement. An error names the cases that fall behind a published figure or a goal, after everything is
+/// printed and written.
 pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone(), cases: args.cases.clone() };
     let named = || benches().filter(|bench| args.name == ALL || args.name == bench.name);
@@ -116,7 +118,7 @@ fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
     Ok(files::write(path, row::to_json(rows)?)?)
 }
 
-/// What is said of rows that fall behind a figure beside them: a line for each case, with the first such row.
+/// The message about rows below the figure beside them: a line for each case, with the first such row.
 fn behind(rows: &[Row]) -> Vec<String> {
     let mut lines: Vec<(&Row, String)> = Vec::new();
     for row in rows {
@@ -141,7 +143,7 @@ fn case(row: &Row) -> String {
     parameters.join(" ")
 }
 
-/// One line for the rows of a case: the first in full, the others behind it.
+/// One line for the rows of a case: the first in full, followed by the others.
 fn line(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let number = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.1}"));
@@ -175,7 +177,7 @@ mod tests {
         Row::new("b", &Default::default(), (metric, "u", better), rates, value)
     }
 
-    /// The row says which way is better, so no metric is passed because nobody knows its name.
+    /// The row has the direction of improvement, so no metric is skipped because its name is unknown.
     #[test]
     fn a_figure_is_missed_in_the_direction_that_the_row_names() {
         let missed = |better, rates, value| !row("of any name", better, rates, value).missed().is_empty();
@@ -190,7 +192,7 @@ mod tests {
         assert_eq!(row("mpps", Higher, [Some(10.0), Some(20.0)], 15.0).missed(), [("goal", 20.0)]);
     }
 
-    /// `gbps` and `share` say the same as `mpps`.
+    /// `gbps` and `share` are equivalent to `mpps`.
     #[test]
     fn a_case_that_falls_behind_is_told_once() {
         let other = Row { bench: "other".into(), ..row("mpps", Higher, [Some(10.0), None], 20.0) };

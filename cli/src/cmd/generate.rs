@@ -41,7 +41,7 @@ pub struct Args {
     /// Protocol of the flows.
     #[arg(long, value_enum, default_value_t = Protocol::Udp)]
     pub proto: Protocol,
-    /// Flows and sizes like those of a trace that the FlowBlaze paper (Table 6) describes.
+    /// Flows and sizes like those of a trace in the FlowBlaze paper (Table 6).
     #[arg(long, value_enum, value_name = "TRACE", conflicts_with_all = ["size", "flows", "proto", "hostile"])]
     pub mix: Option<Trace>,
     /// Rate that the times of the capture tell, Gb/s on the wire.

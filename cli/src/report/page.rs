@@ -70,7 +70,7 @@ pub fn html(data: &ReportData) -> String {
     out
 }
 
-/// What was concluded, and what went wrong.
+/// The conclusion, and the faults.
 fn verdict(out: &mut String, data: &ReportData) {
     if let Some(verdict) = &data.verdict {
         banner(out, verdict.good, &verdict.headline, &verdict.reasons);

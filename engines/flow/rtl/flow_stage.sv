@@ -25,7 +25,7 @@ module flow_stage
 
     cfg_if.snk cfg  // 20 address bits
 );
-  // An access: its address is shown, two cycles later what stands there, and then it is answered.
+  // An access: the stage presents the address, reads the data two cycles later, and then answers.
   logic [2:0] step_q;
   logic start, outside;
   word_t rdata;

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Runs .efsm files in plain Python, from their text: the rules of engines/flow/language.md and element.md, without an eye on speed or hardware.
+"""Runs .efsm files in plain Python, from their text: the rules of engines/flow/language.md and element.md, without an
+eye on speed or hardware.
 
 It takes programs that are right; saying what is wrong with one is the compiler's job.
 """
@@ -39,7 +40,7 @@ WORD = re.compile(
     r"|(?P<sign>>=s\b|<s\b|=>|==|!=|<=|>=|<<|>>|&&|[{}(),;=<>!&|^+*/-])"
 )
 MASK = 0xFFFFFFFF
-# Where the header behind IP has its checksum.
+# The offset of the checksum in the header after IP.
 SUMS = {"tcp": 16, "udp": 6, "icmp": 2}
 Operand = str | int
 
@@ -271,7 +272,7 @@ def _address(text: str) -> int:
 
 
 def calculate(expression: tuple, value: Callable[[Operand], int]) -> int:
-    """What an expression gives, modulo 2^32 unless it is a lone operand."""
+    """The value of an expression, modulo 2^32 unless it is a lone operand."""
     if len(expression) == 1:
         return value(expression[0])
     operation, a, b = expression[0], value(expression[1]), value(expression[2])
@@ -317,7 +318,7 @@ def holds(compare: str, a: int, b: int) -> bool:
 
 
 class Missing(Exception):
-    """The frame has not got it."""
+    """The frame lacks the field."""
 
 
 class Layers:
@@ -396,7 +397,9 @@ class Frame:
         self.look()
 
     def repaired(self) -> bytes:
-        """The frame as it leaves, with checksums repaired by what all edits together have added (RFC 1624, equation 3)."""
+        """The frame as it leaves, with checksums repaired by what all edits together have added
+        (RFC 1624, equation 3).
+        """
         layers = Layers(bytes(self.data), self.found).at
         sums = [("net", layers["net"] + 10)] if "ip" in self.found.headers else []
         sums += [("l4", layers["l4"] + at) for name, at in SUMS.items() if name in self.found.headers]
@@ -566,7 +569,8 @@ class Machine:
             contexts[key] = context
         elif row.goto is not None or any(name in element.flow for name in updates):
             if element.evict and len(contexts) >= self.capacity[at]:
-                # Of how many the lowest or highest gives way is not said; with four at most it is of all.
+                # The language does not define among how many contexts the lowest or highest gives way; with four at
+                # most it is among all.
                 register = next(iter(element.flow))
                 sign = 1 if element.evict == "lowest" else -1
                 lowest = min(sign * one.registers[register] for one in contexts.values())
@@ -596,7 +600,7 @@ class Machine:
     def fits(
         self, row: Row, frame: Frame, value: Callable[[Operand], int], flags: dict[str, bool]
     ) -> tuple[dict[str, int], Frame] | None:
-        """What a row's registers and the frame become, if it fits."""
+        """The new registers and the new frame, if the row matches."""
 
         def operand(one: Operand | tuple) -> int:
             return value(one[0]) & one[1] if isinstance(one, tuple) else value(one)

@@ -196,8 +196,10 @@ class Writer:
 
 
 def without_refused(text: str, path: Path, compile_: Callable[[Path], T | str]) -> tuple[str, T] | None:
-    """A program without the rows that the compiler refuses, such as those that never fit, and what it is compiled to; None when something else of it
-    is refused. The compiler answers with a message when it refuses a program: never a panic, always a place."""
+    """A program without the rows that the compiler refuses, such as those that never fit, and what it is compiled to;
+    None when something else of it is refused. The compiler answers with a message when it refuses a program: never a
+    panic, always a place.
+    """
     lines = text.split("\n")
     while True:
         path.write_text("\n".join(lines))

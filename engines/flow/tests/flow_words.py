@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Programs as the words that hardware is given, carried out in plain Python beside the interpreter of their text (efsm.py)."""
+"""Programs as the words that hardware is given, carried out in plain Python beside the interpreter of their text
+(efsm.py).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ FRAMES = 120
 
 
 def words(path: Path, contexts: int = 1 << 20) -> list[dict] | str:
-    """For each element of a program, whose table may hold so many contexts, its words, and the program's row of each of its own; or what is wrong."""
+    """For each element of a program, with a table of this many contexts, its words, and the program's row for each of
+    its rows; or the compiler's error.
+    """
     done = subprocess.run([example("words"), path, str(contexts)], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return json.loads(done.stdout)
@@ -33,11 +37,11 @@ def words(path: Path, contexts: int = 1 << 20) -> list[dict] | str:
 
 
 def values_of(frame: efsm.Frame, time: int) -> dict[str, int]:
-    """All fields of a frame, and those that come with it."""
+    """All fields of a frame, and its metadata."""
     return frame.found.fields | frame.outside | {"time": time & 0xFFFFFFFF}
 
 
-# Of a frame behind an element: fields, headers, tags, what travels with them; verdict, its port, the next element.
+# A frame after an element: fields, headers, tags, the data that travels with them; verdict, its port, the next element.
 Left = tuple
 
 
@@ -61,13 +65,13 @@ def left_by(frame: efsm.Frame, verdict: tuple, next_: int) -> Left:
 
 @dataclass
 class Given:
-    """What an element got, and what it has made of it."""
+    """The input of an element, and its output."""
 
     now: int
     vector: Vector
     outcome: Outcome
     left: Left
-    # Of contexts that have ended since the one before, although their flows had no frames.
+    # Contexts that have ended since the last frame, although their flows had no frames.
     walked: list[Event]
 
 
@@ -141,7 +145,7 @@ class Twin(Machine):
         return verdict
 
     def number(self, verdict: tuple) -> int | None:
-        """Of the element to which a frame goes by its name."""
+        """The element to which a frame goes, by name."""
         return next((at for at, one in enumerate(self.elements) if one.name == verdict[-1]), None)
 
     def check_events(self, at: int, events: tuple[Event, ...], wanted: list[tuple]) -> None:

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The programs of the flow engine in cards, on both targets, against plain Python models of what they are for: where each frame leaves, and as what."""
+"""The programs of the flow engine in cards, on both targets, against plain Python models of their purpose: the port and
+the bytes of each frame.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ from test_flow_tcp import INSIDE, OUTSIDE, life, tracked
 # Frames of each sequence, so many that all that a program does happens; the long form has whole sequences.
 FRAMES = 250
 LONGER = {"big_flows": 320, "super_spreader": 650}
-# Few kinds of cards, as each is a model to build: how many Ethernet ports, elements and contexts. What a program does not need does nothing.
+# Only a few kinds of cards, because each is a model to build: the number of Ethernet ports, elements and contexts.
+# Elements that a program does not need do nothing.
 SMALL = (2, 2, 62)
 LARGE = (3, 4, 124)
 ELEMENT = re.compile(r"^element ", re.MULTILINE)
@@ -94,7 +97,9 @@ def test_program(name: str, target: str, count: int | None, tmp_path: Path) -> N
 
 
 def attacked() -> Iterable[tuple[int, int, Packet, bool]]:
-    """Connections, and beside them a host inside and one outside that send floods of SYNs; whether the tracking alone lets a frame pass."""
+    """Connections, and beside them a host inside and one outside that send floods of SYNs; whether the tracking alone
+    lets a frame pass.
+    """
     connections = list(islice(life(1, pause=0), 600))
     yield from connections
     begin = connections[0][0]
@@ -105,7 +110,7 @@ def attacked() -> Iterable[tuple[int, int, Packet, bool]]:
         other = udp(attacker, victim, 53, 53)
         yield start - 1, port, other, True
         for at in range(130):
-            # Who asks from outside is of no connection, so nothing of this passes.
+            # A request from outside belongs to no connection, so none of these frames passes.
             yield start + 7000 * at, port, tcp(attacker, victim, 1024 + at, 80), port == INSIDE
         banned = start + 7000 * 100
         for after in (1, 59 * S, 60 * S - 1, 60 * S):
@@ -171,8 +176,9 @@ def answer(rng: random.Random, data: bytes) -> bytes:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_both_ports_at_once(target: str, tmp_path: Path) -> None:
-    """NAT, with frames as fast as they come while the clock goes on, beside the interpreter of its text. What is answered has its flow already, so it does
-    not matter which of two frames of different ports comes first."""
+    """NAT, with frames at full speed while the clock goes on, against the interpreter of its text. The flow of an
+    answer already exists, so it does not matter which of two frames of different ports comes first.
+    """
     rng = random.Random(1)
     design, _ = design_of(tmp_path, (PROGRAMS / "nat.efsm").read_text())
     machine = Machine((tmp_path / "program.efsm").read_text(), SMALL[2])
@@ -195,7 +201,7 @@ def test_both_ports_at_once(target: str, tmp_path: Path) -> None:
                     verdict, left = machine.run(data, port, 0)
                     seen[verdict[0]] += 1
                     if verdict[0] != "drop":
-                        # What passes goes through the unit, to the neighbour.
+                        # Frames that pass go through the unit, to the neighbour port.
                         (past[verdict[1]] if verdict[0] == "port" else onward[port ^ 1]).append(left)
             result = card.run()
             assert result.at("host") == []

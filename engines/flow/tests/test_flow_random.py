@@ -12,13 +12,13 @@ from flow_random import Traffic, Writer, without_refused
 from flow_soft import Soft
 from penstock.cargo import example
 
-# So many seeds, and of each program so many frames.
+# The number of seeds, and the number of frames for each program.
 SEEDS = 60
 FRAMES = 150
 
 
 def compile_(path: Path) -> str | None:
-    """What the compiler has against a program."""
+    """The compiler's errors for a program."""
     done = subprocess.run([example("exec"), path], input="", capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None

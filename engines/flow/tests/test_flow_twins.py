@@ -1,8 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random programs of the flow engine on random frames in a card: both targets do what plain Python makes of the program's text, in all that leaves the
-card and all that the host sees of it.
+"""Random programs of the flow engine on random frames in a card: both targets do what plain Python makes of the
+program's text, in all that leaves the card and all that the host sees of it.
 
-PENSTOCK_FLOW_ROUNDS says how many programs, PENSTOCK_SEED which is the first. When one fails, what is left of it that still does is in the message.
+PENSTOCK_FLOW_ROUNDS sets the number of programs, PENSTOCK_SEED the first one. When a program fails, the message has the
+smallest part of it that still fails.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 # All programs run on the same kind of card.
 PORTS, ELEMENTS, CONTEXTS = 2, 2, 62
 NOTHING = "element e1 {\nport == 255 => drop\n}"
-# Most random programs do next to nothing: so many are tried, until one takes so many of its rows.
+# Most random programs match hardly any frame, so up to this many are tried until one matches this many of its rows.
 TRIES, ROWS = 500, 3
 # Microseconds in which the walker gets round a table on soft.
 ROUND = 200
@@ -56,7 +57,9 @@ T = TypeVar("T")
 
 
 class CardWriter(Writer):
-    """Writes programs of two elements, of which the second may do nothing, that send frames to where there is something."""
+    """Writes programs of two elements, of which the second may do nothing, that send frames to where there is
+    something.
+    """
 
     def program(self) -> str:
         elements = self.random.randint(1, ELEMENTS)
@@ -70,7 +73,9 @@ class CardWriter(Writer):
 
 
 def accepted(seed: int, path: Path) -> str | None:
-    """A random program for the card, without the rows that the compiler refuses; None when it refuses something else of it."""
+    """A random program for the card, without the rows that the compiler refuses; None when it refuses something else of
+    it.
+    """
     compiled = without_refused(CardWriter(seed).program(), path, partial(words, contexts=CONTEXTS))
     return compiled and compiled[0]
 
@@ -109,12 +114,12 @@ class CardTraffic(Traffic):
 class Case:
     text: str
     arrivals: list[Arrival]
-    # The walker has been everywhere before frames find another time. Otherwise what is over is found by frames as well, in which order is not said; so
-    # it may not matter how many contexts there are.
+    # Whether the walker has visited all places before frames see another time. Otherwise frames also find expired
+    # contexts, in an undefined order, and the result must not depend on the number of contexts.
     strict: bool
 
     def batches(self) -> list[tuple[int, int, list[bytes]]]:
-        """Frames that come together: those of two ports meet in an order that is up to the target."""
+        """Frames that arrive together: the target decides in which order those of two ports meet."""
         groups = groupby(self.arrivals, key=lambda arrival: arrival[:2])
         return [(time, port, [frame for _, _, frame in group]) for (time, port), group in groups]
 
@@ -150,7 +155,7 @@ def random_case(seed: int, folder: Path) -> Case:
     raise AssertionError("no program does anything")
 
 
-# ---- what is seen: batch by batch, by names
+# ---- records: batch by batch, by names
 
 
 Record = dict[str, Any]
@@ -180,7 +185,7 @@ def on_card(case: Case, target: str, folder: Path) -> list[Record]:
 
 
 class CardSide:
-    """What a card shows."""
+    """The observable state of a card."""
 
     def __init__(self, card: TimedCard) -> None:
         self.card = card
@@ -234,8 +239,9 @@ class CardSide:
 
 
 class Oracle(Machine):
-    """The interpreter of programs' text, with counters, and as much of a card as there is around it. `gone`: contexts that gave way elsewhere, of each
-    element in their order, as any of equal ones may."""
+    """The interpreter of programs' text, with counters, and as much of a card as there is around it. `gone`: contexts
+    that gave way elsewhere, of each element in their order, as any of equal ones may.
+    """
 
     def __init__(self, text: str, gone: dict[str, list[tuple]] | None = None) -> None:
         super().__init__(text, CONTEXTS)
@@ -280,7 +286,7 @@ class Oracle(Machine):
 
 
 class PythonSide:
-    """What plain Python says that a card shows."""
+    """The state that plain Python predicts for a card."""
 
     def __init__(self, oracle: Oracle) -> None:
         self.oracle = oracle
@@ -331,7 +337,7 @@ class PythonSide:
 
 
 def record(case: Case, side: CardSide | PythonSide) -> list[Record]:
-    """Takes the frames of a case through; what is seen of each batch."""
+    """Sends the frames of a case through; the records of each batch."""
     records: list[Record] = []
     batches = case.batches()
     before: int | None = None
@@ -397,7 +403,7 @@ def apart(found: Any, wanted: Any) -> str:
     return f"{found} and not {wanted}"
 
 
-# ---- what is left of a case that fails
+# ---- the smallest part of a case that still fails
 
 
 def smallest(items: list[T], fails: Callable[[list[T]], bool], tries: int) -> list[T]:

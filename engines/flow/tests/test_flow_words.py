@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The words that the compiler makes for hardware, read in plain Python: they do what the interpreter makes of the program's text."""
+"""The words that the compiler makes for hardware, read in plain Python: they do what the interpreter makes of the
+program's text.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* What an XDP program needs of Linux' interface: types, map declarations, helpers. Numbers and names are those of
- * <linux/bpf.h>, so a program that includes libbpf's headers instead compiles to the same object. */
+/* The part of Linux' interface that XDP programs use: types, map declarations, helpers. Numbers and names are those
+ * of <linux/bpf.h>, so a program that includes libbpf's headers instead compiles to the same object. */
 #pragma once
 
 typedef unsigned char __u8;

@@ -7,7 +7,7 @@
 //   0 ask ─> banks ─> 1 output register ─> 2 turned; a store ─> banks; done ─> 3 changed by an atomic operation ─>
 //   banks; done
 //
-// Nobody comes between what an atomic operation reads and what it writes.
+// No other access comes between the read and the write of an atomic operation.
 module unit_maps
   import xdp_pkg::*;
   import xdp_isa_pkg::*;

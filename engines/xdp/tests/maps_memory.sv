@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The card's memory for test benches: takes what it is told in any order, and answers after a while.
+// The card's memory for test benches: accepts requests in any order, and answers after a while.
 module maps_memory #(
     parameter int unsigned Beats = 1024  // of 64 bytes
 ) (

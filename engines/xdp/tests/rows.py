@@ -241,7 +241,7 @@ class Machine:
         return at >= self.meta and at + count <= self.finish
 
     def operands(self, word: int) -> tuple[int, int]:
-        """What a lane reads: a, and b or the immediate. Loads and stores have other things there."""
+        """The inputs of a lane: a, and b or the immediate. Loads and stores have other fields there."""
         op = get(word, "LANE_OP")
         if op in (isa.OP_LDP, isa.OP_LDS):
             return 0, 0

@@ -270,8 +270,7 @@ async def accesses(dut: Any) -> None:
 
 @cocotb.test()
 async def close(dut: Any) -> None:
-    """Accesses that come one right behind the other over a link, to few bytes: each finds what those before it have
-    left, silent ones too."""
+    """Back-to-back accesses over a link to few bytes: each sees the results of earlier ones, including silent ones."""
     maps = Maps(dut)
     await maps.start()
     rng, memory = maps.rng, bytearray(48)
@@ -305,8 +304,9 @@ async def close(dut: Any) -> None:
 
 @cocotb.test()
 async def spills(dut: Any) -> None:
-    """Counters and bytes all over the memory, at the ends of rows and lines too, while lines come and go: no count is
-    lost, and each byte is what was stored last."""
+    """Counters and bytes all over the memory, including the ends of rows and lines, while cache lines come and go: no
+    count is lost, and each byte has the value that was stored last.
+    """
     maps = Maps(dut)
     await maps.start()
     rng, line = maps.rng, 256
@@ -427,7 +427,7 @@ async def tables(maps: Maps, number: int, shape: Shape, keys: list[bytes], round
 
 @cocotb.test()
 async def hashes(dut: Any) -> None:
-    """Keys and values of several sizes; a map holds exactly as many entries as it says, wherever they lie."""
+    """Keys and values of several sizes; a map holds exactly its declared number of entries, wherever they are."""
     maps = Maps(dut)
     await maps.start()
     row = 1
@@ -529,7 +529,7 @@ async def alike(dut: Any) -> None:
 
 @cocotb.test()
 async def forgets(dut: Any) -> None:
-    """A map that forgets takes every new key; what is used stays, what is not goes."""
+    """An LRU map takes every new key; used entries stay, unused ones go."""
     maps = Maps(dut)
     await maps.start()
     shape = Shape(LRU, 16, 16, 8 * maps.banks)
@@ -748,8 +748,9 @@ async def made(dut: Any) -> None:
 
 @cocotb.test()
 async def together(dut: Any) -> None:
-    """All units, several contexts each, on few keys, while the host works too: for each key some order of all that was
-    done explains what came of it; no count is lost."""
+    """All units, several contexts each, on few keys, while the host works too: for each key, some order of all
+    operations explains the results; no count is lost.
+    """
     maps = Maps(dut)
     await maps.start()
     maps.pause = 0.1
@@ -821,9 +822,9 @@ async def together(dut: Any) -> None:
 
 @cocotb.test()
 async def hot(dut: Any) -> None:
-    """All units look up the same few keys, load the same value and put another in its place, while keys come and go,
-    and the oldest are forgotten: each answer is one that was possible while it was asked for. The host reads the
-    value's row in between."""
+    """All units look up the same few keys, load the same value and store another one, while keys come and go and the
+    oldest are evicted: each answer was possible while its request was open. The host reads the value's row in between.
+    """
     maps = Maps(dut)
     await maps.start()
     rng = maps.rng
@@ -897,8 +898,9 @@ async def hot(dut: Any) -> None:
 
 @cocotb.test()
 async def burst(dut: Any) -> None:
-    """What has gathered while a map was made is answered at once by two banks, faster than a group of links takes it:
-    nothing is lost."""
+    """Requests that gathered while a map was made are answered at once by two banks, faster than a group of links takes
+    them: no answer is lost.
+    """
     maps = Maps(dut)
     await maps.start()
     places = [ORIGIN + bank * maps.rows * 16 + 0x100 + 8 * unit for bank in range(2) for unit in range(maps.units)]
@@ -912,7 +914,7 @@ async def burst(dut: Any) -> None:
     await maps.write(regs.MAPS_HOST_DEFINE, 0)
     sent = []
     for unit in range(maps.units):
-        # Those of the second group stand behind all of the first, which holds them up.
+        # Requests of the second group wait behind all of the first, which blocks them.
         for _ in range(150 if unit == 4 else 0):
             await maps.step()
         for ctx in range(16):
@@ -1045,7 +1047,7 @@ TIMED = ("speed", "hot", "burst")
     ],
 )
 def test_maps(case: str, shape: dict[str, int]) -> None:
-    """What the coroutine of that name says."""
+    """The coroutine of that name describes the test."""
     simulate(
         "maps_bench",
         ["engines/xdp/rtl/maps/maps.f", "engines/xdp/tests/maps_memory.sv", "engines/xdp/tests/maps_bench.sv"],

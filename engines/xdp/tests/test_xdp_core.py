@@ -177,7 +177,7 @@ class Immediate(Lane):
 
 @dataclass
 class Frame:
-    """A packet in a buffer: what the bench puts there, and how many of its bytes arrive in a cycle."""
+    """A packet in a buffer: the bytes that the bench puts there, and how many of them arrive in a cycle."""
 
     buffer: bytes
     meta: int

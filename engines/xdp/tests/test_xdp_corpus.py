@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Small XDP programs as users write them (engines/xdp/tests/corpus, one idea each): RTL does with frames and maps what native code does."""
+"""Small XDP programs as users write them (engines/xdp/tests/corpus, one idea each): RTL does with frames and maps what
+native code does.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def a_frame(rng: random.Random, number: int) -> bytes:
 
 
 def sent(frame: bytes) -> tuple[int, list[bytes], list[bytes]]:
-    """What the program is given, and its records in the ring and in the array."""
+    """The commands in the program's frames, and its records in the ring and in the array."""
     kind, number, third, fourth = frame[:4]
     words = frame[16:80]
     if kind == OUTPUT:

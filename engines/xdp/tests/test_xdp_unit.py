@@ -114,7 +114,9 @@ async def sends_back(dut: Any) -> None:
 
 @cocotb.test()
 async def stores_hold_no_frames_up(dut: Any) -> None:
-    """Contexts that store in every cycle leave frames half of packet memory's cycles. Frames that begin with 1 do so in 1000 rows."""
+    """Contexts that store in every cycle leave frames half of packet memory's cycles. Frames that begin with 1 do so in
+    1000 rows.
+    """
     unit = Xdp(dut)
     data, add, unless = control(isa.SOURCE_DATA), opcode("add", True), opcode("br.ne", True)
     program = [
@@ -184,8 +186,7 @@ async def verdicts(dut: Any) -> None:
 
 @cocotb.test()
 async def grows_and_shrinks(dut: Any) -> None:
-    """The packet's head moves by what its first two bytes say, its tail by the next two; what stands there is its
-    bytes."""
+    """The packet's first two bytes move its head, and the next two its tail; the bytes at head and tail are checked."""
     unit = Xdp(dut)
     move = [
         row(
@@ -339,7 +340,7 @@ async def reaches_its_memories(dut: Any) -> None:
 
 @cocotb.test()
 async def guards_arguments(dut: Any) -> None:
-    """Arguments whose guard says no leave those that were there: compare-and-exchange compares with them."""
+    """Arguments whose guard does not hold keep their old values: compare-and-exchange compares with them."""
     unit = Xdp(dut)
     program = [
         row(
@@ -438,7 +439,7 @@ CASES += ["stores_hold_no_frames_up", "guards_arguments", "keeps_flows_in_order"
 
 @pytest.mark.parametrize("case", CASES)
 def test_xdp_unit(case: str) -> None:
-    """What the coroutine of that name says."""
+    """The coroutine of that name describes the test."""
     simulate(
         "xdp_bench",
         ["engines/xdp/rtl/rtl.f", "engines/xdp/tests/xdp_bench.sv"],

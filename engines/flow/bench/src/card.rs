@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card of the benches of the flow engine in RTL: two ports and one element with a table of 65,536 places, whose program counts frames by a key
-//! and sends them to the other port (engines/flow/bench/cards). All that the paper's card does to a state is in that: a flow's frame reads what the one before has
-//! written.
+//! The card of the benches of the flow engine in RTL: two ports and one element with a table of 65,536 places, whose
+//! program counts frames by a key and sends them to the other port (engines/flow/bench/cards). All that the paper's
+//! card does to a state is in that: a flow's frame reads what the one before has written.
 
 use penstock_bench::five_tuple::Flow;
 use penstock_bench::{BenchError, Card, wire};
@@ -14,10 +14,10 @@ use serde::de::DeserializeOwned;
 pub const PAPER_GBPS: f64 = 40.0;
 /// Its clock, MHz.
 pub const PAPER_MHZ: f64 = 156.25;
-/// The smallest frame without FCS: what the paper calls 64 B.
+/// The smallest frame without FCS, which the paper calls 64 B.
 pub const SMALLEST: usize = 60;
 
-/// What a flow is.
+/// The definition of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
     /// Everything: all frames share one state, and each waits for the one before.
@@ -60,12 +60,13 @@ pub fn card(root: &Root, key: Key) -> Result<Card, BenchError> {
     Card::read(root, &folder.join("card.toml"), change)
 }
 
-/// Bytes that a port of so many Gb/s brings in a cycle of a card's clock.
+/// Bytes that a port of this many Gb/s brings in a cycle of a card's clock.
 pub fn bytes_a_cycle(gbps: f64, mhz: f64) -> f64 {
     gbps * 1000.0 / 8.0 / mhz
 }
 
-/// The rate at which the card, whose cycles are taken for those of 250 MHz, has ports of so many Gb/s at another clock: as many bytes a cycle.
+/// The rate for this card, whose cycles count as those of 250 MHz, that equals ports of this many Gb/s at another
+/// clock: the same number of bytes a cycle.
 pub fn ports(gbps: f64, mhz: f64) -> Rate {
     Rate::Ports(gbps * wire::CLOCK_MHZ / mhz)
 }
@@ -77,7 +78,8 @@ pub fn push(traffic: &mut Traffic, flow: &Flow, size: usize) {
     traffic.push(Port::Ethernet(0), &bytes, 0);
 }
 
-/// What the first element has counted, once it is sure that it did what is measured: each frame found its key and a row, and room for its context.
+/// The counters of the first element, after a check that it did the measured work: each frame found its key, a row, and
+/// room for its context.
 pub fn counters(bench: &'static str, device: &mut RtlDevice) -> Result<ElementCounters, BenchError> {
     let wrong = |text: String| BenchError::Wrong(bench, text);
     let block = device.counters()?.inline.and_then(|inline| inline.blocks.into_iter().next());
@@ -105,7 +107,7 @@ pub fn element(bench: &'static str, device: &mut RtlDevice) -> Result<String, Be
     elements.into_iter().next().map(|element| element.name).ok_or_else(none)
 }
 
-/// The least of them that so many percent of all do not exceed.
+/// The percentile: the smallest value that this many percent of all do not exceed.
 pub fn percentile(bench: &'static str, cycles: &[u64], percent: usize) -> Result<u64, BenchError> {
     let mut sorted = cycles.to_vec();
     sorted.sort_unstable();

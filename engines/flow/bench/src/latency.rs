@@ -1,10 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `flow-latency`: cycles of a frame's headers in an element of the flow engine, and of the frame in the whole inline chain (FlowBlaze, section 5.2).
+//! `flow-latency`: cycles of a frame's headers in an element of the flow engine, and of the frame in the whole inline
+//! chain (FlowBlaze, section 5.2).
 //!
-//! An element's cycles are those from the one in which it takes a frame's headers to the one in which it gives them back. The chain's are from a
-//! frame's first beat out of the ingress to its first beat on the way to its exit: header parser, elements with the queues between them, and
-//! deparser; one element alone has no queue. Frames are alone in the card; under load one may wait for those ahead, which is measured with one
-//! element at 40 Gb/s and 156.25 MHz, all frames of 64 B.
+//! An element's cycles are those from the one in which it takes a frame's headers to the one in which it gives them
+//! back. The chain's are from a frame's first beat out of the ingress to its first beat on the way to its exit: header
+//! parser, elements with the queues between them, and deparser; one element alone has no queue. Frames are alone in the
+//! card; under load one may wait for those ahead, which is measured with one element at 40 Gb/s and 156.25 MHz, all
+//! frames of 64 B.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +23,7 @@ use crate::card::{self, Key, PAPER_GBPS, PAPER_MHZ, SMALLEST};
 /// The bench's name in its rows.
 const BENCH: &str = "flow-latency";
 
-/// Cycles of a frame in an element of the paper, and what it adds to a pipeline, ns.
+/// Cycles of a frame in an element of the paper, and the delay that it adds to a pipeline, ns.
 const PAPER_CYCLES: f64 = 8.0;
 const PAPER_ADDED_NS: f64 = 50.0;
 /// Goal for an element, cycles.
@@ -57,7 +59,7 @@ pub fn run(lab: &Lab) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Frames that are alone, on a card of so many elements; gives the cycles of the smallest in the chain.
+/// Single frames on a card of this many elements; returns the cycles of the smallest in the chain.
 fn alone(device: &mut RtlDevice, elements: usize, lab: &Lab) -> Result<u64, BenchError> {
     device.record_hops();
     let mut smallest = 0;
@@ -124,7 +126,7 @@ fn wrong(text: String) -> BenchError {
     BenchError::Wrong(BENCH, text)
 }
 
-/// Cycles of each frame in each of so many elements: headers leave an element in the order in which they came.
+/// Cycles of each frame in each element: headers leave an element in their order of arrival.
 fn cycles_in_elements(hops: &[Hop], elements: usize) -> Result<Vec<u64>, BenchError> {
     let at = |place| hops.iter().filter(move |hop| hop.place == place).map(|hop| hop.cycle).collect::<Vec<_>>();
     let mut all = Vec::new();

@@ -1,16 +1,19 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `flow-rate`: how much of line rate goes through an element of the flow engine, and what is dropped in front of it (FlowBlaze, section 5.1, Figures
-//! 8, 11 and 12).
+//! `flow-rate`: how much of line rate goes through an element of the flow engine, and what is dropped in front of it
+//! (FlowBlaze, section 5.1, Figures 8, 11 and 12).
 //!
-//! Frames enter at port 0 without gaps and leave at port 1, past the units. Another clock changes nothing in a card but how many bytes a cycle
-//! brings: 40 Gb/s are 32 a cycle at 156.25 MHz and 20 at 250. So the card runs with that many, inside frames too, and both ways; what it cannot take
-//! in time waits in its ingress, which drops what comes when its buffer of 512 KiB is full. That may take longer than the measurement, so frames that
-//! come and do not leave count as dropped, too, when they are more than 0.3 %: fewer may just be on their way. Contexts are new: tables begin
-//! empty, and how long a flow waits for room in a full one is what `flow-table` measures. Beside the paper's 40 Gb/s all is measured at the 100 Gb/s of a port at 250 MHz.
+//! Frames enter at port 0 without gaps and leave at port 1, past the units. The clock of a card only sets the number of
+//! bytes a cycle: 40 Gb/s are 32 bytes a cycle at 156.25 MHz and 20 at 250 MHz. The card therefore runs with that many
+//! bytes a cycle, inside frames too, in both directions. Frames that the card cannot take in time wait in its ingress,
+//! which drops frames when its buffer of 512 KiB is full. That may take longer than the measurement. If more than 0.3 %
+//! of the frames enter and do not leave, they also count as dropped; a smaller number may still be in flight. Contexts
+//! are new: tables are empty at first, and `flow-table` measures how long a flow waits for room in a full one. Beside
+//! the paper's 40 Gb/s, everything is measured at the 100 Gb/s of a port at 250 MHz.
 //!
-//! Sizes as captured are the paper's experiment and its *sim1*, all frames of 64 B its *sim2*. The traces are mixes of our own ([`penstock_bench::mix`]) with
-//! the statistics of Table 6. The paper gives its losses in words: where it names several traces at once, the worst of all four is set beside that.
-//! Its loss at 133 MHz is that of a bus of 256 bits, which carries 34 Gb/s there; ours is wider.
+//! Sizes as captured are the paper's experiment and its *sim1*, all frames of 64 B its *sim2*. The traces are mixes of
+//! our own ([`penstock_bench::mix`]) with the statistics of Table 6. The paper gives its losses in words: where it
+//! names several traces at once, the worst of all four is set beside that. Its loss at 133 MHz is that of a bus of 256
+//! bits, which carries 34 Gb/s there; ours is wider.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +41,8 @@ const SEED: u64 = 1;
 
 /// Cycles before the window.
 const WARMUP: u64 = 10_000;
-/// Part of the frames of a window by which those that leave differ from those that come although nothing waits: they are on their way at its ends.
+/// The largest difference between arriving and leaving frames of a window, as a part of them, although no frame waits:
+/// frames in flight at its ends.
 const ON_THEIR_WAY: f64 = 0.003;
 
 /// Sizes of the frames.
@@ -95,7 +99,7 @@ impl Line {
 struct Seen {
     /// Percent of the frames.
     dropped: f64,
-    /// Of line rate.
+    /// Share of line rate.
     share: f64,
     /// From a frame's first beat in to its last beat out, ns: 99 % take no longer.
     latency: f64,
@@ -134,7 +138,7 @@ pub fn run(lab: &Lab) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Of one mix; no flow is known before.
+/// Measures one mix; all flows are new.
 fn measure(device: &mut RtlDevice, key: Key, trace: Trace, sizes: Sizes, line: Line) -> Result<Seen, BenchError> {
     if key != Key::OneFlow {
         let element = card::element(BENCH, device)?;
@@ -154,13 +158,14 @@ fn measure(device: &mut RtlDevice, key: Key, trace: Trace, sizes: Sizes, line: L
     Ok(Seen { dropped, share, latency })
 }
 
-/// Part of the frames that the card cannot take: those that were dropped, or, as long as the buffer holds them, those that came and did not leave.
+/// The part of the frames that the card cannot take: dropped frames or, while the buffer holds them, frames that
+/// arrived and did not leave.
 fn too_many(dropped: f64, share: f64) -> f64 {
     let waiting = 1.0 - share;
     if waiting > ON_THEIR_WAY { dropped.max(waiting) } else { dropped }
 }
 
-/// Frames that take at least so many bytes on the wire, and some more.
+/// Frames that take at least this many bytes on the wire, and some more.
 fn mix(trace: Trace, sizes: Sizes, bytes: f64) -> Traffic {
     let mut traffic = Traffic::default();
     let mut on_the_wire = 0;
@@ -175,7 +180,7 @@ fn mix(trace: Trace, sizes: Sizes, bytes: f64) -> Traffic {
     traffic
 }
 
-/// Of a trace.
+/// The row of a trace.
 fn rows(key: Key, trace: Trace, sizes: Sizes, line: Line, seen: Seen) -> [Row; 3] {
     let case = case(key, Some(trace), sizes, line);
     [
@@ -185,7 +190,7 @@ fn rows(key: Key, trace: Trace, sizes: Sizes, line: Line, seen: Seen) -> [Row; 3
     ]
 }
 
-/// Of a trace, or of the worst of all.
+/// The row of a trace, or of the worst of all traces.
 fn dropped_row(key: Key, trace: Option<Trace>, sizes: Sizes, line: Line, dropped: f64) -> Row {
     let rates = [paper_dropped(key, trace, sizes, line), goal_dropped(sizes, line)];
     Row::new(BENCH, &case(key, trace, sizes, line), ("dropped", "% of the frames", Lower), rates, dropped)
@@ -201,12 +206,12 @@ fn case(key: Key, trace: Option<Trace>, sizes: Sizes, line: Line) -> BTreeMap<St
     ])
 }
 
-/// Without a fraction where there is none.
+/// A number without a fraction if it is an integer.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 { json!(value as u64) } else { json!(value) }
 }
 
-/// What the paper's card drops, % (section 5.1 and Figure 8), where the text says it.
+/// The share of frames that the paper's card drops, % (section 5.1 and Figure 8), if the text gives it.
 fn paper_dropped(key: Key, trace: Option<Trace>, sizes: Sizes, line: Line) -> Option<f64> {
     if sizes != Sizes::Captured || !line.is_papers() {
         return None;

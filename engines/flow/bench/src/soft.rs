@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `flow-soft`: frames a second of state machines in native code, on one processor (FlowBlaze, Figure 7).
 //!
-//! Frames lie in memory, one flow after the other. What is timed is all that happens to them in a chain: their headers are found, the key is read, the context
-//! found, the row chosen, context and frame are written, and the verdict. What brings frames to memory and takes them away is not.
+//! Frames are in memory, one flow after the other. The measured time covers all work on a frame in a chain: headers,
+//! key, context, row, the writes of context and frame, and the verdict. It does not cover moving frames into memory and
+//! out of it.
 
 use std::path::PathBuf;
 
@@ -23,7 +24,7 @@ const FLOWS: [u32; 3] = [4, 10_000, 100_000];
 /// FlowBlaze on mSwitch and on XDP takes two processors for 10 Gb/s of the smallest frames, which are these.
 const PAPER: f64 = 14.88 / 2.0;
 
-/// What the project aims at, whatever the number of flows.
+/// The project's goal, for any number of flows.
 const GOAL: f64 = 10.0;
 
 /// Bytes of a frame without FCS.
@@ -38,7 +39,8 @@ const CONTEXTS: u32 = 1 << 17;
 /// Sources of the flows: 198.18.0.0/15 belongs to benchmarks (RFC 2544).
 const SOURCES: u32 = 0xC612_0000;
 
-/// Neighbours in memory are not neighbours in the table: sources follow each other at this distance, a prime that divides no number of flows.
+/// Neighbours in memory are not neighbours in the table: sources follow each other at this distance, a prime that
+/// divides no number of flows.
 const STRIDE: u32 = 7919;
 
 /// Measures both programs.

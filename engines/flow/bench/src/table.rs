@@ -1,19 +1,22 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `flow-table`: what it takes to find a place for a new context, by how full the table is, and whether one is ever lost (FlowBlaze, section 5.5,
-//! Figure 10).
+//! `flow-table`: the work to find a place for a new context, by the load of the table, and whether a context is ever
+//! lost (FlowBlaze, section 5.5, Figure 10).
 //!
-//! Measured on the table in RTL, by the element's own registers (engines/flow/regs/flow.rdl): MOVED counts entries that left the stash for one of
-//! their places, into an empty one or in exchange for what lay there, and STASH knows the most entries that there were.
+//! Measured on the table in RTL, by the element's own registers (engines/flow/regs/flow.rdl). MOVED counts entries that
+//! left the stash for one of their places, either an empty place or in exchange for another entry. STASH has the
+//! maximum number of entries.
 //!
-//! - *one at a time*: a table that is filled to the load with random keys gets one more, until the stash is empty again, and loses it again.
-//! - *flood*: the same table is filled from the load before to this one by frames of new flows alone, 64 B at 100 Gb/s and 250 MHz; ports pause when
-//!   the card asks for it.
-//! - *trace*: new flows come among frames of known ones, as many as in Table 6, of the sizes of the trace: at the pace of the link that it was
-//!   captured on, which is the paper's test, and without gaps at 40 Gb/s, both at 156.25 MHz. Frames of known flows are of any flow of the table.
+//! - *one at a time*: a table that is filled to the load with random keys gets one more, until the stash is empty
+//!   again, and loses it again.
+//! - *flood*: the same table is filled from the load before to this one by frames of new flows alone, 64 B at 100 Gb/s
+//!   and 250 MHz; ports pause when the card asks for it.
+//! - *trace*: new flows come among frames of known ones, as many as in Table 6, of the sizes of the trace: at the pace
+//!   of the link that it was captured on, which is the paper's test, and without gaps at 40 Gb/s, both at 156.25 MHz.
+//!   Frames of known flows are of any flow of the table.
 //! - *all*: in the end a frame of each flow that was ever added must find its context.
 //!
-//! The paper's table is software: its moves are as many as the algorithm does, at 6.4 ns each, and its stash is filled by insertions of 450 moves. It
-//! has room for as many entries as load 95 % means.
+//! The paper's table is software: its moves are as many as the algorithm does, at 6.4 ns each, and its stash is filled
+//! by insertions of 450 moves. It has room for as many entries as load 95 % means.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -46,7 +49,7 @@ const SAMPLES: usize = 1000;
 const ARRIVALS: usize = 300;
 /// Frames that are sent at once.
 const FRAMES: usize = 16_384;
-/// Looks at the stash within which an insertion must come to its end: each takes tens of cycles.
+/// Looks at the stash within which an insertion must end: each takes tens of cycles.
 const PATIENCE: usize = 10_000;
 
 /// Measures all loads, one after the other.
@@ -78,7 +81,7 @@ pub fn run(lab: &Lab) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// How fast a trace comes.
+/// The speed of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pace {
     /// As fast as its link.
@@ -103,10 +106,10 @@ impl Pace {
     }
 }
 
-/// What frames of new flows did to the table.
+/// The effect of frames of new flows on the table.
 #[derive(Debug, Clone, Copy)]
 struct Added {
-    /// Contexts that should be there and are not, and frames that never came to the table.
+    /// Missing contexts, and frames that never reached the table.
     lost: f64,
     /// Moves of a context.
     moves: f64,
@@ -204,7 +207,7 @@ impl Bench {
         card::ask(&mut self.device, &Ask::Table { element: self.element.clone(), forget: false })
     }
 
-    /// Frames of new flows at line rate, until there are so many contexts.
+    /// Frames of new flows at line rate, until the table has this many contexts.
     fn fill(&mut self, contexts: u32) -> Result<Added, BenchError> {
         let missing = (contexts as usize).saturating_sub(self.known.len());
         let added: Vec<Flow> = (0..missing).map(|_| self.flows.draw()).collect();
@@ -294,7 +297,7 @@ impl Bench {
         Ok(table)
     }
 
-    /// What adding has done, when `dropped` frames never came.
+    /// The result of the insertions, when `dropped` frames never arrived.
     fn end(&mut self, before: TableUse, added: usize, dropped: usize, cycles: f64) -> Result<Added, BenchError> {
         let after = self.settled()?;
         card::counters(BENCH, &mut self.device)?;

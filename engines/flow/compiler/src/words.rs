@@ -114,7 +114,7 @@ fn places(capacity: Option<u32>) -> u32 {
     (places - 1) & ((1 << PLACE) - 1)
 }
 
-/// The different timeouts of an element: first those of the program before, because contexts name them by number, then
+/// The different timeouts of an element: first those of the old program, because contexts name them by number, then
 /// those of its own rows.
 pub(crate) fn timeouts(element: &Element, before: &[Timeout]) -> Vec<Timeout> {
     let mut timeouts = before.to_vec();

@@ -51,7 +51,7 @@ pub trait Elements {
     /// The context of a flow, if it has one.
     ///
     /// # Errors
-    /// As the trait says, or the values are not those of the key.
+    /// The errors of the trait, or the values are not those of the key.
     fn context(&mut self, element: usize, key: &[u128]) -> Result<Option<Context>, FlowError>;
 
     /// Adds a context, or replaces the one of the same flow.
@@ -63,7 +63,7 @@ pub trait Elements {
     /// Removes the context of a flow; false if the flow has no context.
     ///
     /// # Errors
-    /// As the trait says, or the values are not those of the key.
+    /// The errors of the trait, or the values are not those of the key.
     fn remove(&mut self, element: usize, key: &[u128]) -> Result<bool, FlowError>;
 
     /// Removes all contexts.

@@ -154,7 +154,7 @@ impl Word {
         }
     }
 
-    /// A function of its own, so that the usual case is short.
+    /// A separate function, so that the usual case is short.
     fn read_any(&self, frame: &Frame, known: &Known) -> u64 {
         match self {
             Word::Chunk(chunk) => chunk.read(&known.headers, &frame.bytes).unwrap_or_default(),

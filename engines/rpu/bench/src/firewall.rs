@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `rpu-firewall`: how many frames a second the firewall judges against 1,050 prefixes (section 7.2).
 //!
-//! A few frames in a hundred come from blocked sources, as in the paper, and never leave; the rate counts them too, by the
-//! known share of clean frames among those offered.
+//! A few frames in a hundred come from blocked sources, as in the paper, and never leave; the rate counts them too, by
+//! the known share of clean frames among those offered.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `rpu-generate`: how many frames a second the packet generator makes for two ports, with 16 units (section 6.1 has them as the source of its
-//! traffic) and with one alone.
+//! `rpu-generate`: how many frames a second the packet generator makes for two ports, with 16 units (section 6.1 has
+//! them as the source of its traffic) and with one alone.
 
 use penstock_bench::{BenchError, Lab, PORTS, SIZES, case, rates, throughput, wire};
 use penstock_device::rtl::RtlDevice;
@@ -12,7 +12,7 @@ use crate::paper;
 pub const UNITS: [u32; 2] = [16, 1];
 /// Shortest window, in cycles.
 const WINDOW: u64 = 40_000;
-/// Frames of a unit in the check, and the number that stands for no end.
+/// Frames of a unit in the check, and the number for an endless stream.
 const FEW: u32 = 20;
 const ENDLESS: u32 = 0xFFFF;
 
@@ -39,7 +39,7 @@ pub fn run(lab: &Lab) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Has every unit make so many frames, for both ports in turn and as fast as it can.
+/// Lets every unit make this many frames, for both ports in turn and as fast as it can.
 fn order(device: &mut RtlDevice, units: u32, size: usize, frames: u32) -> Result<(), BenchError> {
     const BOTH_PORTS: u32 = 1 << 20;
     for unit in 0..units {
@@ -50,8 +50,8 @@ fn order(device: &mut RtlDevice, units: u32, size: usize, frames: u32) -> Result
     Ok(())
 }
 
-/// What is measured must be what was ordered: a few frames of this size from each unit, half of them at each port. What is still on its way
-/// from the measurement before comes out first.
+/// The measured frames must be the ordered ones: a few frames of this size from each unit, half of them at each port.
+/// Frames of the last measurement that are still in flight leave first.
 fn check(device: &mut RtlDevice, units: u32, size: usize) -> Result<(), BenchError> {
     order(device, units, size, 0)?;
     device.run(&mut |_| {})?;

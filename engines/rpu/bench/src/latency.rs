@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `rpu-latency`: time from a frame's first beat in to its last beat out under low load (Figure 7 c, Equation 1).
 //!
-//! Low load is one frame at a time on each port. Both edges move beats at line rate, so the time holds what Equation 1 holds: the frame's time on the wire in and out.
+//! Low load is one frame at a time on each port. Both edges move beats at line rate, so the time holds what Equation 1
+//! holds: the frame's time on the wire in and out.
 
 use penstock_bench::row::{Better::Lower, Row};
 use penstock_bench::{BenchError, Lab, PORTS, SIZES, case, latency};

@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `rpu-messages`: frames from unit to unit over loopback, and words by broadcast (section 6.3).
 //!
-//! Loopback: all frames of one port at line rate go through two units each. Broadcast: senders store the time, and the others compare it with
-//! theirs when they see it, which holds some cycles of their own; so do the paper's figures.
+//! Loopback: all frames of one port at line rate go through two units each. Broadcast: senders store the time, and the
+//! others compare it with their time when they see it. The figures, like the paper's, include some cycles of the
+//! receivers.
 
 use penstock_bench::row::{Better::Lower, Row};
 use penstock_bench::{BenchError, Lab, SIZES, case, parameters, rates, throughput, traffic, wire};
@@ -19,7 +20,7 @@ const WINDOW: u64 = 40_000;
 /// Cycles that words are sent.
 const CYCLES: u64 = 60_000;
 
-/// How words are sent, and what the paper and the goals say of it: shortest and longest time, ns.
+/// The way in which words are sent, and the times of the paper and the goals: shortest and longest, ns.
 struct Words {
     name: &'static str,
     senders: u32,

@@ -1,11 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the Rosebud paper reached, and what we aim at.
+//! Line rate, and the rates of the Rosebud paper.
 
 use penstock_bench::rates::line;
 use penstock_bench::wire::{CLOCK_MHZ, LINE_GBPS};
 
-/// Forwarding rate of the paper, Mpps (section 6.1 and Figure 7), where it gives one: its units forward a frame every 16
-/// cycles, its ports take one every other cycle, and 8 units reach 200 Gb/s from 1,024 bytes. Its smallest frames have 64.
+/// Forwarding rate of the paper, Mpps (section 6.1 and Figure 7), where it gives one: its units forward a frame every
+/// 16 cycles, its ports take one every other cycle, and 8 units reach 200 Gb/s from 1,024 bytes. Its smallest frames
+/// have 64.
 pub fn paper_forward(units: u32, ports: u32, size: usize) -> Option<f64> {
     let line = line(ports, size);
     let units_limit = f64::from(units) * CLOCK_MHZ / 16.0;

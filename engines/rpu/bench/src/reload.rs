@@ -1,9 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `rpu-reload`: how long a unit gets no frames while its program and its tables are loaded anew, and what becomes of the traffic.
+//! `rpu-reload`: the time for which a unit gets no frames while its program and its tables are reloaded, and the effect
+//! on the traffic.
 //!
-//! Both ports run at line rate without a pause, and the units are loaded one after the other: out of the dispatch, drained, reset, written
-//! through the card's AXI4-Lite port (a word in some ten cycles), started, and back when its slots are declared. The paper's figure (section
-//! 4.1) includes a partial reconfiguration of the unit's logic, which a new program or table does not need here.
+//! Both ports run at line rate without a pause, and the units are loaded one after the other: out of the dispatch,
+//! drained, reset, written through the card's AXI4-Lite port (a word in some ten cycles), started, and back when its
+//! slots are declared. The paper's figure (section 4.1) includes a partial reconfiguration of the unit's logic, which a
+//! new program or table does not need here.
 
 use penstock_bench::row::{
     Better::{Higher, Lower},
@@ -22,10 +24,10 @@ pub const SIZES: [usize; 2] = [FIRMWARE[0].2, FIRMWARE[1].2];
 
 /// The paper's time from pause to boot, averaged over 320 loads, us.
 const PAPER_US: f64 = 756_000.0;
-/// What is aimed at, us: a program is a few thousand words.
+/// The goal, us: a program is a few thousand words.
 const GOAL_US: f64 = 1_000.0;
 
-/// Loads all units anew, for each firmware.
+/// Reloads all units, for each firmware.
 pub fn run(lab: &Lab) -> Result<(), BenchError> {
     for units in lab.selection.units(&UNITS) {
         for (firmware, manifest, size) in FIRMWARE {

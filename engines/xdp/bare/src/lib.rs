@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Bare programs on the xdp core's RTL (penstock_xdp_compiler::bare): many runs in one simulation, each with a memory of its own in the unit's
-//! maps, which the frame that starts it names.
+//! Bare programs on the xdp core's RTL (penstock_xdp_compiler::bare): many runs in one simulation, each with a memory
+//! of its own in the unit's maps, which the frame that starts it names.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use penstock_xdp_host::{Lanes, XDP, XdpImage};
 
 /// Bytes of the unit's maps.
 const MAP_BYTES: usize = 1 << 16;
-/// The longest memory: what is handed over stands before it.
+/// The longest memory: data for the program is handed over in front of it.
 pub const MAX_BYTES: usize = MAP_BYTES - RECORD_BYTES as usize;
 /// Bytes of a frame that starts a run.
 const FRAME_BYTES: usize = 60;
@@ -165,7 +165,7 @@ impl Bare {
             }
             self.device.advance(LOOK)?;
         }
-        // What is left is to take note that all are gone.
+        // All frames have left; the device only has to notice it.
         self.device.run(&mut |_| {})?;
         Ok(())
     }

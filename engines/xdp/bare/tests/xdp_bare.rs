@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Bare execution on the core's RTL: what RFC 9669 says, as conformance.py computes it.
+//! Bare execution on the core's RTL: the results of RFC 9669, as conformance.py computes them.
 //!
-//! Without `PENSTOCK_XDP_ALL` some of the immediate operands and of the pairs of operands are left out, and the core has four lanes.
+//! Without `PENSTOCK_XDP_ALL` some of the immediate operands and of the pairs of operands are left out, and the core
+//! has four lanes.
 #![allow(clippy::unwrap_used)]
 
 use std::process::Command;
@@ -42,8 +43,8 @@ fn cases(root: &Root) -> Vec<Case> {
     cases
 }
 
-/// Less of it: of operations with an immediate operand every 48th, of accesses every tenth, of long lists of operands a part that is another one for
-/// each operation.
+/// Less of it: of operations with an immediate operand every 48th, of accesses every tenth, of long lists of operands a
+/// part that is another one for each operation.
 fn some(cases: Vec<Case>) -> Vec<Case> {
     let mut fewer: Vec<Case> = Vec::new();
     for (number, mut case) in cases.into_iter().enumerate() {
@@ -141,7 +142,7 @@ fn wrong_programs() {
         let error = end(hex, memory).unwrap_err();
         assert!(error.contains(&told), "{hex}: {error}");
     }
-    // It works again behind one that had no end.
+    // It works again after a program without an end.
     assert_eq!(end("b700000007000000 9500000000000000", 0), Ok(7));
     for (hex, told) in [
         ("ff00000000000000", "instruction 0"),

@@ -63,7 +63,7 @@ fn run(Card { device, .. }: &mut Card, frames: &[Vec<u8>]) -> Run {
     device.run(&mut |_| {}).unwrap()
 }
 
-/// What came out, in an order of its own.
+/// The frames that left, sorted.
 fn sorted(run: &Run) -> Vec<(Port, Vec<u8>)> {
     let mut out: Vec<_> = run.departures.iter().map(|out| (out.to, out.bytes.clone())).collect();
     out.sort_by(|a, b| a.1.cmp(&b.1));

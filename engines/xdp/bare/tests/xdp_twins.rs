@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Random programs on random frames: native code, plain Python (engines/xdp/tests/ebpf.py) and the core's RTL do the same with frames and maps.
+//! Random programs on random frames: native code, plain Python (engines/xdp/tests/ebpf.py) and the core's RTL do the
+//! same with frames and maps.
 //!
-//! `PENSTOCK_XDP_ROUNDS` says how many programs, `PENSTOCK_SEED` which is the first, `PENSTOCK_XDP_LANES` on cores of how many lanes each runs
-//! ("1,2,3,4,8"); without that, on one of 1, 2, 4 and 8 lanes, in turn.
+//! `PENSTOCK_XDP_ROUNDS` says how many programs, `PENSTOCK_SEED` which is the first, `PENSTOCK_XDP_LANES` on cores of
+//! how many lanes each runs ("1,2,3,4,8"); without that, on one of 1, 2, 4 and 8 lanes, in turn.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader, Write};
@@ -26,7 +27,8 @@ use penstock_xdp_soft::{Action, Engine, Frame, Input, Target};
 
 /// Programs that go to the cards at a time.
 const CHUNK: usize = 50;
-/// Frames of a program, and with what type those come that are no IP: they are of one flow, so one context works on them, in order.
+/// Frames of a program, and the type of frames without IP: they belong to one flow, so one context processes them, in
+/// order.
 const FRAMES: usize = 10;
 const ONE_FLOW: [u8; 2] = [0x88, 0xB5];
 
@@ -59,11 +61,11 @@ impl Numbers {
     }
 }
 
-/// What becomes of a frame.
+/// The fate of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fate(Option<(Port, Vec<u8>)>);
 
-/// A program, its frames, and what native code and Python say.
+/// A program, its frames, and the results of native code and Python.
 struct Case {
     seed: u64,
     object: Object,

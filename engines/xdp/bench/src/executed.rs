@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows that frames take by the design of a program in engines/xdp/bench/cards, at every number of lanes. Each frame is the first of its flow.
+//! Rows that frames take by the design of a program in engines/xdp/bench/cards, at every number of lanes. Each frame is
+//! the first of its flow.
 
 use penstock_bench::{BenchError, traffic};
 use penstock_device::{Port, Root};
@@ -8,7 +9,7 @@ use penstock_xdp_host::executed::Executed;
 
 use crate::programs;
 
-/// Rows carried out for a frame of so many bytes, on average.
+/// Rows executed for a frame of this many bytes, on average.
 pub fn rows_a_frame(root: &Root, name: &'static str, lanes: Lanes, size: usize) -> Result<f64, BenchError> {
     let failed = |what: String| BenchError::Wrong(name, what);
     let (program, contents) = programs::loaded(root, name, Some(lanes))?;

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Programs of others in `xdp-rows`: the kernel's samples, compiled from Debian's linux-source-6.1, and the objects of Debian's xdp-tools. What is not
-//! installed is skipped, with a line that says so.
+//! Third-party programs in `xdp-rows`: the kernel's samples, compiled from Debian's linux-source-6.1, and the objects
+//! of Debian's xdp-tools. Packages that are not installed are skipped with a message.
 //!
-//! Some samples have changed since the paper: xdp1 and xdp2 copy the headers to the stack with bpf_xdp_load_bytes(), and those that redirect count
-//! what becomes of frames.
+//! Some samples have changed since the paper: xdp1 and xdp2 copy the headers to the stack with bpf_xdp_load_bytes(),
+//! and the programs that redirect count the fates of frames.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -30,11 +30,11 @@ use serde_json::json;
 
 use crate::programs;
 
-/// What is said when something is not there.
+/// The way out if a package is not installed.
 const PACKAGES: &str = "apt-get install linux-source-6.1 libbpf-dev xz-utils xdp-tools";
 const ARCHIVE: &str = "/usr/src/linux-source-6.1.tar.xz";
 const HEADERS: &str = "/usr/include/bpf/bpf_helpers.h";
-/// Samples of which the paper has rows, by what ours are called.
+/// Samples for which the paper has rows, by the names of our programs.
 const PAPERS: [(&str, &str); 6] = [
     ("xdp1_kern.c", "xdp1"),
     ("xdp2_kern.c", "xdp2"),
@@ -46,9 +46,9 @@ const PAPERS: [(&str, &str); 6] = [
 
 /// An object of others.
 struct Other {
-    /// The file, and where it comes from.
+    /// The file, and its origin.
     name: String,
-    /// What was read or compiled, or why that failed.
+    /// The object, or the reason why it could not be read or compiled.
     bytes: Result<Vec<u8>, String>,
     paper: Option<&'static programs::Program>,
 }
@@ -79,7 +79,8 @@ fn tools() -> Vec<Other> {
     files(&folder, &[".o"]).into_iter().map(read).collect()
 }
 
-/// The kernel's samples, compiled as all C is here, with headers of the machine and what engines/xdp/bench/cards/linux has in place of a kernel's own.
+/// The kernel's samples, compiled as all C is here, with headers of the machine and what engines/xdp/bench/cards/linux
+/// has in place of a kernel's own.
 fn samples(root: &Root) -> Result<Vec<Other>, String> {
     if !Path::new(ARCHIVE).exists() || !Path::new(HEADERS).exists() {
         return Ok(vec![]);
@@ -87,7 +88,7 @@ fn samples(root: &Root) -> Result<Vec<Other>, String> {
     let folder = unpacked(root)?;
     let mut others = Vec::new();
     for (name, path) in files(&folder, &["_kern.c", ".bpf.c"]) {
-        // xdp_sample is linked to others: engines/xdp/bench/cards/linux/sample.h stands for it.
+        // xdp_sample is linked to other samples: engines/xdp/bench/cards/linux/sample.h replaces it.
         if !name.starts_with("xdp") || name.starts_with("xdp_sample.") {
             continue;
         }
@@ -137,10 +138,10 @@ fn files(folder: &Path, endings: &[&str]) -> BTreeMap<String, PathBuf> {
     named.filter(|(name, _)| endings.iter().any(|ending| name.ends_with(ending))).collect()
 }
 
-/// Reports an object's programs, and says which have no rows and why; an error stands in the way of all.
+/// Reports an object's programs, and those without rows with the reason; an error prevents all of them.
 fn rows(other: &Other, report: &mut dyn FnMut(&[Row])) -> Result<(), String> {
     let mut object = Object::read(other.bytes.as_deref()?).map_err(|error| error.to_string())?;
-    // Where the sample's own loader says how large a map is, it has a place for each context of a unit.
+    // If the sample's own loader sets the size of a map, the map has a place for each context of a unit.
     for map in object.maps.iter_mut().filter(|map| map.shape.max_entries == 0) {
         map.shape.max_entries = CONTEXTS;
     }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The shipped XDP programs, written after those of the hXDP paper (OSDI 2020), and what the paper has for them.
+//! The shipped XDP programs, modelled on those of the hXDP paper (OSDI 2020), and the paper's figures for them.
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Rows of the paper at so many lanes: in the end at 4, before code motion at the others.
+    /// Rows of the paper at each number of lanes: final rows at 4, rows before code motion at the others.
     pub fn paper_rows(&self, lanes: usize) -> Option<f64> {
         let index = match lanes {
             1 => 0,
@@ -46,7 +46,7 @@ impl Program {
     }
 }
 
-/// All that the paper has rows for. load_balancer does what the paper's Katran does, in its smallest form.
+/// All programs for which the paper has rows. load_balancer does the work of the paper's Katran, in its smallest form.
 pub const PROGRAMS: [Program; 9] = [
     program("xdp1", Some([48.0, 37.0, 36.0, 36.0]), Some(36.0), 24.0),
     program("xdp2", Some([64.0, 46.0, 43.0, 41.0]), Some(43.0), 30.0),
@@ -73,16 +73,17 @@ pub fn manifest(root: &Root, program: &str) -> PathBuf {
     root.join("engines/xdp/bench/cards").join(program).with_extension("toml")
 }
 
-/// A card of so many units that run a program.
+/// A card of this many units that run a program.
 pub fn card(lab: &Lab, program: &str, units: u32) -> Result<RtlDevice, BenchError> {
     let change = Override { units: vec![ForGroup::only(units)], ..Override::default() };
     lab.in_turn(&manifest(lab.root, program), change)
 }
 
-/// What maps begin with.
+/// The initial contents of maps.
 type Contents = Vec<(Map, Vec<Entry>)>;
 
-/// The program of its design's only group of units, for so many lanes if not for those of the design, and what its maps begin with.
+/// The program of its design's only group of units, for the given number of lanes or that of the design, and the
+/// initial contents of its maps.
 pub fn loaded(
     root: &Root,
     name: &'static str,
@@ -123,7 +124,8 @@ pub fn fill(
     Ok(())
 }
 
-/// How many ports frames of a program's bench enter at. Two tell ports apart: traffic of both would be that of another program.
+/// How many ports frames of a program's bench enter at. Two tell ports apart: traffic of both would be that of another
+/// program.
 pub fn ports(program: &str) -> u32 {
     if matches!(program, "rxq_info" | "simple_firewall") { 1 } else { PORTS }
 }

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `xdp-rate`: how many frames of 64 bytes a second XDP programs take on one unit, at our clock and at the paper's, and on cards of many (hXDP,
-//! section 4.3 and Figures 10, 12, 13); and how long a frame is in the card (Figure 11). Frames count when they come into a unit: it holds thirty-two
-//! at most, so that is how fast it disposes of them, dropped or sent.
+//! `xdp-rate`: the number of 64-byte frames that XDP programs process each second (hXDP, section 4.3 and Figures 10,
+//! 12, 13), on one unit at our clock and at the paper's, and on cards of many units; and the time of a frame in the
+//! card (Figure 11). A frame counts when it enters a unit. A unit holds at most thirty-two frames, so this is the rate
+//! at which it finishes them, dropped or sent.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use crate::programs;
 const BENCH: &str = "xdp-rate";
 /// Units of the cards that are measured.
 pub const UNITS: [u32; 5] = [1, 2, 4, 8, 16];
-/// The size of the frames, and of those of the firewall beside it, whose goal is line rate of a port.
+/// The size of the frames, and that of the firewall's frames, whose goal is line rate of a port.
 pub const SIZE: usize = 64;
 const SMALLEST: usize = 60;
 /// Sizes of the frames whose time is measured.
@@ -29,7 +30,8 @@ const WINDOW: u64 = 40_000;
 /// Clock of the paper's core, MHz.
 const PAPER_MHZ: f64 = 156.25;
 
-/// Programs, each the design of its name in engines/xdp/bench/cards, and what the paper's core does with them, millions of frames a second.
+/// Programs, each the design of its name in engines/xdp/bench/cards, and the rates of the paper's core for them,
+/// millions of frames a second.
 pub const PROGRAMS: [(&str, f64); 12] = [
     ("drop", 52.0),
     ("tx", 22.5),
@@ -44,11 +46,11 @@ pub const PROGRAMS: [(&str, f64); 12] = [
     ("simple_firewall", 6.53),
     ("load_balancer", 2.9),
 ];
-/// What is measured over all sizes.
+/// The program that is measured over all sizes.
 const TIMED: &str = "redirect";
 
-/// Measures each program on each card. The goals: on one unit what the paper's core would do at our clock, and of the firewall on sixteen line
-/// rate of a port.
+/// Measures each program on each card. The goals: on one unit what the paper's core would do at our clock, and of the
+/// firewall on sixteen line rate of a port.
 pub fn run(lab: &Lab) -> Result<(), BenchError> {
     for units in lab.selection.units(&UNITS) {
         for (name, paper) in PROGRAMS {
@@ -73,7 +75,7 @@ pub fn run(lab: &Lab) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// What a program takes on so many units.
+/// The rate of a program on this number of units.
 fn rate(lab: &Lab, name: &str, units: u32, size: usize, paper: Option<f64>) -> Result<Vec<Row>, BenchError> {
     let mut device = programs::card(lab, name, units)?;
     let ports = programs::ports(name);

@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `xdp-rows`: how many rows the compiler makes of a program, at each number of lanes, how many operations stand in one, and how many rows a frame takes
-//! (hXDP, Figure 8 and Table 3).
+//! `xdp-rows`: how many rows the compiler makes of a program, at each number of lanes, how many operations stand in
+//! one, and how many rows a frame takes (hXDP, Figure 8 and Table 3).
 //!
-//! A row of the paper counts the call of a helper as one instruction, whatever the helper does in hardware of its own. Ours count all of a helper's code
-//! that the compiler writes into the program: csum_diff and the clearing of adjust_tail stand in the rows of xdp_adjust_tail. What a card's maps do
-//! counts as one on both sides.
+//! A row of the paper counts the call of a helper as one instruction, whatever the helper does in its own hardware. Our
+//! rows include all helper code that the compiler adds to the program: the rows of xdp_adjust_tail include csum_diff
+//! and the clearing of adjust_tail. An operation of the card's maps counts as one on both sides.
 
 use penstock_bench::row::{
     Better::{Higher, Lower},
@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::programs::PROGRAMS;
 use crate::{executed, others, rate};
 
-/// Compiles all programs, ours and those of others; no card is needed.
+/// Compiles all programs, ours and third-party ones; no card is needed.
 pub fn run(lab: &Lab) -> Result<(), BenchError> {
     for program in &PROGRAMS {
         for lanes in Lanes::ALL {

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `xdp-soft`: frames a second of XDP programs in native code, on one processor.
 //!
-//! Frames lie in memory and are copied before each run, as programs change them. Maps are filled as the design of a program in engines/xdp/bench/cards says; what they
-//! get from frames they have before time is taken.
+//! Frames are in memory and are copied before each run, because programs change them. Maps are filled as in the
+//! program's design in engines/xdp/bench/cards; entries that come from frames are there before the measurement begins.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::{programs, rate};
 
-/// What the project aims at.
+/// The project's goals.
 const GOALS: [(&str, f64); 2] = [("xdp1", 10.0), ("simple_firewall", 5.0)];
 
 /// Measures each program.

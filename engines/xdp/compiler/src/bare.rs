@@ -84,7 +84,7 @@ fn refused(insn: Insn) -> Option<&'static str> {
     }
 }
 
-/// The program behind what finds its memory.
+/// The program, after the code that finds its memory.
 fn source(bytes: &[u8]) -> Result<object::Program, CodeError> {
     let load = |dst, base, offset| Insn::Load { size: Size::B4, signed: false, dst, base, offset };
     let prologue = [load(Reg::R2, Reg::R1, 0), load(Reg::R1, Reg::R2, 0), load(Reg::R2, Reg::R2, 4)];

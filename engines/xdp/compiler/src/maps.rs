@@ -99,8 +99,8 @@ impl MapKind {
         matches!(self, MapKind::PerfEventArray | MapKind::Ringbuf)
     }
 
-    /// Whether what it holds, with values of so many bytes, means the same to another program: no program, map or queue
-    /// of the one that it was made for.
+    /// Whether its contents, with values of this many bytes, mean the same to another program: they must not refer to a
+    /// program, map or queue of the old one.
     pub fn outlasts(self, value_bytes: u32) -> bool {
         use MapKind::{ArrayOfMaps, Cpumap, Devmap, DevmapHash, HashOfMaps, PerfEventArray, ProgArray, Ringbuf};
         match self {
@@ -129,7 +129,7 @@ impl Display for MapKind {
     }
 }
 
-/// Sizes of a map, apart from its name: also what a map inside another map looks like.
+/// Sizes of a map, apart from its name; also the shape of a map inside another map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapShape {
     /// The kernel's number; [`MapShape::kind`] says whether the engine has it.
@@ -291,7 +291,7 @@ impl Map {
         inner.check(false).map_err(|source| MapError::Inner(Box::new(source)))
     }
 
-    /// Whether it goes on with what a map of another object holds: one of the same name, types and sizes.
+    /// Whether it can take over the contents of a map of another object: one of the same name, types and sizes.
     pub fn goes_on(&self, before: &Map) -> bool {
         let same = (&self.name, &self.shape, &self.key_type, &self.value_type)
             == (&before.name, &before.shape, &before.key_type, &before.value_type);

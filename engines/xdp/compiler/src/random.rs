@@ -2,8 +2,9 @@
 //! Random programs that keep the rules, for tests of everything that carries programs out: arithmetic of all kinds,
 //! branches, loops, calls, the stack, the packet with its checks, maps. The same seed gives the same program.
 //!
-//! Those of [`program`] show what they have computed in their result. Those of [`for_card`] show it in the packet, for
-//! a card gives no more; they leave out what cards in RTL cannot do yet, and call what the core does by itself.
+//! Programs of [`program`] show their results in their return value. Programs of [`for_card`] show them in the packet,
+//! because a card gives no return value; they leave out features that cards in RTL lack, and call helpers that the core
+//! executes itself.
 
 mod card;
 
@@ -250,7 +251,7 @@ impl Writer {
 
     fn statement(&mut self, scope: Scope) {
         self.budget = self.budget.saturating_sub(1);
-        // Calls take r1 to r5 and give r0, so that they stand where all of these are numbers.
+        // Calls take r1 to r5 and give r0, so they are placed where all of these are numbers.
         let calls = scope.numbers.len() == ALL.len();
         match self.below(21) {
             0..6 => self.arithmetic(scope),
@@ -393,7 +394,7 @@ impl Writer {
         self.pointer(dst, (FRAME, -offset));
     }
 
-    /// Puts the address of a place into a register: it is so far behind what another one points to.
+    /// Writes the address of a place into a register, as an offset from the pointer in another one.
     fn pointer(&mut self, dst: u8, (base, offset): (u8, i16)) {
         self.push(mov(dst, Operand::Reg(reg(base))));
         let src = Operand::Imm(offset.into());
@@ -457,7 +458,7 @@ impl Writer {
         }
     }
 
-    /// A branch over what comes, taken when r0 is null.
+    /// A branch over the following code, taken if r0 is null.
     fn when_null(&mut self) -> usize {
         let right = Operand::Imm(0);
         self.push(Insn::Branch { cond: Cond::Eq, width: Width::W64, left: Reg::R0, right, offset: 0 })

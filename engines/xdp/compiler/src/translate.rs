@@ -30,7 +30,7 @@ pub struct Translated {
 /// A program in the form in which rows are made of it: optimized, with its helpers' code.
 ///
 /// # Errors
-/// What the form cannot say, or is too long.
+/// If the form cannot express the program, or it is too long.
 pub fn form(
     object: &Object,
     program: &Program,

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rows do what the program does: the interpreter of the intermediate form against that of rows, on the same packets,
-//! at each number of lanes. (That they do what the code before scheduling does, the back end proves of all that it
-//! makes.)
+//! at each number of lanes. (The back end itself proves, for all its output, that rows do what the code before
+//! scheduling does.)
 #![allow(clippy::unwrap_used)]
 
 mod common;

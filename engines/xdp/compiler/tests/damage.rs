@@ -61,7 +61,7 @@ struct Victim {
     numbers: Numbers,
 }
 
-/// Where a section's header is, what kind it says, and its bytes.
+/// The place of a section's header, its kind, and the section's bytes.
 #[derive(Clone, Copy)]
 struct Section {
     header: usize,
@@ -97,7 +97,7 @@ impl Victim {
         (0..count).map(section).collect()
     }
 
-    /// A number at which readers tend to fail, or a neighbour of what is there.
+    /// A number at which readers tend to fail, or a neighbour of the present one.
     fn number(&mut self, was: usize) -> u64 {
         let near = [1, 2, 4, 8, 16][self.numbers.below(5)];
         match self.numbers.below(8) {

@@ -212,7 +212,7 @@ fn arithmetic(numbers: &mut Numbers) -> Vec<Insn> {
                     dst,
                     src: dst,
                 },
-                // On to the end, which stands 40 slots behind at most: the place is put in later.
+                // A jump to the end, which is at most 40 slots ahead: the distance is filled in later.
                 _ => Insn::Branch { cond: conds[numbers.below(conds.len())], width, left: dst, right: src, offset: 0 },
             });
         }

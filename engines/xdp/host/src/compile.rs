@@ -38,10 +38,11 @@ struct Arguments {
     /// Print the rows of each program.
     #[arg(long)]
     rows: bool,
-    /// Run the rows of each program on the frames of this capture, from the first port, with maps that begin as the object says.
+    /// Run the rows of each program on the frames of this capture, from the first port, with maps that begin as the
+    /// object says.
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
-    /// Give a map so many entries in place of its own, as loaders do. Repeatable.
+    /// Set the number of entries of a map in place of its own, as loaders do. Repeatable.
     #[arg(long, value_name = "MAP=N", value_parser = entries)]
     entries: Vec<(String, u32)>,
     /// Only the program of this name.
@@ -77,7 +78,7 @@ fn entries(word: &str) -> Result<(String, u32), String> {
 /// Units of the card that maps are placed on: where each processor has a value, sixteen contexts of each unit do.
 const UNITS: u32 = 16;
 
-/// What to do about an input that should be an object.
+/// The way out in messages about an input that should be an object.
 const OBJECT: &str = "give an object, as `clang -target bpf -O2 -g -c` writes it from engines/xdp/programs/tx.c";
 
 /// Why a program was refused.
@@ -207,7 +208,7 @@ struct Accepted {
     compiled: Compiled,
     /// On a card for it alone.
     placement: Placement,
-    /// What cards in RTL cannot do of it.
+    /// Features of the program that cards in RTL lack.
     beyond: Vec<String>,
 }
 

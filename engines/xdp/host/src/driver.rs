@@ -144,7 +144,7 @@ impl XdpDriver {
         }
     }
 
-    /// Where the tables of routes lie on a card in hardware. All programs that look up routes share them.
+    /// The places of the tables of routes on a card in hardware. All programs that look up routes share them.
     fn route_tables(&self) -> Option<ir::Routes> {
         self.on_card().find_map(|(_, image)| image.layout.routes)
     }

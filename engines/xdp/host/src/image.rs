@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What groups of xdp units are loaded with.
+//! Images for groups of xdp units.
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::routes::{self, Routes};
 use crate::rows::RowImage;
 use crate::settings::{CardSettings, GroupSettings};
 
-/// What to do about a program that cannot be read.
+/// The way out in messages about a program that cannot be read.
 pub(crate) const PROGRAM: &str = "give a C source or an object, for example engines/xdp/programs/tx.c";
 
 /// A setting of the design that names something which the program does not have.
@@ -42,7 +42,7 @@ pub enum Program {
     Rows(Arc<RowImage>),
 }
 
-/// What a group of units is loaded with.
+/// The image of a group of units.
 #[derive(Debug, Clone)]
 pub struct XdpImage {
     /// The program.
@@ -71,7 +71,7 @@ impl XdpImage {
         }
     }
 
-    /// What a card in hardware is loaded with.
+    /// The image for a card in hardware.
     ///
     /// # Errors
     /// The program asks for something that a card in hardware cannot do.

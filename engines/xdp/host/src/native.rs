@@ -24,7 +24,7 @@ pub fn load(native: &mut dyn Native, units: u32, loaded: &Loaded) {
     }
 }
 
-/// What units of the mask run. Units that run the same program give it once each.
+/// The programs of the units in the mask, each program once.
 pub fn running(native: &mut dyn Native, units: u32) -> Vec<Loaded> {
     units_of(units).filter_map(|number| unit(native, number)?.loaded().cloned()).collect()
 }

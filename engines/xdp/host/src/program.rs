@@ -142,7 +142,7 @@ pub enum XdpError {
     NotInRtl {
         /// The object.
         path: PathBuf,
-        /// What it asks for, as a clause.
+        /// The feature that it needs, as a clause.
         what: String,
     },
 }
@@ -177,7 +177,7 @@ impl Table {
     }
 }
 
-/// What a loader sets in an object before Linux would see it, by name.
+/// The changes that a loader makes to an object before it loads it, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// New values of constants (`const volatile` in the source).
@@ -354,7 +354,7 @@ impl XdpProgram {
         translated.map_err(|source| XdpError::Rows { path: self.path.clone(), source: Box::new(source) })
     }
 
-    /// What a card in hardware is loaded with.
+    /// The image for a card in hardware.
     ///
     /// # Errors
     /// Rows cannot be made, or the program asks for something that a card in hardware cannot do.
@@ -422,7 +422,7 @@ pub(crate) fn unknown_map(path: &Path, object: &Object, table: Table, name: &str
     XdpError::Unknown { path: path.to_owned(), table, what: "map", name: name.to_owned(), there }
 }
 
-/// Compiles C source to an object; gives the compiler's warnings, too.
+/// Compiles C source to an object; also returns the compiler's warnings.
 ///
 /// # Errors
 /// The source does not compile.

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a design says of xdp units: `[units.xdp]` of each group, `[card.xdp]` of the whole card.
+//! The settings of xdp units in a design: `[units.xdp]` of each group, `[card.xdp]` of the whole card.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -266,7 +266,7 @@ fn the_service_lists_reads_and_changes_maps() {
     assert_eq!(error.kind, ErrorKind::Unsupported);
 }
 
-/// What programs in Rust see, who give bytes.
+/// The API for programs in Rust, which pass bytes.
 #[test]
 fn bytes_of_another_size_and_maps_that_are_gone_are_refused() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the host does with maps: what Linux offers it through bpf().
+//! The host's operations on maps, which Linux offers through bpf().
 
 use penstock_xdp_compiler::maps::MapKind;
 
@@ -20,7 +20,7 @@ impl Maps {
         self.map(id).values.read(&self.memory, place)
     }
 
-    /// Sets the value of a key. It has the form that [`Maps::get`] gives. Values of maps of maps are handles
+    /// Sets the value of a key, in the form that [`Maps::get`] returns. Values of maps of maps are handles
     /// ([`MapId::handle`]), those of program arrays the engine's numbers of programs, those of socket maps the sockets'
     /// queues, those of perf event arrays processors.
     ///
@@ -35,7 +35,7 @@ impl Maps {
         if value.len() != map.values.host_bytes() {
             return Err(Errno::Invalid);
         }
-        // Linux looks at a value before its place in a hash table, and behind it in an array.
+        // Linux checks a value before its place in a hash table, and after it in an array.
         let first = matches!(map.index, Index::Hash(_));
         if first {
             self.admit(id, value)?;
@@ -74,8 +74,8 @@ impl Maps {
         self.map_mut(id).remove(key)
     }
 
-    /// All keys: of arrays ascending, of tries each prefix behind those that are part of it, of hash tables in no order
-    /// to rely on.
+    /// All keys: of arrays ascending, of tries each prefix after those that are part of it, of hash tables in no
+    /// particular order.
     pub fn keys(&self, id: MapId) -> Vec<Vec<u8>> {
         self.map(id).keys()
     }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! One map: its index, its values, and what Linux says to each operation on a map of its kind.
+//! One map: its index, its values, and Linux' result for each operation on a map of its kind.
 
 use penstock_xdp_compiler::maps::{MapKind, MapShape};
 
@@ -12,7 +12,7 @@ pub enum Store {
     Any,
     /// Only a new one.
     New,
-    /// Only one that is there.
+    /// Only an existing entry.
     Existing,
 }
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! All that programs reach: 4 GiB of addresses of which only what is used takes memory.
 //!
-//! Native code masks each address to 32 bits. All of the 4 GiB can be read and written, and the guard behind takes what
-//! an access at the last address reaches beyond, so no program, right or wrong, touches anything else of the process or
-//! stops it.
+//! Native code masks each address to 32 bits. All of the 4 GiB can be read and written, and the guard after it catches
+//! the part of an access at the last address that reaches beyond. No program, right or wrong, can therefore touch other
+//! memory of the process or stop it.
 
 use std::ptr::NonNull;
 

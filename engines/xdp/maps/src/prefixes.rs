@@ -19,7 +19,7 @@ pub struct Prefixes {
     /// By length and bits; those behind the prefix are 0.
     table: Hash,
     key_bytes: usize,
-    /// By place, the key as it was given: bits behind the prefix may be set, and are kept for the host.
+    /// By place, the original key: bits after the prefix may be set, and are kept for the host.
     given: Vec<u8>,
     /// How many prefixes of each length there are.
     counts: Vec<u32>,
@@ -89,7 +89,7 @@ impl Prefixes {
         Ok(())
     }
 
-    /// All keys as they were given, in Linux' order: each prefix behind those that are part of it.
+    /// All original keys, in Linux' order: each prefix after those that are part of it.
     pub fn keys(&self) -> Vec<Vec<u8>> {
         let places = self.table.iter().map(|(_, place)| place as usize * self.key_bytes);
         let mut keys: Vec<_> = places.map(|at| self.given[at..at + self.key_bytes].to_vec()).collect();
@@ -102,7 +102,7 @@ impl Prefixes {
         if len < self.counts.len() { Ok(len) } else { Err(Errno::Invalid) }
     }
 
-    /// The key without what is behind its prefix.
+    /// The key without the bits after its prefix.
     fn cut(&self, key: &[u8]) -> Result<([u8; MAX_KEY], usize), Errno> {
         let len = self.len_of(key)?;
         let mut cut = [0; MAX_KEY];

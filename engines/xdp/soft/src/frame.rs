@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What goes into a run of a program and what comes out.
+//! The input and the output of a run of a program.
 
 use crate::ProgramId;
 

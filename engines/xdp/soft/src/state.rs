@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What native code and helpers share while a program runs.
+//! The state that native code and helpers share while a program runs.
 
 use std::mem::offset_of;
 
@@ -13,7 +13,7 @@ use penstock_unit::Log;
 
 /// Where the frame's buffer is.
 pub const BUFFER: u32 = 0x0001_0000;
-/// Where a frame's first byte lies when its program begins.
+/// The place of a frame's first byte when its program begins.
 pub const HEADROOM: u32 = 256;
 /// Up to here the buffer holds a frame; behind it Linux keeps its own.
 pub const BUFFER_END: u32 = 3776;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Bare execution: what RFC 9669 says, as conformance.py computes it, and how wrong programs end.
+//! Bare execution: the results of RFC 9669, as conformance.py computes them, and the ends of wrong programs.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../compiler/tests/common/mod.rs"]

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cases for bare execution: each instruction with operands at the corners, and what RFC 9669 says comes out, in
-Python's integers.
+"""Cases for bare execution: each instruction with operands at the corners, and the results of RFC 9669, in Python's
+integers.
 
 A line `program NAME CODE` is followed by its runs: `run MEMORY R0 MEMORY-AFTERWARDS`, all in hex ("-" is no bytes).
 """
@@ -138,7 +138,7 @@ PAIR = (load(8, 0, 1, 0), load(8, 3, 1, 8))
 
 
 def computed(function: Callable[[int, int, int], int], a: int, b: int, bits: int) -> int:
-    """What an operation of that many bits gives, the upper ones cleared."""
+    """The result of an operation of that many bits, with the upper bits cleared."""
     cut = (1 << bits) - 1
     return function(a & cut, b & cut, bits) & cut
 

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What an engine has beside the kernel: processors, targets of redirections, records to the host, the clock, routes.
+//! Features that the engine has and the kernel lacks: processors, targets of redirections, records to the host, the
+//! clock, routes.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The frame says in byte 0 which record is sent, in byte 1 how long it is; it goes back with what the helper gave from byte 8 on. Records are copies of
- * the frame from byte 16 on. */
+/* Byte 0 of the frame selects the record to send, byte 1 its length; the frame goes back with the helper's result
+ * from byte 8 on. Records are copies of the frame from byte 16 on. */
 #include <packet.h>
 
 struct {

@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel's samples need beyond the headers that are installed: names that a kernel's tree has, or the vmlinux.h that bpftool makes of a
- * running kernel. With it they are compiled as any XDP program is. */
+/* Definitions for the kernel's samples that the installed headers lack: names from a kernel's tree, or from the
+ * vmlinux.h that bpftool makes of a running kernel. With it the samples compile like any XDP program. */
 #ifndef PENSTOCK_VMLINUX_H
 #define PENSTOCK_VMLINUX_H
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The program between [`crate::ir`] and rows: lane operations on variables, in long runs with exits on the way.
 //!
-//! It is not in static single assignment: a variable is what will have one register, and may be written in several
-//! places. A guarded node leaves its variable as it was when its guard does not hold.
+//! It is not in static single assignment: a variable will have one register, and may be written in several places. A
+//! guarded node leaves its variable unchanged if its guard does not hold.
 
 use crate::insn::{Cond, Width};
 use crate::ir::{Adjust, Special};
@@ -75,7 +75,7 @@ pub struct Node {
     pub guard: Option<When>,
     /// For a request: the packet and stack bytes that it accesses itself.
     pub reach: Vec<Touch>,
-    /// Where in the checked program it comes from.
+    /// Its place in the checked program.
     pub slot: usize,
 }
 
@@ -180,7 +180,7 @@ impl Node {
         }
     }
 
-    /// Whether the node behind it never comes.
+    /// Whether the next node is never reached.
     pub fn ends(&self) -> bool {
         self.guard.is_none() && matches!(self.op, Do::Jump(_) | Do::Exit(_))
     }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What has to come before what in a block.
+//! The order constraints between the operations of a block.
 
 use std::collections::HashMap;
 
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The node that is being looked at comes after another.
+    /// The present node comes after another.
     fn after(&mut self, on: usize, (strict, guardable): (bool, bool)) {
         let Some(deps) = self.graph.before.last_mut() else { return };
         match deps.iter_mut().find(|dep| dep.on == on) {

@@ -38,8 +38,8 @@ pub fn reuse(code: &mut Code) {
     }
 }
 
-/// Whether what a node gives depends on nothing but what it reads, and that lasts: memory changes, and so does where
-/// the packet is.
+/// Whether the result of a node depends only on its inputs and stays valid: memory changes, and so does the packet's
+/// place.
 fn lasts(node: &Node) -> bool {
     node.is_pure() && node.guard.is_none() && !matches!(node.op, Do::Load { .. }) && !node.reads_packet_place()
 }

@@ -85,8 +85,8 @@ fn rivals(code: &Code) -> Vec<VarSet> {
     rivals
 }
 
-/// Moves a variable to the stack, so many bytes from its lowest one. Gives the short-lived variables that stand for it
-/// now.
+/// Moves a variable to the stack, at an offset in bytes from its lowest byte. Returns the short-lived variables that
+/// replace it.
 fn spill(code: &mut Code, var: Var, offset: u32) -> Vec<Var> {
     let place = At { base: Src::Zero, offset: offset.cast_signed() };
     let bytes = Bytes { count: SLOT_BYTES as u8, swap: false };

@@ -5,7 +5,7 @@
 use super::reader::{header_length, part, word};
 use super::{Btf, BtfError, TypeId};
 
-/// Where an instruction comes from.
+/// The source place of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub file: String,

@@ -53,7 +53,7 @@ impl Bank {
         Ok((descriptor, Array { address, stride: stride * ROW_BYTES, entries, per_context: 0, banks }))
     }
 
-    /// Rows of a map with keys, in which each of so many processors has a value of its own if the kind says so: its
+    /// Rows of a map with keys, in which each of the given processors has its own value if the kind requires it: its
     /// descriptor.
     pub fn keys(&mut self, kind: MapKind, shape: &MapShape, processors: u32) -> Result<[u32; 5], String> {
         let number = match kind {

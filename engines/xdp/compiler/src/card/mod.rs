@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where the maps of an object lie on a card in RTL, and what a host writes to make them (engines/xdp/maps.md).
+//! The layout of an object's maps on a card in RTL, and the host's writes that create them (engines/xdp/maps.md).
 //!
 //! Values of single contexts and small constants lie in the unit, all other maps in the card's banks. If there is no
 //! room or no hardware for a map, the placement records the reason, and only programs that use the map are refused.
@@ -7,11 +7,11 @@
 //! Beside the object's maps there are *hidden* ones, that the code of helpers works with. They are placed first, and
 //! have the highest numbers.
 //!
-//! Groups of units that run programs of their own share a card's banks and numbers: each group's maps are placed in the
-//! [`Room`] that those before have left. The routes are the card's, so all groups ask the same tables.
+//! Groups of units with their own programs share a card's banks and numbers: each group's maps are placed in the
+//! [`Room`] that the earlier groups have left. The routes belong to the card, so all groups use the same tables.
 //!
-//! A program that takes the place of one that runs ([`Before`]) has maps of the same name, types and sizes where that
-//! one has them, and room for the others beside all that is there.
+//! A program that replaces a running one ([`Before`]) keeps the places of its maps of the same name, types and sizes,
+//! and gets room for the others beside all existing maps.
 
 mod bank;
 pub mod ring;
@@ -46,8 +46,7 @@ pub struct CardMap {
     pub number: u32,
     /// Its descriptor, lowest word first.
     pub descriptor: [u32; 5],
-    /// Addresses and what is there before the program runs: of global variables, of program arrays and of arrays of
-    /// maps.
+    /// Addresses and initial contents: of global variables, of program arrays and of arrays of maps.
     pub contents: Vec<(u32, Vec<u8>)>,
     /// Keys and values that are there before: of hashes of maps.
     pub entries: Vec<(Vec<u8>, Vec<u8>)>,
@@ -105,8 +104,8 @@ impl Room {
         room
     }
 
-    /// Places so many hidden maps beside those of an object, `own` of which are to come; gives them, and what `place`,
-    /// which is told their first number, says of them.
+    /// Places hidden maps beside those of an object, `own` of which are still to come. Returns them, and the result of
+    /// `place`, which gets their first number.
     fn hidden<T, const COUNT: usize>(
         &mut self,
         object: &Object,
@@ -231,9 +230,9 @@ pub struct NoProgram {
     pub name: String,
 }
 
-/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them: on a
-/// card for it alone. `processors`: how many have values of their own: the contexts of all units up to the last one
-/// that runs the programs.
+/// Places the maps of an object, and the maps needed by the helpers of these numbers, which its programs call, on a
+/// card for this object alone. `processors`: the number of processors with values of their own, which are the contexts
+/// of all units up to the last one that runs the programs.
 pub fn place(object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Placement {
     place_in(&mut Room::default(), object, helpers, processors, None)
 }
@@ -397,7 +396,7 @@ struct Unit {
     pieces: Vec<(u32, Vec<u8>)>,
 }
 
-/// Each access of a map's value lies in one row of so many bytes.
+/// Each access of a map's value is within one row of this many bytes.
 const UNIT_ROW: u32 = 16;
 
 impl Unit {
@@ -432,8 +431,8 @@ impl Array {
     }
 }
 
-/// The seed of a simulated card's hash, a word for each `SEED_AT`: the same in each run, so that it can be repeated. Do
-/// not use it on a card that receives frames from others: anybody who knows the seed can choose keys that collide.
+/// The seed of a simulated card's hash, a word for each `SEED_AT`: the same in each run, so that runs can be repeated.
+/// Do not use it on a card that receives frames from others: anybody who knows the seed can choose keys that collide.
 pub fn repeatable_seed() -> [u64; 17] {
     let mut state = 0u64;
     std::array::from_fn(|_| {

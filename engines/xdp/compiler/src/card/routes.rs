@@ -26,7 +26,7 @@ pub(crate) const GATEWAY_AT: i32 = 16;
 /// Bytes of an interface: state and MAC; MTU.
 pub const INTERFACE_BYTES: u32 = 16;
 pub(crate) const MTU_AT: i32 = 8;
-/// States of an interface: it is there, and packets that come on it are forwarded.
+/// States of an interface: it exists, and packets that arrive on it are forwarded.
 pub(crate) const THERE: u16 = 1;
 pub(crate) const FORWARDS: u16 = 2;
 

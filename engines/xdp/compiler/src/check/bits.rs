@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known of each bit of a number.
+//! The known bits of a number.
 
 /// A set of numbers: all that have the bits of `value` at each position that `unknown` leaves clear. `value & unknown`
 /// is 0.

@@ -113,9 +113,8 @@ impl Paths<'_> {
         Ok(left)
     }
 
-    /// Callers must leave enough of the stack to the program that is called. Its end is that of the function which
-    /// calls it: then the function's caller goes on, with a result that nobody knows and with a packet that may have
-    /// moved.
+    /// Callers must leave enough of the stack to the called program. Its end is the end of the function that calls it:
+    /// the function's caller then goes on, with an unknown result and with a packet that may have moved.
     fn tail_call(&self) -> Result<Option<(usize, Box<State>)>, Rule> {
         if let Some((_, slot)) = self.path.state.records.first() {
             return Err(Rule::RecordTailCall(self.program.place(*slot).slot));

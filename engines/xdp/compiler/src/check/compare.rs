@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a comparison of two numbers tells: whether it can come out only one way, and what holds when it came out.
+//! The facts that a comparison of two numbers gives: whether it has only one possible result, and what holds for each
+//! result.
 
 use super::bits::Bits;
 use super::scalar::{Range, Scalar};
@@ -39,7 +40,7 @@ impl Cond {
     }
 }
 
-/// How the comparison comes out, if it can only come out one way.
+/// The result of the comparison, if it has only one possible result.
 pub fn decided(cond: Cond, width: Width, left: &Scalar, right: &Scalar) -> Option<bool> {
     let (a, b) = (left.range(width), right.range(width));
     let (x, y) = (left.bits(width), right.bits(width));

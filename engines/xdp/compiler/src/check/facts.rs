@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the checker found out, for the passes behind it: by instruction, what holds on all paths that come there.
+//! The checker's results for later passes: for each instruction, the facts that hold on all paths to it.
 
 use std::collections::BTreeSet;
 

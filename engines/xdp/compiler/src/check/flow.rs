@@ -11,7 +11,7 @@ use crate::object::Program;
 /// A rule that is broken, and the slot.
 pub(super) type Broken = (usize, Rule);
 
-/// Where paths come together: states are compared there.
+/// Points where paths meet: the checker compares states there.
 pub(super) fn joins(program: &Program) -> Vec<bool> {
     let mut joins = vec![false; program.code.len()];
     for (slot, insn) in program.code.iter() {

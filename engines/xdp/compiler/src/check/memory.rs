@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Loads and stores: what may be reached through a pointer, and what is found there.
+//! Loads and stores: the memory that a pointer may reach, and the loaded values.
 
 use super::arith::extend;
 use super::error::{Known, Rule};

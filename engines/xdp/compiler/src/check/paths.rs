@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The walk along all paths, depth first, and where it can be cut short.
 //!
-//! Where paths come together, states are kept. A path that comes there with a state that a kept one covers, whose own
-//! paths have all come to their ends, ends there. Only what was read after the kept state counts: each path marks what
-//! it reads, back to where it was written. A path that comes to a state that is on the path itself goes in a circle.
+//! Where paths meet, the checker keeps states. A path ends there if a kept state covers its state and all paths of the
+//! kept state have ended. Only values that were read after the kept state count: each path marks the values that it
+//! reads, back to where they were written. A path that reaches a state of its own is in a circle.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ pub(super) struct Path {
     jumps: usize,
 }
 
-/// How a path goes on behind an instruction.
+/// The continuation of a path after an instruction.
 pub(super) enum Next {
     Slot(usize),
     /// On, and to the jump's target with that state.
@@ -232,7 +232,7 @@ impl<'a> Paths<'a> {
         path.jumps = 0;
     }
 
-    /// A path ends here after so many more instructions, so the states on it are complete.
+    /// A path ends here after this many more instructions, so the states on it are complete.
     fn end(&mut self, behind: usize) {
         let mut longest = self.path.insns + behind;
         let mut next = self.path.parent;

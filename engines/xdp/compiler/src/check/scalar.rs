@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known of a number: its bits, and its range, signed and unsigned, as 64 bits and as the lower 32.
+//! Facts about a number: its bits, and its range, signed and unsigned, as 64 bits and as the lower 32.
 
 use super::bits::Bits;
 use crate::insn::{Size, Width};

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known at one point of one path: registers and stacks of the functions that are being run.
+//! The facts at one point of one path: registers and stacks of the active functions.
 
 use std::rc::Rc;
 
@@ -56,7 +56,7 @@ pub struct Frame {
     pub regs: [Value; Reg::COUNT],
     /// By distance from the end: slot 0 is at -8.
     pub stack: Vec<StackSlot>,
-    /// Where its caller goes on.
+    /// The place where its caller goes on.
     pub returns_to: usize,
     /// Which of the program's functions it is.
     pub function: usize,

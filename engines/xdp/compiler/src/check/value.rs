@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a register or a stack slot may hold.
+//! The possible contents of a register or a stack slot.
 
 use super::scalar::Scalar;
 
@@ -127,7 +127,7 @@ impl Value {
 pub struct Ids(Vec<(u32, u32)>);
 
 impl Ids {
-    /// Whether the one can stand for the other, given what was said before.
+    /// Whether one value covers the other, given the facts so far.
     fn agree(&mut self, old: u32, new: u32) -> bool {
         if old == 0 {
             return new == 0;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_csum_diff`: the Internet checksum of what comes, less that of what goes, folded to 16 bits as Linux does since
-//! 6.14.
+//! `bpf_csum_diff`: the Internet checksum of the new bytes, less that of the old ones, folded to 16 bits as Linux does
+//! since 6.14.
 //!
 //! A sum in one's complement may be taken over words of any multiple of 16 bits. Those of 48 bits are the widest that
 //! are added up in 64 bits without an overflow, whatever a program can reach; carries come back in at the end. Such a

@@ -86,8 +86,8 @@ pub(super) fn lookup(routes: Routes, key_at: i64, query: Place, bytes: Arg, flag
     })
 }
 
-/// Goes on when packets that come on that interface are forwarded; gives the blocks where they are not, and what is
-/// given then.
+/// Goes on if packets that arrive on that interface are forwarded; returns the blocks for the other case, and the
+/// result there.
 fn forwards(w: &mut Writer, routes: Routes, ifindex: Arg, flags: Arg) -> [(usize, Arg); 3] {
     let beyond = w.when(Cond::Lt, ifindex, Arg::Const(routes.interfaces.entries.into()));
     let address = routes.interfaces.address_of(ifindex, &mut |op| w.value(op));
@@ -149,7 +149,7 @@ fn answer(w: &mut Writer, routes: Routes, query: &Query, hop: Arg, flags: Arg) {
     w.go(skipped);
     w.jump(through, &[]);
     w.go(through);
-    // What Linux says of the length: the MTU, when it has looked at it.
+    // Linux' result for the length: the MTU, if it has checked the length.
     let (end, []) = w.block();
     let unasked = w.when(Cond::Ne, length, ZERO);
     query.store(w, LENGTH, 2, mtu);

@@ -3,8 +3,8 @@
 //! the hardware needs nothing for it: a call becomes what its file here writes in its place, in the intermediate form,
 //! and the passes then see through it.
 //!
-//! The card itself carries out the remaining calls: lookups, updates, deletions. Each file says what a helper gives;
-//! Linux judges it (tests/ir.rs, on tests/objects/helpers.c).
+//! The card itself executes the remaining calls: lookups, updates, deletions. Each file defines the results of a
+//! helper; tests compare them with Linux (tests/ir.rs, on tests/objects/helpers.c).
 
 pub mod atomic;
 mod bytes;
@@ -283,8 +283,8 @@ impl Expander<'_> {
         Some(Targets { map: map?, array: self.around.layout.array(map?)?, kind: self.kind(map)? })
     }
 
-    /// Where so many bytes, a multiple of 8, stand while a helper's code or a request needs them: below the program's
-    /// stack. Their distance from the stack's end. `what` is for the message.
+    /// Reserves a number of bytes, a multiple of 8, for a helper's code or a request, below the program's stack.
+    /// Returns their distance from the stack's end. `what` is for the message.
     fn stack_at(&mut self, bytes: u32, what: &str) -> Option<i64> {
         let below = self.own_stack + bytes;
         if below > isa::SIZE_STACK {

@@ -11,8 +11,8 @@ use crate::ir::{Arg, BinOp, Place, Ring, Space, Special};
 
 /// Flags of records: whether the host is woken. It looks by itself.
 const WAKE_FLAGS: u64 = 3;
-/// Flags of `bpf_perf_event_output`: the queue, or this for the processor's own; and how many bytes of the frame come
-/// behind the data.
+/// Flags of `bpf_perf_event_output`: the queue, or this value for the processor's own; and the number of bytes of the
+/// frame that follow the data.
 const INDEX: u64 = 0xFFFF_FFFF;
 const FRAME_BYTES: u64 = 0xF_FFFF << 32;
 /// The longest event.

@@ -22,7 +22,7 @@ pub(super) const RESULT: u64 = 3;
 pub(super) const BROADCAST: u64 = 8;
 const DEVICE_FLAGS: u64 = RESULT | BROADCAST | 16;
 
-/// Where an entry of sockets says, in four bytes, whether there is one.
+/// The place where an entry of sockets has its presence flag, four bytes.
 pub const SOCKET_AT: u32 = 4;
 
 /// The flags that `bpf_redirect_map` takes with maps of a kind.
@@ -47,7 +47,7 @@ impl Targets {
         if self.kind == MapKind::Xskmap { SOCKET_AT.cast_signed() } else { 0 }
     }
 
-    /// The address of an entry, and the word that says whether it is there.
+    /// The address of an entry, and its presence word.
     fn entry(&self, w: &mut Writer, number: Arg) -> (Arg, Arg) {
         let address = self.array.address_of(number, &mut |op| w.value(op));
         let there = w.load(Space::Map(self.map), address, self.there_at(), 4);

@@ -11,7 +11,7 @@ pub(super) struct Writer<'a> {
     program: &'a mut Program,
     /// The block that is being filled.
     at: usize,
-    /// The block behind the code; it takes what the instruction gave.
+    /// The block after the code; it receives the instruction's result.
     behind: usize,
     slot: usize,
 }

@@ -119,8 +119,7 @@ impl Fields {
     }
 }
 
-/// Decodes the instruction that begins with `slot`. `second` is the slot behind it, which only a 64-bit immediate load
-/// looks at.
+/// Decodes the instruction that begins with `slot`. `second` is the next slot, which only a 64-bit immediate load uses.
 pub fn decode(slot: [u8; 8], second: Option<[u8; 8]>) -> Result<Insn, DecodeError> {
     let fields = Fields::new(slot);
     match fields.opcode & 7 {

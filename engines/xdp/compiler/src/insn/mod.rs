@@ -277,7 +277,7 @@ impl Insn {
         }
     }
 
-    /// Whether the instruction behind it may come next.
+    /// Whether the next instruction in order may follow.
     pub fn falls_through(self) -> bool {
         !matches!(self, Insn::Exit | Insn::Jump { .. })
     }

@@ -35,7 +35,8 @@ const MAX_STEPS: usize = 1_000_000;
 pub struct Memory {
     buffer: Vec<u8>,
     stack: [u8; STACK_BYTES],
-    /// Where in the buffer the metadata begins, the packet begins, and behind its last byte.
+    /// Offsets in the buffer of the metadata's beginning, of the packet's beginning, and of the byte after its last
+    /// one.
     meta: i64,
     data: i64,
     end: i64,
@@ -197,7 +198,7 @@ pub enum Next {
 /// Carries a program out.
 ///
 /// # Errors
-/// What a program does that the form does not allow.
+/// If the program does something that the form does not allow: the reason.
 pub fn run(program: &Program, memory: &mut Memory, world: &mut dyn World) -> Result<Outcome, Stop> {
     let mut run = Run { memory, world, values: vec![None; program.values as usize], slot: 0, steps: 0 };
     let mut at = BlockId(0);

@@ -18,7 +18,7 @@ pub struct Array {
     pub entries: u32,
     /// From the values of one context of a unit to those of the next; 0: all share them.
     pub per_context: u32,
-    /// Neighbours lie in different banks; None: one behind the other.
+    /// Neighbours are in different banks; None: one after the other.
     pub banks: Option<Banks>,
 }
 
@@ -49,7 +49,7 @@ impl Routes {
     }
 }
 
-/// A ring of records to the host (card/ring.rs says what is in it).
+/// A ring of records for the host (card/ring.rs defines its format).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ring {
     /// Of its counters.

@@ -160,7 +160,7 @@ pub enum Op {
         swap: bool,
         value: Arg,
     },
-    /// The place has 4 or 8 bytes. Gives what was there before. `expected` is what compare-and-exchange compares with.
+    /// The place has 4 or 8 bytes. Returns the old value. Compare-and-exchange compares with `expected`.
     Atomic {
         op: AtomicOp,
         place: Place,
@@ -200,7 +200,7 @@ pub struct Inst {
     pub op: Op,
     /// None: it gives nothing, or nobody wants it.
     pub result: Option<ValueId>,
-    /// Where in the checked program it comes from, for messages.
+    /// Its place in the checked program, for messages.
     pub slot: usize,
 }
 
@@ -222,8 +222,8 @@ pub enum End {
         b: Arg,
         then: Edge,
         otherwise: Edge,
-        /// It asks whether that many bytes of the packet are there, from its beginning on; `true`: they are there when
-        /// it is taken.
+        /// The branch tests for this many bytes of the packet, from its beginning on; `true`: they exist if the branch
+        /// is taken.
         packet_check: Option<(u32, bool)>,
     },
     /// The program ends with this verdict, in the lower 32 bits.

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Whether a program is well formed: what every pass may rely on and must leave behind.
+//! Whether a program is well formed: the properties that every pass may rely on and must preserve.
 
 use super::{Arg, BlockId, Edge, End, Inst, Op, Order, Place, Program, Special, ValueId};
 use crate::check::Gives;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Operands and edges, wherever they stand: what every pass walks over.
+//! Iterates over operands and edges in all kinds of instructions, for every pass.
 
 use super::{Arg, BinOp, Block, BlockId, Edge, End, Op, Place, Program, Special, ValueId};
 use crate::insn::Width;

@@ -155,8 +155,8 @@ impl Elf {
     }
 }
 
-/// Where the last part of a file ends, by its own header and table of sections (ELF-64 Object File Format 1.5, sections
-/// 3 and 6); of what is no 64-bit little-endian ELF file, 0.
+/// The end of the last part of a file, by its own header and table of sections (ELF-64 Object File Format 1.5, sections
+/// 3 and 6); 0 if the file is not 64-bit little-endian ELF.
 fn extent(data: &[u8]) -> u64 {
     const HEADER: u64 = 64;
     const SECTION: u64 = 64;

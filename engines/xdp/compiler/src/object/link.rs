@@ -256,7 +256,7 @@ impl Linker<'_> {
     }
 }
 
-/// Whether the first slot of some bytes is an instruction on its own: a cheap look at what a function begins with.
+/// Whether the first slot of some bytes is an instruction by itself: a cheap check of the beginning of a function.
 pub(super) fn begins_with_insn(bytes: &[u8]) -> bool {
     let (slots, _) = bytes.as_chunks::<SLOT_BYTES>();
     slots.first().is_some_and(|first| decode(*first, slots.get(1).copied()).is_ok())

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Passes that make a program smaller and leave what it does: each in a file of its own, all of them in turn until none
-//! finds anything.
+//! Passes that make a program smaller and keep its behaviour: each has its own file, and all run in turn until none of
+//! them changes anything.
 //!
 //! The back end keeps these tasks: to carry out operations and loads before the branches that guard them (loads of the
 //! packet and the stack never fault, and it knows the free lanes), to guard short sides instead of branching, and to

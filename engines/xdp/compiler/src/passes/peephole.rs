@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What passes share that look at one instruction and what its operands are made of.
+//! Shared helpers of passes that look at one instruction and its operands.
 
 use super::dead;
 use super::known::Known;
@@ -92,7 +92,7 @@ impl Context {
 /// A rule: the replacement of an operation. None: it stays.
 pub(super) type Rule = fn(&Context, &Op) -> Option<New>;
 
-/// Applies a rule to all instructions until none is left to which it applies, and drops what nobody wants then.
+/// Applies a rule to all instructions until it applies nowhere, and then drops unused results.
 pub(super) fn run(program: &mut Program, rule: Rule) -> bool {
     /// No chain of rules is longer.
     const CHAIN: usize = 8;

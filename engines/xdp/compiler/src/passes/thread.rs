@@ -54,7 +54,7 @@ fn is_short(block: &Block, copies: usize) -> bool {
     block.insts.is_empty() || copies < COPIES && block.insts.len() <= COPIED && block.insts.iter().all(plain)
 }
 
-/// How the branch at the end of the block to which an edge leads comes out for those that come that way.
+/// The result of the branch at the end of an edge's target block, for paths along that edge.
 fn outcome(program: &Program, known: &Known, from: BlockId, index: usize, edge: &Edge) -> Option<bool> {
     let block = program.block(edge.to);
     let End::Branch { cond, width, a, b, .. } = &block.end else { return None };

@@ -215,8 +215,8 @@ impl Proof<'_> {
         };
         let all: Vec<&Acting> = acting().filter(|it| has_effect(&it.op)).collect();
         together(&all, touched, leaves)?;
-        // Stores first, a request and what moves the packet last: `together` keeps apart what that order would matter
-        // for.
+        // Stores come first, requests and moves of the packet last: `together` separates operations for which that
+        // order matters.
         for Acting { op, when, .. } in all.iter().filter(|it| matches!(it.op, Do::Store { .. })) {
             context.state.store(*op, *when, values);
         }
@@ -278,7 +278,8 @@ fn together(all: &[&Acting], touched: &[Touched], leaves: bool) -> Result<(), Wh
                 }
             }
             Do::Request { asks, answer, .. } => {
-                // Its context goes on with the answer, and what it reaches is its context's only while that is there.
+                // The context goes on with the answer, and the memory that the answer points to is valid only until
+                // then.
                 let held = leaves && (answer || !touched.is_empty());
                 let redirects = others().any(|other| matches!(other.op, Do::Redirect { .. }));
                 let meets = |touched: &Touched| {
@@ -286,7 +287,7 @@ fn together(all: &[&Acting], touched: &[Touched], leaves: bool) -> Result<(), Wh
                         extent(&other.op).is_some_and(|(it, other)| it == touched.window && other.meets(touched.extent))
                     })
                 };
-                // Another program finds all as it is, or nothing happens behind it.
+                // Another program finds the whole state unchanged, or nothing happens afterwards.
                 let calls =
                     matches!(asks, Asks::TailCall) && others().any(|other| !matches!(other.op, Do::Args { .. }));
                 if held || redirects || calls || touched.iter().any(meets) {

@@ -106,8 +106,8 @@ impl State {
         values.of(Term::Result(op, vec![]))
     }
 
-    /// Moves the packet; gives the result. Bytes may move and be cleared, so all that was stored counts, and nothing is
-    /// known behind it.
+    /// Moves the packet and returns the result. Bytes may move and be cleared, so all earlier stores count, and nothing
+    /// is known afterwards.
     pub fn adjust(&mut self, op: Operation, values: &mut Values) -> Val {
         let seen = self.packet.seen(Extent(None), values);
         let id = values.of(Term::Done(op, None, vec![self.adjusted, self.asked, seen]));
@@ -151,7 +151,7 @@ pub fn extent(op: &Operation) -> Option<(Window, Extent)> {
 }
 
 impl Values {
-    /// Whether the outside has been told the same; `on`: the program goes on, and will see its stack and arguments
+    /// Whether both have had the same external effects; `on`: the program goes on, and will see its stack and arguments
     /// again.
     pub fn same_outside(&mut self, a: &State, b: &State, on: bool) -> Result<(), Why> {
         let all = Extent(None);

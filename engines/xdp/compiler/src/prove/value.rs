@@ -45,9 +45,9 @@ pub enum Term {
     Begin(u8),
     /// With the last move of the packet.
     Special(Special, Option<Val>),
-    /// The n-th look at the clock, behind that request.
+    /// The n-th read of the clock, after that request.
     Clock(Special, u32, Val),
-    /// A result; of a load with what was stored there, of requests and moves of the packet with what came before.
+    /// A result: of a load with the earlier stores there, of requests and moves of the packet with the earlier ones.
     Result(Operation, Vec<Val>),
     /// Something that is done when a comparison comes out so.
     Done(Operation, Option<When>, Vec<Val>),

@@ -31,7 +31,7 @@ pub fn for_card(object: &Object, seed: u64) -> Result<Program, CodeError> {
 }
 
 impl Writer {
-    /// A branch over what comes, taken unless the packet has so many bytes.
+    /// A branch over the following code, taken unless the packet has this many bytes.
     pub(super) fn unless(&mut self, bytes: i16) -> usize {
         self.push(mov(1, Operand::Reg(reg(DATA))));
         self.push(Insn::Alu { op: AluOp::Add, width: Width::W64, dst: Reg::R1, src: Operand::Imm(bytes.into()) });

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a lane can do, whatever its operands are: registers in a row, variables before registers are given out.
+//! The operations of a lane, for any kind of operand: registers in a row, variables before register allocation.
 
 use super::{Lanes, Second, isa};
 use crate::insn::{AtomicOp, Cond, Width};
@@ -308,7 +308,7 @@ impl<P> Asks<P> {
         }
     }
 
-    /// Where the key's first bytes lie.
+    /// The place of the key's first bytes.
     pub fn key(&self) -> Option<&Key<P>> {
         match self {
             Asks::Lookup { key, .. } | Asks::Update { key, .. } | Asks::Delete { key, .. } => key.as_ref(),

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is around a program in tests: maps as plain lists, and the helpers that need no machine.
+//! The environment of a program in tests: maps as plain lists, and the helpers that need no machine.
 
 use std::collections::BTreeMap;
 
@@ -167,7 +167,7 @@ impl Plain {
         self.entries[map as usize].iter().map(|(key, _)| key.clone()).collect()
     }
 
-    /// All that is in the maps, and what was told.
+    /// The contents of all maps, and the external effects.
     pub fn contents(&self) -> Left {
         Left {
             keys: (0..self.maps.len() as u32).map(|map| self.keys(map)).collect(),

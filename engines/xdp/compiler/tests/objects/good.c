@@ -207,7 +207,7 @@ struct {
   __uint(max_entries, 4);
 } tallies SEC(".maps");
 
-/* Values that are changed where they lie, and such as only look like it. */
+/* Values that are changed in place, and some that only look like it. */
 SEC("xdp") int counted(struct xdp_md *ctx) {
   __u8 *data = frame_start(ctx);
   if ((void *)(data + 54) > frame_end(ctx)) return XDP_PASS;
@@ -353,7 +353,7 @@ SEC("xdp") int moved_number(struct xdp_md *ctx) {
   return (before * 3 ^ behind) & 3;
 }
 
-/* Ways come together behind two moves. */
+/* Ways meet after two moves. */
 #define EITHER(name, up)                                            \
   SEC("xdp") int name(struct xdp_md *ctx) {                         \
     __u8 *data = frame_start(ctx);                                  \

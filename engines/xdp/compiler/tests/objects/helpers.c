@@ -91,7 +91,7 @@ DIFFERENCE(differ_none, 0, 0, packet[3] << 24 | packet[2])
 DIFFERENCE(differ_any, packet[7] & 60, packet[8] & 60, packet[9] & 1 ? ~0u : 0)
 DIFFERENCE(differ_odd, packet[7] & 63, packet[8] & 63, packet[1])
 
-/* The packet's own bytes, as many as it says. */
+/* The packet's own bytes; the packet gives their number. */
 SEC("xdp") int sum_any(struct xdp_md *ctx) {
   BYTES(96);
   return leave(ctx, bpf_csum_diff(0, 0, (void *)packet, packet[13] & 95, 7));
@@ -128,7 +128,7 @@ HEAD(head_far, 8, 40)
 HEAD(head_too_far, 2, -220)
 HEAD(head_any, 9, (int)packet[6] - 100)
 
-/* Atomic operations on the stack: at one place of two, and at one that the program says. */
+/* Atomic operations on the stack: at one place of two, and at a place that the program computes. */
 #define ATOMIC(name, type, does)                               \
   SEC("xdp") int name(struct xdp_md *ctx) {                    \
     type table[8], *at = table + 5, given, before = 0;                     \

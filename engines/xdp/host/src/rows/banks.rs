@@ -124,8 +124,8 @@ impl CardBanks<'_> {
         let head = 1 + key_rows;
         let shape = self.bus.read(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_SHAPE)?;
         let (banks, bank_rows) = (1 << (shape & 0xFF), 1u32 << (shape >> 8 & 0xFF));
-        // One request reads `many` entries of `part` rows each. Of an entry that is too long, the first one reads what
-        // stands before the values.
+        // One request reads `many` entries of `part` rows each. If an entry is too long, the first request reads the
+        // rows before the values.
         let (many, part) = if stride > MOST_ROWS { (1, head) } else { (MOST_ROWS / stride, stride) };
         let mut all = Vec::new();
         for bank in 0..banks {

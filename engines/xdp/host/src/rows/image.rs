@@ -10,7 +10,7 @@ use penstock_xdp_compiler::object::Object;
 use penstock_xdp_compiler::rows::{Asks, Do};
 use penstock_xdp_compiler::translate::Translated;
 
-/// What a card in hardware is loaded with.
+/// The image for a card in hardware.
 #[derive(Debug, Default)]
 pub struct RowImage {
     /// Rows, each as the words that the core reads: control word, then two words for each lane.
@@ -30,7 +30,7 @@ pub struct RowImage {
     pub missing: Vec<Option<String>>,
 }
 
-/// What a program asks for that a card in hardware cannot do.
+/// A feature of a program that a card in hardware lacks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Beyond(pub String);

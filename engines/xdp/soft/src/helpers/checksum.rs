@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_csum_diff`: the Internet checksum of what comes, less that of what goes.
+//! `bpf_csum_diff`: the Internet checksum of the new bytes, less that of the old ones.
 
 use penstock_xdp_maps::Errno;
 

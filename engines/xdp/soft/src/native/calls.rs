@@ -111,7 +111,8 @@ impl<F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'_, F> {
         let result = self.builder.inst_results(call)[0];
         self.builder.ins().return_(&[result]);
         self.builder.switch_to_block(none);
-        // What Linux gives depends on why; no program looks, for falling through says it.
+        // Linux' result depends on the reason; no program reads it, because falling through already signals the
+        // failure.
         let failed = self.builder.ins().iconst(I64, -1);
         self.set(Reg::R0, failed);
         Some(())

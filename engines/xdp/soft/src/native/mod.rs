@@ -136,7 +136,7 @@ fn generator(error: impl std::fmt::Display) -> NativeError {
 }
 
 fn module() -> Result<JITModule, NativeError> {
-    // The verifier looks for faults of the translator: in builds that look for faults.
+    // The verifier finds faults of the translator, in debug builds.
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
     let flags = [("opt_level", "speed"), ("enable_verifier", verify)];
     let builder = JITBuilder::with_flags(&flags, default_libcall_names()).map_err(generator)?;

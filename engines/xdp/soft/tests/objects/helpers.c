@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Calls helpers with what the frame says; gives their results, or writes them into the frame. */
+/* Calls helpers with arguments from the frame; returns their results, or writes them into the frame. */
 #include <packet.h>
 
 #include "map.h"

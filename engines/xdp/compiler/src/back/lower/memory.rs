@@ -166,7 +166,7 @@ impl Lower<'_> {
         self.reaching(reach);
     }
 
-    /// Says what the last node reaches. If a request does not read the base variable, that variable may already hold
+    /// Sets the target of the last node. If a request does not read the base variable, that variable may already hold
     /// another value, so the place is unknown.
     pub(super) fn reaching(&mut self, touches: Vec<Touch>) {
         let Some(node) = self.nodes.last_mut() else { return };

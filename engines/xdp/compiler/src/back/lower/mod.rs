@@ -214,7 +214,7 @@ impl<'a> Lower<'a> {
             End::Branch { cond, width, a, b, then, otherwise, packet_check } => {
                 let ordered = !matches!(cond, Cond::Eq | Cond::Ne | Cond::Set);
                 let test = match packet_check {
-                    // The question whether so many bytes are there is one about the length.
+                    // A check for a number of bytes is a check of the length.
                     Some((bytes, there)) if ordered => Test {
                         cond: if *there { Cond::Ge } else { Cond::Lt },
                         width: Width::W64,
@@ -269,7 +269,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Reads that are what the special is at each use: not those of the clock, nor of where the packet was before it moved.
+/// Reads that give the special's value at each use; this excludes the clock, and the packet's place before it moved.
 fn specials(program: &Program) -> HashMap<ValueId, Special> {
     let insts = program.blocks.iter().flat_map(|block| &block.insts);
     let mut specials: HashMap<ValueId, Special> = insts

@@ -1,6 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Which instructions follow which, each function copied to where it is called: blocks of slots, without what no path
-//! comes to.
+//! The order of instructions, with each function copied to its calls: blocks of slots, without unreachable ones.
 
 use std::collections::{BTreeSet, HashMap};
 

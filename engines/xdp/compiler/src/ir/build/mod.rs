@@ -48,7 +48,7 @@ pub enum BuildError {
 /// Takes a checked program over.
 ///
 /// # Errors
-/// What the form cannot say, or is too long, with the place and what to change.
+/// If the form cannot express the program, or it is too long: the place and the way out.
 pub fn build(
     object: &Object,
     program: &crate::object::Program,
@@ -95,8 +95,7 @@ struct RunEnd {
     state: Vec<Arg>,
 }
 
-/// A program that is being taken over. Block `n + 1` begins with the run `n`; blocks that a run is cut into stand
-/// behind all of those.
+/// A program under conversion. Block `n + 1` begins with the run `n`; blocks that split a run come after all of those.
 struct Builder<'a> {
     object: &'a Object,
     source: &'a crate::object::Program,
@@ -229,7 +228,7 @@ impl Builder<'_> {
     fn join(&mut self, ends: &[Option<RunEnd>]) {
         for (run, end) in ends.iter().enumerate() {
             let Some(end) = end else { continue };
-            // Edges inside a run have what they need, and stand in other blocks.
+            // Edges inside a run already have their arguments; they lead to other blocks.
             for (next, edge) in self.flow.next(run).into_iter().zip(self.program.blocks[end.block].end.edges_mut()) {
                 if self.before[next].len() + usize::from(next == 0) > 1 {
                     edge.args = self.live[next].iter().map(|variable| end.state[variable]).collect();

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Carries out rows as engines/xdp/core.md says, one after the other, as simply as can be: what schedules and the
-//! hardware are held against.
+//! Executes rows in order as engines/xdp/core.md defines them, in the simplest way: the reference for schedules and for
+//! the hardware.
 //!
 //! It is stricter than the core. Registers that the program has not written and bytes outside of the packet are
 //! undefined: the program may copy them, but branches, stores, requests and everything that leaves the core must not
@@ -90,7 +90,7 @@ pub struct Done {
     pub next: Option<u32>,
 }
 
-/// Where a context goes on behind a row.
+/// The continuation of a context after a row.
 enum Next {
     Behind,
     To(Target),
