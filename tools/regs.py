@@ -21,7 +21,7 @@ import registry
 from registry import Engine
 
 SHELL = ["shell/regs/card.rdl", "shell/regs/inline.rdl", "shell/regs/unit.rdl"]
-# What surrounds the card on a board: its constants stay out of the models of cards that have no board.
+# Registers around the card on a board: their constants stay out of the models of cards that have no board.
 CARDS = ["shell/cards/regs/bar.rdl"]
 Map = tuple[str, list[tuple[str, int, str]], AddrmapNode]
 

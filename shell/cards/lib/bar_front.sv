@@ -1,14 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The host's way in through a shell's AXI4-Lite, in the shell's clock: who the card is, and a window of its address space
+// The host's way in through a shell's AXI4-Lite, in the shell's clock: who the card is, and a window of its address
+// space
 // (shell/cards/regs/bar.rdl). One access at a time.
 //
 //   s_axil ─> access ─┬─> registers ──────────────────────────────────────────────> answer ─> s_axil
 //                     └─> cross_word ─┆─> m_axil ─> the card ─> cross_word ─┆──────┘
 //
-// The answer is always OKAY: what a shell makes of an error on its way to PCIe differs, up to a machine check. A card that does not answer,
-// because it is in reset or hangs, holds the host up for Timeout cycles at most, once; until its answer comes, further accesses count
+// The answer is always OKAY: shells differ in how they report an error to PCIe, up to a machine check. A card that
+// does not answer,
+// because it is in reset or hangs, holds the host up for Timeout cycles at most, once; until its answer comes, further
+// accesses count
 // as unanswered at once.
 module bar_front
   import bar_regs_pkg::*;
@@ -82,7 +85,7 @@ module bar_front
   } state_e;
   state_e state_q;
 
-  // What waits at each channel; the write goes first if the last access was a read.
+  // The accesses that wait at each channel; the write goes first if the last access was a read.
   logic aw_full_q, w_full_q, ar_full_q, we_q;
   logic [19:0] aw_addr_q, ar_addr_q, addr_q;
   logic [31:0] w_data_q, data_q;

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Counts events of one clock for another one. The count crosses as a Gray code, so a reader of `clk` sees a value that the counter
+// Counts events of one clock for another one. The count crosses as a Gray code, so a reader of `clk` sees a value that
+// the counter
 // had, and never one that it skipped.
 module cross_count #(
     parameter int unsigned Width = 32

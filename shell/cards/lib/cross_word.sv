@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Takes words from one clock to another by a handshake: the word stands still from the cycle in which it was taken until the other
+// Takes words from one clock to another by a handshake: the word stands still from the cycle in which it was taken
+// until the other
 // side has said that it has it. Six cycles of both clocks or so for each word. Both resets come together (reset_pair).
 //
 //   src_valid, src_data ─> word ─────────────────┆─> data

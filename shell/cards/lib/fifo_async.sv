@@ -7,8 +7,10 @@
 //           kept ─> published, one word a cycle ─> Gray code ┆─> words there are
 //           room <─ words that were read <───── Gray code <──┆── read
 //
-// Words become visible with `commit`, those of this cycle's push included; `discard` forgets the words since the last commit. A queue
-// that needs no frames commits each word. After a commit of n words the reader sees one more in each cycle of `wr_clk`, because a Gray
+// Words become visible with `commit`, those of this cycle's push included; `discard` forgets the words since the last
+// commit. A queue
+// that needs no frames commits each word. After a commit of n words the reader sees one more in each cycle of
+// `wr_clk`, because a Gray
 // code counts by one.
 //
 // Both resets come together (reset_pair). No word is pushed without room.

@@ -6,11 +6,13 @@
 //   MAC ─> register ─> bytes counted ─> pairs of beats: a row ─> fifo_async ─┆─> register ─> rx
 //          0           1                2                                     ┆
 //
-// A frame becomes visible to the card when it is in the queue as a whole. A frame that finds no room is dropped as a whole, and counts in
-// `lost`. A frame that the MAC marks bad goes on with `tuser`: the card drops it as `damaged`. Of a frame that is too long for
-// the card at most MaxRows + 1 rows go on, so that it cannot fill the queue: the card drops it as `oversize`.
+// A frame becomes visible to the card when it is in the queue as a whole. A frame that finds no room is dropped as a
+// whole, and counts in
+// `lost`. A frame that the MAC marks bad goes on with `tuser`: the card drops it as `damaged`. A frame that is too long
+// for the card is cut to MaxRows + 1 rows, so that it cannot fill the queue: the card drops it as `oversize`.
 //
-// The card takes one row in each of its cycles, and 100 Gb/s bring at most 149 million rows a second, so the queue does not fill while
+// The card takes one row in each of its cycles, and 100 Gb/s bring at most 149 million rows a second, so the queue
+// does not fill while
 // the card's clock runs at more than that. A frame of which some beats came during a reset is lost.
 module mac_rx
   import penstock_pkg::*;

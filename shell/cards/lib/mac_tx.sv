@@ -6,13 +6,17 @@
 //   tx ─> bytes counted ─> fifo_async ─┆─> half by half ─> register ─> MAC
 //         1                            ┆                   1
 //
-// A frame begins at the MAC when it is in the queue as a whole. The queue shows one more row of it in each cycle of `clk`, and the MAC
-// takes a row in two cycles of its own or more. It begins when two rows are there, because a row may become visible up to two cycles late.
-// So the MAC never underruns while `clk` is faster than half of mac_clk.
+// A frame begins at the MAC when it is in the queue as a whole. The queue shows one more row of it in each cycle of
+// `clk`, and the MAC
+// takes a row in two cycles of its own or more. It begins when two rows are there, because a row may become visible up
+// to two cycles late.
+// The MAC never underruns while `clk` is faster than half of mac_clk.
 //
-// A frame that is shorter than an Ethernet frame is filled up with zeros to 60 bytes, to which the MAC adds the FCS. Bytes behind a
-// frame's end are zero. When a reset of the card comes inside a frame, the frame ends with `mac_tuser`: the MAC sends it as bad. What is
-// left of a frame that was cut by a reset of the MAC's side is dropped, and counts in `lost`.
+// A frame that is shorter than an Ethernet frame is filled up with zeros to 60 bytes, to which the MAC adds the FCS.
+// Bytes behind a
+// frame's end are zero. When a reset of the card comes inside a frame, the frame ends with `mac_tuser`: the MAC sends
+// it as bad. The
+// rest of a frame that was cut by a reset of the MAC's side is dropped, and counts in `lost`.
 module mac_tx
   import penstock_pkg::*;
 #(
@@ -53,7 +57,7 @@ module mac_tx
     logic [8*PortBytes-1:0] data;
   } row_t;
 
-  // 1: the row, its bytes counted. What is behind them is zero.
+  // 1: the row, its bytes counted. Bytes behind them are zero.
   logic ready, take, v1_q, first_q, lost_q, midway;
   row_t row_q;
   logic [6:0] bytes;

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A memory that one clock writes and another one reads: block RAM. `rdata` follows `raddr` by one cycle and holds while !re. Nobody
+// A memory that one clock writes and another one reads: block RAM. `rdata` follows `raddr` by one cycle and holds
+// while !re. Nobody
 // reads a word while it is written.
 module ram_two_clocks #(
     parameter int unsigned Width = 8,

@@ -1,12 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The resets of a crossing's two sides. When either side's reset comes, both sides are reset, and neither leaves its reset
-// before each has seen the other one in reset. So pointers and toggles of the two sides agree, whichever clock stands still,
-// however short the reset was. While a clock stands still after a reset, the other side stays in reset.
+// The resets of a crossing's two sides. When either side's reset comes, both sides are reset, and neither leaves its
+// reset
+// before each has seen the other one in reset. Pointers and toggles of the two sides therefore agree, whichever clock
+// stands
+// still, however short the reset was. While a clock stands still after a reset, the other side stays in reset.
 //
-// In reset a side stands still: it moves no word. What the other side sees of it, pointers and toggles, it clears with its `clear`
-// only, when the other side stands still, too: a pointer that jumps would look like words that are there.
+// In reset a side stands still: it moves no word. It clears the pointers and toggles that the other
+// side sees with its `clear` only, when the other side stands still as well: a pointer that jumps would look like
+// words that are there.
 //
 //   a_rst_in ─┬─ or ─┬─> sync_reset ─> a_rst ──> b: seen a in reset ──┐
 //   b_rst_in ─┘      └─> sync_reset ─> b_rst ──> a: seen b in reset ──┴─> each leaves when both have seen

@@ -36,8 +36,9 @@ module reset_side (
       .q(peer_has_seen)
   );
 
-  // The other side's `seen` falls with the edge with which its `rst` rises, and one of the two may arrive a cycle later: what was
-  // seen before this reset is gone when `settled_q` rises.
+  // The other side's `seen` falls with the edge with which its `rst` rises, and one of the two may arrive a cycle
+  // later: the
+  // old value is gone when `settled_q` rises.
   logic rst_q, seen_q, settled_q;
   always_ff @(posedge clk) begin
     seen_q    <= seen_q || peer_in_reset;

@@ -1,15 +1,18 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Takes bits from one clock to another. Between two edges of `src_clk` at most one bit may change: a single level, or a Gray
+// Takes bits from one clock to another. Between two edges of `src_clk` at most one bit may change: a single level, or
+// a Gray
 // code that counts by one.
 //
 //   d ─> source register ─┆─> first ─> second ─> q
 //        src_clk            clk       clk
 //
-// The source register makes sure that no glitch of a sum crosses. `q` follows `d` by one cycle of src_clk and two of clk.
+// The source register makes sure that no glitch of a sum crosses. `q` follows `d` by one cycle of src_clk and two of
+// clk.
 //
-// With PENSTOCK_METASTABLE a simulation models metastability: a bit that changed since the last edge of `clk` may be sampled
+// With PENSTOCK_METASTABLE a simulation models metastability: a bit that changed since the last edge of `clk` may be
+// sampled
 // as it was in the source's last cycle, and then arrives one edge later.
 module sync_bits #(
     parameter int unsigned Width = 1

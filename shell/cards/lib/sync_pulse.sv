@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Takes pulses of one cycle from one clock to another. A pulse that comes less than three cycles of `clk` and one of `src_clk`
+// Takes pulses of one cycle from one clock to another. A pulse that comes less than three cycles of `clk` and one of
+// `src_clk`
 // after the one before may be lost. Both resets come together (reset_pair).
 //
 //   pulse ─> toggle ─┆─> synchroniser ─> change ─> pulse

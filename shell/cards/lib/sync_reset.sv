@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A reset for one clock: it rises at once with `rst_in`, whether the clock runs or not, and falls with an edge of the clock,
+// A reset for one clock: it rises at once with `rst_in`, whether the clock runs or not, and falls with an edge of the
+// clock,
 // four edges after `rst_in` has fallen.
 module sync_reset (
     input  wire logic clk,

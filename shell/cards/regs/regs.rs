@@ -20,7 +20,7 @@ pub const BAR_PAGE: u32 = 0x20;
 pub const BAR_ERRORS: u32 = 0x24;
 /// Accesses among these that the card did not answer: it was in reset, or 8,192 cycles of the shell went by.
 pub const BAR_TIMEOUTS: u32 = 0x28;
-/// 1 in bit 0: the card's clock runs and it is out of reset; in bit 8 + p: so are the two sides of port p.
+/// 1 in bit 0: the card's clock runs and it is out of reset; in bit 8 + p: the two sides of port p are out of reset.
 pub const BAR_STATUS: u32 = 0x2C;
 /// 1 written to bit 0: the card is reset, for 256 cycles of the shell.
 pub const BAR_RESET: u32 = 0x30;
