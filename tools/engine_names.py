@@ -34,6 +34,7 @@ EXEMPT = (
     "bench/results/",
     "bench/synth/",
     "bench/synth.toml",
+    "CHANGELOG.md",
     "README.md",
     "tools/README.md",
     "Cargo.toml",
