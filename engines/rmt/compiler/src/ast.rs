@@ -177,7 +177,8 @@ pub enum DeclKind {
     Function(Box<Function>),
     Package(Vec<Param>),
     Instance(Type, Vec<Arg>),
-    ValueSet,
+    /// What is compared, and how many members it must hold.
+    ValueSet(Type, Expr),
 }
 
 #[derive(Debug, Clone, PartialEq)]

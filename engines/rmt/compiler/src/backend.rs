@@ -163,7 +163,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
 
 /// The card makes no copies of frames, and has no units for hashes, meters and messages.
 fn check_operations(program: &Program) -> Check<()> {
-    if let Some(table) = program.tables.iter().find(|table| table.shared) {
+    if let Some(table) = program.tables.iter().find(|table| table.profile.is_some()) {
         return Err(too_much(table.span, "the card has no action profiles").help("leave `implementation` out"));
     }
     let mut found = None;
