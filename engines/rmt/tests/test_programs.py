@@ -209,8 +209,12 @@ def internet(rng: random.Random, tenant: str) -> Packet:
     )
     sport = rng.choice([1, 22, 1023, 1024, 5001, 5001, 65535])
     dport = rng.choice([0, 79, 80, 80, 80, 443, 444, 999, 1000, 1500, 1999, 2000, 5060, 5061, 5062])
+    protocol = rng.choice([TCP(sport=sport, dport=dport), UDP(sport=sport, dport=dport), ICMP()])
+    if tenant == "balancer" and rng.random() < 0.5:
+        dst, protocol = "192.0.2.80", TCP(sport=rng.choice([5001, 5002]), dport=80)
+        src = rng.choice(["10.1.0.9", "10.1.0.8"])
     ip = IP(src=src, dst=dst, tos=rng.randrange(256), id=rng.randrange(65536), frag=rng.choice([0, 0, 0, 0, 9]))
-    return ip / rng.choice([TCP(sport=sport, dport=dport), UDP(sport=sport, dport=dport), ICMP()])
+    return ip / protocol
 
 
 def made(rng: random.Random, tenant: str) -> bytes:

@@ -4,13 +4,10 @@
 
 use std::ops::Range;
 
-/// Identity of an entry, and the number of one of its rows.
-pub type Name<K> = (K, usize);
-
-/// The rows of a tenant's partition.
+/// The rows of a tenant's partition: the rank of what stands there, and the entry that it is of.
 #[derive(Debug, Clone)]
 pub struct Lines<K> {
-    rows: Vec<Option<(i32, Name<K>)>>,
+    rows: Vec<Option<(i32, K)>>,
 }
 
 /// How a row is freed for an entry: these moves in their order, each from a row to a free one; then the row itself.
@@ -31,23 +28,16 @@ impl<K: Clone + PartialEq> Lines<K> {
         self.rows.iter().filter(|row| row.is_none()).count()
     }
 
-    /// What stands in a row.
-    pub fn name(&self, row: usize) -> Option<&Name<K>> {
-        self.rows[row].as_ref().map(|(_, name)| name)
-    }
-
     /// The rows of an entry.
-    pub fn rows(&self, key: &K) -> Vec<(usize, usize)> {
-        let own = |(row, there): (usize, &Option<(i32, Name<K>)>)| {
-            there.as_ref().filter(|(_, name)| name.0 == *key).map(|(_, name)| (row, name.1))
-        };
-        self.rows.iter().enumerate().filter_map(own).collect()
+    pub fn rows(&self, key: &K) -> Vec<usize> {
+        let own = |row: &usize| self.rows[*row].as_ref().is_some_and(|(_, other)| other == key);
+        (0..self.rows.len()).filter(own).collect()
     }
 
     /// A way to place a row of this rank behind all of its rank and above, with as few moves as possible; None if no row is free.
     pub fn plan(&self, rank: i32) -> Option<Plan> {
-        let above = |row: &Option<(i32, Name<K>)>| row.as_ref().is_some_and(|(other, _)| *other >= rank);
-        let below = |row: &Option<(i32, Name<K>)>| row.as_ref().is_some_and(|(other, _)| *other < rank);
+        let above = |row: &Option<(i32, K)>| row.as_ref().is_some_and(|(other, _)| *other >= rank);
+        let below = |row: &Option<(i32, K)>| row.as_ref().is_some_and(|(other, _)| *other < rank);
         // Rows from `first` to `last` are free, and between its neighbours.
         let first = self.rows.iter().rposition(above).map_or(0, |row| row + 1);
         let last = self.rows.iter().position(below).unwrap_or(self.rows.len());
@@ -75,8 +65,8 @@ impl<K: Clone + PartialEq> Lines<K> {
     }
 
     /// Notes what stands in a row.
-    pub fn set(&mut self, row: usize, rank: i32, name: Name<K>) {
-        self.rows[row] = Some((rank, name));
+    pub fn set(&mut self, row: usize, rank: i32, key: K) {
+        self.rows[row] = Some((rank, key));
     }
 
     /// Notes that a row is free.
@@ -99,11 +89,11 @@ mod tests {
     fn place(lines: &mut Lines<u32>, rank: i32, key: u32) -> bool {
         let Some(plan) = lines.plan(rank) else { return false };
         for (from, to) in plan.moves {
-            assert!(lines.name(from).is_some() && lines.name(to).is_none());
+            assert!(lines.rows[from].is_some() && lines.rows[to].is_none());
             lines.moved(from, to);
         }
-        assert!(lines.name(plan.row).is_none());
-        lines.set(plan.row, rank, (key, 0));
+        assert!(lines.rows[plan.row].is_none());
+        lines.set(plan.row, rank, key);
         true
     }
 
@@ -134,11 +124,11 @@ mod tests {
     fn the_shorter_way_is_taken() {
         let mut lines = Lines::new(5);
         for (row, rank) in [(1, 9), (2, 5), (3, 3)] {
-            lines.set(row, rank, (row, 0));
+            lines.set(row, rank, row);
         }
         assert_eq!(lines.plan(4).unwrap(), Plan { moves: vec![(3, 4)], row: 3 });
         assert_eq!(lines.plan(9).unwrap(), Plan { moves: vec![(1, 0)], row: 1 });
         assert_eq!(lines.plan(10).unwrap(), Plan { moves: vec![], row: 0 });
-        assert_eq!((lines.rows(&2), lines.free()), (vec![(2, 0)], 2));
+        assert_eq!((lines.rows(&2), lines.free()), (vec![2], 2));
     }
 }

@@ -329,7 +329,7 @@ impl TernaryTable {
         target: Target,
     ) -> Result<(), RmtError> {
         let there = self.placed.rows(key);
-        for (row, _) in &there {
+        for row in &there {
             self.point(window, stage, *row, &target)?;
             if let Some((_, of)) = &mut self.lines[*row] {
                 *of = target;
@@ -349,7 +349,7 @@ impl TernaryTable {
         if lines.len() > free {
             return Err(full());
         }
-        for (number, line) in lines.iter().enumerate() {
+        for line in lines {
             let plan = self.placed.plan(rank).ok_or_else(full)?;
             // First the copy, then the original is overwritten, so that no frame misses it.
             for (from, to) in plan.moves {
@@ -359,7 +359,7 @@ impl TernaryTable {
                 }
             }
             self.write(window, stage, tenant, plan.row, (*line, target))?;
-            self.placed.set(plan.row, rank, (key.clone(), number));
+            self.placed.set(plan.row, rank, key.clone());
         }
         Ok(())
     }
@@ -369,7 +369,7 @@ impl TernaryTable {
     /// # Errors
     /// The card refuses.
     pub fn remove(&mut self, window: &mut Window<'_>, stage: usize, key: &EntryKey) -> Result<(), RmtError> {
-        for (row, _) in self.placed.rows(key) {
+        for row in self.placed.rows(key) {
             self.clear(window, stage, row)?;
             self.placed.clear(row);
         }
