@@ -19,8 +19,8 @@ pub const L7_BLOCK_FILTER_COUNT: u32 = 0x8;
 pub const L7_BLOCK_STARTS: u32 = 0x400;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_STARTS_COUNT: u32 = 0x40;
-/// Decisions: kind, [1:0], 0 drop, 1 host queue, 2 unit, 3 dispatch by key; bits of the group, [11:8]; first number,
-/// [31:16].
+/// Decisions: kind, [2:0], 0 drop, 1 host queue, 2 unit, 3 dispatch by key, 4 port; bits of the group, [11:8]; in turn,
+/// [12]; first number, [31:16].
 pub const L7_BLOCK_DECISIONS: u32 = 0x800;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_DECISIONS_COUNT: u32 = 0x100;
@@ -54,6 +54,8 @@ pub const L7_APP_MESSAGES_MAX: u32 = 0x10;
 pub const L7_APP_PAGES: u32 = 0x14;
 /// Messages in flight.
 pub const L7_APP_MESSAGES: u32 = 0x18;
+/// Protocol of the application's messages: 0 QNP, 1 DNS, 2 memcached.
+pub const L7_APP_PROTOCOL: u32 = 0x1C;
 /// Packets accepted.
 pub const L7_APP_PACKETS: u32 = 0x20;
 /// Packets dropped: malformed.

@@ -60,6 +60,8 @@ module l7_block
   logic [9:0] messages_used[Apps];
   logic [9:0] live[Apps][2];
   logic [Matchers-1:0] serves[Apps];
+  protocol_e protocol[Apps];
+  logic [Apps-1:0] plain;
   logic [Apps-1:0] bank;
   counted_t lane_counted[Apps];
   counted_t delivery_counted[Apps];
@@ -73,8 +75,9 @@ module l7_block
   logic [31:0] decision_wdata, hits_wdata, hits_rdata, classes_wdata;
   logic [6:0] classes_waddr;
 
-  for (genvar a = 0; a < Apps; a++) begin : gen_counted
+  for (genvar a = 0; a < Apps; a++) begin : gen_app
     assign counted[a] = lane_counted[a] | delivery_counted[a];
+    assign plain[a] = protocol[a] != ProtocolQnp;
   end
 
   l7_regs i_regs (.*);
@@ -99,6 +102,7 @@ module l7_block
         .clk,
         .rst,
         .rows,
+        .plain,
         .frames(frames[p]),
         .tail(tails[p]),
         .verdict(verdicts[p]),

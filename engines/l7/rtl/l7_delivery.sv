@@ -129,7 +129,8 @@ module l7_delivery
 
   always_ff @(posedge clk) begin
     if (decided_valid) dests[decided_slot] <= dest_i;
-    if (whole_we) most_beats[whole_slot] <= beats_t'((15'(whole.len) + 15'(HeadBytes + BeatBytes - 1)) >> $clog2(BeatBytes));
+    if (whole_we)
+      most_beats[whole_slot] <= beats_t'((15'(whole.len) + 15'(HeadBytes + BeatBytes - 1)) >> $clog2(BeatBytes));
     if (decided_valid) decided_q[decided_slot] <= !joined;
     if (event_pop) begin
       whole_q[event_i.slot]   <= !joined;
@@ -338,6 +339,10 @@ module l7_delivery
       DecideDispatch: begin
         verdict.kind = VerdictDispatch;
         verdict.word = 32'(decided_read.number);
+      end
+      DecidePort: begin
+        verdict.kind = VerdictPort;
+        verdict.target = decided_read.number > 16'hFF ? 8'hFF : decided_read.number[7:0];
       end
       default: verdict.kind = VerdictHost;
     endcase
@@ -575,6 +580,7 @@ module l7_delivery
   logic [5:0] kept_bytes_q;
   logic [6:0] sum;
   logic flush_q;  // the frame's last bytes stand in kept_q
+  logic opens_frame_q;  // no beat of the frame has been made, as its headers are shorter than one
 
   typedef struct packed {
     logic valid;
@@ -599,7 +605,8 @@ module l7_delivery
     made_q.valid <= 1'b0;
     if (join_q.valid) begin
       made_q.valid <= sum[6] || join_q.last;
-      made_q.first <= join_q.first;
+      made_q.first <= join_q.first || opens_frame_q;
+      opens_frame_q <= (join_q.first || opens_frame_q) && !sum[6] && !join_q.last;
       made_q.last <= join_q.last && sum <= 7'd64;
       made_q.data <= joined_bytes[DataW-1:0];
       kept_q <= sum[6] ? joined_bytes[2*DataW-1:DataW] : joined_bytes[DataW-1:0];
@@ -625,6 +632,7 @@ module l7_delivery
       kept_q <= '0;
       kept_bytes_q <= '0;
       flush_q <= 1'b0;
+      opens_frame_q <= 1'b0;
     end
   end
 
@@ -653,7 +661,8 @@ module l7_delivery
     if (!rst) begin
       assert (!flush_q || !join_q.valid) else $error("%m: a piece comes while bytes of the message before are left");
       assert (!piece.valid || piece.bytes != '0) else $error("%m: an empty piece");
-      assert (!edit_valid_q || edit_q.drop || edit_q.of.beats >= unused) else $error("%m: a message is longer than its room");
+      assert (!edit_valid_q || edit_q.drop || edit_q.of.beats >= unused)
+      else $error("%m: a message is longer than its room");
       for (int unsigned p = 0; p < Ports; p++)
         assert (reserved_q[p] <= beats_t'(OutBeats)) else $error("%m: more beats are reserved than there are");
     end

@@ -305,6 +305,9 @@ async def registers(dut: Any) -> None:
     for app in range(2):
         got = await counters(bench, app, "BANK", "OLD", "MATCHERS", "PAGES_MAX", "MESSAGES_MAX", "PAGES", "MESSAGES")
         assert got == [0, 0, 15, 1024, 256, 0, 0]
+        assert await counters(bench, app, "PROTOCOL") == [0]
+        await bench.write(bench.app(app, "PROTOCOL"), 2 - app)
+        assert await counters(bench, app, "PROTOCOL") == [2 - app]
         for i, name in enumerate(("MATCHERS", "PAGES_MAX", "MESSAGES_MAX")):
             await bench.write(bench.app(app, name), 5 + i + app)
         assert await counters(bench, app, "MATCHERS", "PAGES_MAX", "MESSAGES_MAX") == [5 + app, 6 + app, 7 + app]
@@ -316,7 +319,6 @@ async def registers(dut: Any) -> None:
     for addr in (
         0x10,
         0x40,
-        0x11C,
         0x148,
         0x200,
         0x1000 + 4 * 46,
