@@ -3,9 +3,9 @@
 
 Usage: python tools/registry.py [--check]
 
-It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines
-in the crate `registry` with its dependencies, and, in the modules that pick a unit's or a block's engine, all that
-stands between the line that names this tool and `endmodule`.
+It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines in the crate
+`registry` and the list of their benches in the crate bench/all, each with its dependencies, and, in the modules that pick a unit's or a block's engine, all that stands between the line that names
+this tool and `endmodule`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ IDLE: dict[str, dict[str, str]] = {
 # The crate that lists the engines: each one's host crate is penstock-NAME-host, and has the engine as the static NAME
 # in capitals.
 CRATE = "registry"
+# The crate that lists the benches: each engine's bench crate is penstock-NAME-bench, and has them as the static BENCHES.
+BENCH_CRATE = "bench/all"
 CRATE_MARK = "# Written by tools/registry.py from engines/engines.toml.\n"
 MARK = "  // Written by tools/registry.py from engines/engines.toml.\n"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
@@ -58,6 +60,7 @@ class Engine:
     rtl: str
     registers: list[str]
     host: str
+    bench: str | None = None
     params: list[int] = field(default_factory=list)
     card_maps: str | None = None
     words: str | None = None
@@ -177,8 +180,9 @@ def check_values(root: Path, engine: Engine, wrong: Any) -> None:
     for pattern in engine.registers:
         if not find(root, engine.name, pattern):
             raise wrong("registers", f"there is no file {folder}/{pattern}")
-    if not (root / folder / engine.host / "Cargo.toml").is_file():
-        raise wrong("host", f"there is no crate in {folder}/{engine.host}: it has no Cargo.toml")
+    for word, crate in (("host", engine.host), ("bench", engine.bench)):
+        if crate is not None and not (root / folder / crate / "Cargo.toml").is_file():
+            raise wrong(word, f"there is no crate in {folder}/{crate}: it has no Cargo.toml")
 
 
 def selection(kind: str, engines: list[Engine]) -> str:
@@ -264,26 +268,48 @@ def list_of_engines(engines: list[Engine]) -> str:
     )
 
 
-def crate(text: str, engines: list[Engine]) -> str:
-    """The manifest of the crate `registry` with its dependencies written anew: all between the line that names this
-    tool and the next empty one.
-    """
+def list_of_benches(engines: list[Engine]) -> str:
+    """The module of the crate bench/all that names the benches of the engines."""
+    rows = [f"    penstock_{engine.name}_bench::BENCHES," for engine in engines if engine.bench]
+    return "\n".join(
+        [
+            f"// {NOTICE}",
+            f"//! The benches of the engines. Written by tools/registry.py from {REGISTRY}; change that.",
+            "",
+            "use penstock_bench::Bench;",
+            "",
+            "#[rustfmt::skip]",
+            "pub(crate) static BENCHES: &[&[Bench]] = &[",
+            *rows,
+            "];",
+            "",
+        ]
+    )
+
+
+def crate(folder: str, part: str, engines: list[Engine]) -> str:
+    """The manifest of a crate that lists the engines' crates `part`, with these dependencies written anew: all between the line that names
+    this tool and the next empty one."""
+    text = (ROOT / folder / "Cargo.toml").read_text()
     head, mark, rest = text.partition(CRATE_MARK)
     _, empty, tail = rest.partition("\n\n")
     if not mark or not empty:
-        raise RegistryError(f"{CRATE}/Cargo.toml: has no line {CRATE_MARK.strip()!r} among its dependencies: add it")
-    hosts = sorted(
-        f'penstock-{engine.name}-host = {{ path = "../engines/{engine.name}/{engine.host}" }}' for engine in engines
+        raise RegistryError(f"{folder}/Cargo.toml: has no line {CRATE_MARK.strip()!r} among its dependencies: add it")
+    up = "../" * (folder.count("/") + 1)
+    named = {engine.name: getattr(engine, part) for engine in engines if getattr(engine, part)}
+    lines = sorted(
+        f'penstock-{name}-{part} = {{ path = "{up}engines/{name}/{place}" }}' for name, place in named.items()
     )
-    return head + mark + "\n".join(hosts) + empty + tail
+    return head + mark + "\n".join(lines) + empty + tail
 
 
 def render(engines: list[Engine]) -> dict[str, str]:
-    manifest = f"{CRATE}/Cargo.toml"
     files = {
         "engines/engines_pkg.sv": package(engines),
         f"{CRATE}/src/list.rs": list_of_engines(engines),
-        manifest: crate((ROOT / manifest).read_text(), engines),
+        f"{CRATE}/Cargo.toml": crate(CRATE, "host", engines),
+        f"{BENCH_CRATE}/src/list.rs": list_of_benches(engines),
+        f"{BENCH_CRATE}/Cargo.toml": crate(BENCH_CRATE, "bench", engines),
     }
     for kind, (path, listed, _) in KINDS.items():
         chosen = [engine for engine in engines if engine.kind == kind]

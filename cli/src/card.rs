@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! From a manifest to a card at work: the code that `run`, `demo` and the benches share.
+//! From a manifest to a card at work: the code that `run` and `demo` share.
 
 use std::path::{Path, PathBuf};
 
@@ -102,14 +102,5 @@ impl Card {
         dumps.iter().try_for_each(|(service, folder)| dump::write(&mut *device, service, folder))?;
         bar.finish();
         Ok(run)
-    }
-
-    /// The card's RTL, up and loaded.
-    pub fn rtl(&self, root: &Root) -> Result<RtlDevice, CardError> {
-        let mut bar = Bar::new(self.design.units());
-        let mut device = RtlDevice::open(root, &self.design, None, &mut |progress| bar.show(progress))?;
-        device.load(&self.image)?;
-        bar.finish();
-        Ok(device)
     }
 }

@@ -8,15 +8,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use penstock_device::Root;
-use penstock_engine::say;
-use serde_json::Value;
-
-use crate::bench::row::{
+use penstock_bench::row::{
     self, Better,
     Better::{Higher, Lower},
     Row,
 };
+use penstock_device::Root;
+use penstock_engine::say;
+use serde_json::Value;
+
 use crate::files;
 use crate::synth::area::{self, Area};
 use crate::synth::registry::{self, Block, Figures, Router, Sources, Sum};

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The contents of a report.
 
-use crate::wire;
+use penstock_bench::wire;
 
 /// Everything on the page.
 #[derive(Debug, Clone, Default)]

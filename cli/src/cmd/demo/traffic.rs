@@ -7,7 +7,7 @@ use penstock_device::capture::{self, CaptureError};
 use penstock_device::{Port, Root, Traffic};
 
 use super::list::Rule;
-use crate::cmd::generate::{Flow, Random};
+use penstock_bench::five_tuple::{Flow, Random};
 
 /// Captures in designs/traffic, by program: `NAME.outside.pcap` enters at port 0, `NAME.inside.pcap` at port 1.
 pub const PROGRAMS: [&str; 3] = ["web", "store", "names"];
