@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! How fast the card is between two veth pairs, by packet sockets and by AF_XDP: `cargo bench -p penstock-live`, as root. A process in one
-//! network namespace sends 64 flows as fast as it can, the card is in a second one, and the kernel counts what arrives in a third.
+//! How fast the card is between two veth pairs, by packet sockets and by AF_XDP: `cargo bench -p penstock-live`, as
+//! root. A process in one network namespace sends 64 flows as fast as it can, the card is in a second one, and the
+//! kernel counts what arrives in a third.
 #![allow(clippy::unwrap_used)]
 
 use std::env;
@@ -32,7 +33,7 @@ fn main() {
 
 fn measure() {
     for name in NAMESPACES {
-        // Of a run that was killed.
+        // The remains of a run that was killed.
         ip(&format!("netns del {name}"));
         if !ip(&format!("netns add {name}")) {
             println!("skipped: needs root and ip (iproute2), for network namespaces");
@@ -102,7 +103,7 @@ fn status(client: &mut Client) -> Status {
     client.ask(&Request::Status).unwrap().status.unwrap()
 }
 
-/// Time that a process has had a core: what it costs, whatever else the machine does. Clock ticks are 10 ms.
+/// Processor time of a process: its cost, whatever else the machine does. Clock ticks are 10 ms.
 fn cpu_seconds(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let ticks = text.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The XDP program that hands an interface's frames to the sockets of its queues (bpf(2); Documentation/bpf/map_xskmap.rst in Linux). It is
-//! attached by a link, which the kernel takes away when the process ends, however it does.
+//! The XDP program that hands an interface's frames to the sockets of its queues (bpf(2);
+//! Documentation/bpf/map_xskmap.rst in Linux). It is attached by a link, which the kernel takes away when the process
+//! ends, however it does.
 
 use std::io;
 use std::mem::size_of;
@@ -43,16 +44,16 @@ pub enum AttachError {
     Taken,
     /// Neither mode does.
     Refused {
-        /// What the system said of the driver's own.
+        /// The system's error for the driver's own mode.
         native: io::Error,
-        /// What it said of the generic one.
+        /// The system's error for the generic mode.
         generic: io::Error,
     },
     /// It could not even be loaded.
     Load(io::Error),
 }
 
-/// A program at an interface, as long as this lives. What comes to a queue without a socket goes on to the kernel.
+/// A program at an interface, for the lifetime of this value. Frames at a queue without a socket go on to the kernel.
 pub struct Redirect {
     // Closed first: no frame goes to a map that is not there.
     _link: OwnedFd,
@@ -214,7 +215,7 @@ fn owned(fd: i32) -> OwnedFd {
 /// # Safety
 /// The attribute must be what the command takes, and pointers in it must be to what it says.
 unsafe fn bpf<T>(command: libc::c_long, attribute: &T) -> io::Result<i32> {
-    // SAFETY: the attribute lives until the call returns, and has the length that is said; what is not there of the union is zero.
+    // SAFETY: the attribute lives until the call returns, and has the given length; unused parts of the union are zero.
     let status = unsafe { libc::syscall(libc::SYS_bpf, command, &raw const *attribute, size_of::<T>()) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(status as i32) }
 }

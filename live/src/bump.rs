@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card as a bump in the wire: one thread takes frames in, lets the units work, sends what leaves, and does what the control socket
-//! asks for in between. When there is nothing to do it sleeps.
+//! The card as a bump in the wire: one thread takes frames in, lets the units work, sends what leaves, and does what
+//! the control socket asks for in between. When there is nothing to do it sleeps.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -27,7 +27,8 @@ use crate::socket::{PollFd, wait};
 use crate::wire::{Link, Wire, WireCounters, WireError};
 use crate::xdp::XdpError;
 
-/// Frames of a port between two looks at the others: enough to keep every unit at work, few enough to stay in the cache.
+/// Frames of a port between two looks at the others: enough to keep every unit at work, few enough to stay in the
+/// cache.
 const BATCH: usize = 256;
 /// Pause of a card whose units execute without a frame.
 const RESTLESS: Duration = Duration::from_millis(1);
@@ -38,12 +39,12 @@ const LAST_FRAMES: Duration = Duration::from_millis(500);
 /// Sentences that are kept.
 const FAULTS: usize = 100;
 
-/// What a card is put between.
+/// The interfaces and the driver of a card.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// Ports and their interfaces. What leaves at a port without one is counted as unsent.
+    /// Ports and their interfaces. Frames that leave at a port without an interface are counted as unsent.
     pub interfaces: Vec<(Port, String)>,
-    /// What shall carry frames between them and the card.
+    /// The driver between them and the card.
     pub driver: Driver,
     /// Where the control socket shall be.
     pub socket: PathBuf,
@@ -67,9 +68,9 @@ pub enum LiveError {
     /// The system.
     #[error("{doing}: {source}")]
     System {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -78,7 +79,7 @@ pub enum LiveError {
 pub struct Live {
     design: Design,
     device: SoftDevice,
-    /// What the units run.
+    /// The programs of the units.
     image: Image,
     wires: Vec<Wire>,
     /// Frames that left at ports without an interface: Ethernet ports, then the host.
@@ -120,7 +121,8 @@ impl Reload {
 }
 
 impl Live {
-    /// Loads a design, puts it between interfaces and serves its control socket. From now on SIGINT, SIGTERM and SIGHUP end [`Live::run`].
+    /// Loads a design, puts it between interfaces and serves its control socket. From now on SIGINT, SIGTERM and SIGHUP
+    /// end [`Live::run`].
     pub fn open(root: &Root, design: &Design, image: Image, setup: &Setup) -> Result<Self, LiveError> {
         for (index, (port, interface)) in setup.interfaces.iter().enumerate() {
             let earlier = &setup.interfaces[..index];
@@ -170,7 +172,7 @@ impl Live {
         })
     }
 
-    /// What was switched off on which interface.
+    /// The features that were switched off, by interface.
     pub fn switched_off(&self) -> impl Iterator<Item = (&str, &str)> {
         self.wires.iter().flat_map(|wire| wire.switched_off().map(|what| (wire.interface.as_str(), what)))
     }
@@ -191,7 +193,8 @@ impl Live {
         self.wires.iter().filter_map(|wire| Some((wire.interface.as_str(), wire.refusal()?)))
     }
 
-    /// Carries frames until a signal comes; `tell` gets what goes wrong, in sentences, as it does. Gives how the card was then.
+    /// Carries frames until a signal comes; `tell` gets what goes wrong, in sentences, as it does. Gives how the card
+    /// was then.
     pub fn run(&mut self, tell: &mut dyn FnMut(&str)) -> Result<Status, LiveError> {
         while !self.is_stopped() {
             let moved = self.carry()?;
@@ -356,7 +359,7 @@ impl Live {
         Ok(Reply { swap, ..Reply::default() })
     }
 
-    /// What each part runs.
+    /// The program of each part.
     fn programs(&self) -> Vec<ProgramAbout> {
         let images = self.image.inline.iter().chain(&self.image.groups);
         images.map(|image| about(&self.design, self.design.program(image.part), image)).collect()
@@ -370,8 +373,8 @@ impl Live {
         }
     }
 
-    /// Goes on with a reload, if there is one: starts the next unit, or looks whether it is up. When the new program does not come up,
-    /// units that have it get the old one again.
+    /// Goes on with a reload, if there is one: starts the next unit, or looks whether it is up. When the new program
+    /// does not come up, units that have it get the old one again.
     fn step_reload(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), DeviceError> {
         let Some(mut reload) = self.reload.take() else { return Ok(()) };
         let Some(&unit) = reload.left.front() else {
@@ -519,7 +522,7 @@ impl Live {
             for (reason, frames) in port_drops(counters) {
                 count(&mut of_port, reason, frames);
             }
-            // What the card does not know of.
+            // Frames that the card does not count.
             let unsent = beside.unsent + self.unconnected[index];
             let of_wire = [
                 ("oversize", beside.oversize),

@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The control socket: where it is, who serves it, and the client.
+//! The control socket: its place, its server, and the client.
 //!
-//! Each connection has a thread that reads requests; what touches the card goes to its own thread, which looks at them between frames.
-//! Programs and tables are compiled in the connection's thread, so frames do not wait for the compiler. From then on until they run nobody else changes
-//! any: what is compiled holds for what ran when that began.
+//! Each connection has a thread that reads requests. Requests that touch the card go to the card's own thread, which
+//! looks at them between frames. The connection's thread compiles programs and tables, so frames do not wait for the
+//! compiler. From the compilation until the programs run no other connection may change any, so the result fits the
+//! programs that ran when the compilation began.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder};
@@ -41,7 +42,7 @@ pub enum ControlError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         problem: String,
     },
     /// Another card has it.
@@ -61,7 +62,7 @@ pub enum ControlError {
     Io {
         /// The socket.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The card understood something else.
@@ -120,7 +121,7 @@ pub struct Command {
     pub(crate) answer: Sender<Answer>,
 }
 
-/// What a card's thread does.
+/// The actions of a card's thread.
 pub(crate) enum What {
     /// All but what is compiled first.
     Request(Request),
@@ -132,7 +133,7 @@ pub(crate) enum What {
     Refill(Box<Changed>),
 }
 
-/// What is to run, and the image of the part that changes.
+/// The new design, and the image of the part that changes.
 #[derive(Clone)]
 pub(crate) struct Changed {
     /// The design with the change.
@@ -147,11 +148,11 @@ pub struct Server {
     pub(crate) commands: Receiver<Command>,
     /// Has something to read when there is a command.
     pub(crate) wake: UnixStream,
-    /// What runs: reloads start from it.
+    /// The running design: reloads start from it.
     pub(crate) design: Arc<Mutex<Design>>,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Clone)]
 struct Shared {
     root: Root,
@@ -162,7 +163,7 @@ struct Shared {
     waiting: Arc<Mutex<BTreeMap<PartId, (PathBuf, PartImage)>>>,
 }
 
-/// What a part runs, or is to run.
+/// The present or the next program of a part.
 pub(crate) fn about(design: &Design, file: &Path, image: &PartImage) -> ProgramAbout {
     let (group, units) = match image.part {
         PartId::Units(group) => {
@@ -210,7 +211,7 @@ impl Server {
         if UnixStream::connect(path).is_ok() {
             return Err(ControlError::InUse(path.to_path_buf()));
         }
-        // What a card left that was killed; nothing else is taken away.
+        // Removes the socket of a killed card; nothing else is removed.
         if fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket()) {
             fs::remove_file(path).map_err(io)?;
         }
@@ -269,7 +270,7 @@ impl Connection {
             let _ = (&stream).read(&mut [0; 4096]);
             let refusal = Answer::Error("this card belongs to another user, who alone controls it".to_string());
             if let Ok(text) = serde_json::to_string(&refusal) {
-                // Who hears nothing of it has gone already.
+                // If the client has gone, it does not need the answer.
                 let _ = writeln!(out, "{text}");
             }
             return;
@@ -307,7 +308,7 @@ impl Connection {
                 let text = "programs or tables are being changed already; wait until that is done";
                 return Answer::Error(text.to_string());
             }
-            // Whoever panicked has not changed anything.
+            // A thread that panicked has not changed anything.
             Some(Err(TryLockError::Poisoned(lock))) => Some(lock.into_inner()),
             Some(Ok(lock)) => Some(lock),
             None => None,
@@ -368,8 +369,9 @@ impl Connection {
         self.shared.design.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What runs with other programs and tables, and the groups of units that are to be loaded: those that something is given for, else all.
-    /// The programs start on a card of their own first: one that does not come up there never gets to the one that is up.
+    /// The running design with other programs and tables, and the groups of units to load: those with a new program or
+    /// table, else all. The programs first start on a separate card: a program that does not start there never reaches
+    /// the live card.
     fn reload(
         &self,
         group: Option<String>,
@@ -399,7 +401,7 @@ impl Connection {
         Ok((design, groups, image))
     }
 
-    /// What runs with another program of one part, which has started on a card of its own first.
+    /// The running design with another program for one part, which has started on a separate card first.
     fn with_program(&self, part: PartId, program: PathBuf) -> Result<Changed, String> {
         let mut design = self.design();
         design.set_program(part, program);
@@ -436,8 +438,8 @@ impl Connection {
         Ok(loaded)
     }
 
-    /// What runs with another program of a part, and whether that has waited: the given one, the one that waits, or the one that runs. A
-    /// request without program and group means the only one that waits.
+    /// The running design with another program for a part, and whether that program was waiting: the given program, the
+    /// waiting one, or the running one. A request without program and group means the only program that waits.
     fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Changed, bool), String> {
         let mut design = self.design();
         let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -457,7 +459,7 @@ impl Connection {
         }
     }
 
-    /// What runs with another file for a table.
+    /// The running design with another file for a table.
     fn table(&self, name: String, file: PathBuf) -> Result<Changed, String> {
         let design = self.design();
         let (part, _) = design.find_table(&name).map_err(|error| error.to_string())?;

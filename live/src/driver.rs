@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What carries frames between an interface and the card: AF_XDP where the kernel lets it and shows whole frames, else AF_PACKET.
+//! The driver between an interface and the card: AF_XDP if the kernel allows it and shows whole frames, else AF_PACKET.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -12,7 +12,7 @@ use crate::xdp::{self, XdpError};
 /// Drivers of paravirtual devices on PCI: what another machine on the same host sends through them was on no wire.
 const NO_WIRE: [&str; 2] = ["virtio_net", "vmxnet3"];
 
-/// What shall carry frames.
+/// The choice of driver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Driver {
     /// AF_XDP where it can be, else AF_PACKET.
@@ -90,7 +90,7 @@ impl Ends {
         }
     }
 
-    /// What was switched off on the interface for it, in words.
+    /// The features that were switched off on the interface, in words.
     pub fn switched_off(&self) -> Option<&'static str> {
         match self {
             Self::Packet { .. } => None,
@@ -98,7 +98,7 @@ impl Ends {
         }
     }
 
-    /// What to wait for.
+    /// The descriptors to poll.
     pub fn readable(&self) -> Vec<BorrowedFd<'_>> {
         match self {
             Self::Packet { receiver, .. } => vec![receiver.as_fd()],
@@ -106,8 +106,8 @@ impl Ends {
         }
     }
 
-    /// Gives about `limit` frames that have come, each with what is still to be done to it; says how many. `unsent` counts frames sent
-    /// before that turn out not to be taken.
+    /// Gives about `limit` frames that have come, each with what is still to be done to it; says how many. `unsent`
+    /// counts frames sent before that turn out not to be taken.
     pub fn receive(&mut self, limit: usize, unsent: &mut u64, take: &mut impl FnMut(&[u8], Left)) -> usize {
         match self {
             Self::Packet { receiver, .. } => receiver.receive(limit, take),
@@ -157,7 +157,8 @@ impl Ends {
     }
 }
 
-/// Whether frames come from a wire, and so with their checksums: the device is on PCI, as it says by its place there (`0000:01:00.0`).
+/// Whether frames come from a wire, and so with their checksums: the device is on PCI, as it says by its place there
+/// (`0000:01:00.0`).
 fn is_from_wire(kind: &Kind) -> bool {
     let mut parts = kind.bus.split([':', '.']);
     let mut is_hex = |digits: usize| {

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Makes whole frames of what Linux hands around between interfaces of one machine: it leaves checksums to be computed and TCP and UDP
-//! to be cut into segments by hardware that a veth pair does not have, and keeps a VLAN tag beside the frame.
+//! Makes whole frames of what Linux hands around between interfaces of one machine: it leaves checksums to be computed
+//! and TCP and UDP to be cut into segments by hardware that a veth pair does not have, and keeps a VLAN tag beside the
+//! frame.
 //!
 //! The header that comes with such a frame is `struct virtio_net_hdr` (virtio 1.3, section 5.1.6; linux/virtio_net.h).
 
@@ -30,7 +31,7 @@ const UDP_PARTS: usize = 128;
 const TCP_CWR: u8 = 0x80;
 const TCP_FIN_PSH: u8 = 0x09;
 
-/// What is still to be done to a frame.
+/// The work that is left for a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Left {
     needs_checksum: bool,
@@ -205,7 +206,7 @@ pub(crate) fn fold(mut sum: u64) -> u16 {
     !(sum as u16)
 }
 
-/// A checksum that is there is never written as 0, which in UDP says that there is none.
+/// A computed checksum is never written as 0, which in UDP means no checksum.
 fn not_zero(sum: u16) -> u16 {
     if sum == 0 { 0xFFFF } else { sum }
 }
@@ -258,7 +259,8 @@ mod tests {
         out
     }
 
-    /// The sum over the transport header, its data and the pseudo header, added bytewise: 0xFFFF when the checksum is right.
+    /// The sum over the transport header, its data and the pseudo header, added bytewise: 0xFFFF when the checksum is
+    /// right.
     fn transport_sum(frame: &[u8], network: usize, transport: usize) -> u32 {
         let addresses = if frame[network] >> 4 == 4 { 12..20 } else { 8..40 };
         let protocol = if frame[network] >> 4 == 4 { frame[network + 9] } else { frame[network + 6] };

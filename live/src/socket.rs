@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Packet sockets (packet(7); Documentation/networking/packet_mmap.rst in Linux): a ring of blocks that the kernel fills with frames, and
-//! a sender that hands over many frames in one call. What other sockets need, too, is here: options, errors, waiting.
+//! Packet sockets (packet(7); Documentation/networking/packet_mmap.rst in Linux): a ring of blocks that the kernel
+//! fills with frames, and a sender that hands over many frames in one call. Options, errors and waiting, which other
+//! sockets also need, are here.
 
 use std::ffi::CString;
 use std::io;
@@ -17,7 +18,8 @@ pub const PACKET: &str = "AF_PACKET (TPACKET_V3 ring in, sendmmsg out)";
 
 /// Bytes of a block: the longest frame that veth hands around, 64 KiB before it is cut into segments, must fit.
 const BLOCK_BYTES: usize = 128 << 10;
-/// Blocks of a ring. The kernel hands over one that is not full after [`BLOCK_MS`], so this many also bridge as many milliseconds.
+/// Blocks of a ring. The kernel hands over one that is not full after [`BLOCK_MS`], so this many also bridge as many
+/// milliseconds.
 const BLOCKS: usize = 256;
 /// Milliseconds after which a block is handed over though it is not full.
 const BLOCK_MS: u32 = 1;
@@ -42,7 +44,7 @@ pub fn index_of(interface: &str) -> io::Result<i32> {
     }
 }
 
-/// What has become of frames before they could be read.
+/// Frames that were lost before they could be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Missed {
     /// There was no room in the ring.
@@ -56,7 +58,8 @@ pub struct Receiver {
     socket: OwnedFd,
     ring: NonNull<u8>,
     block: usize,
-    /// Frames of the block that are still to be read, and where the next of them is; None when the kernel has the block.
+    /// Frames of the block that are still to be read, and where the next of them is; None when the kernel has the
+    /// block.
     open: Option<(u32, usize)>,
     missed: Missed,
 }
@@ -162,7 +165,7 @@ impl Receiver {
         unsafe { self.ring.add(self.block * BLOCK_BYTES) }
     }
 
-    /// Who has the block.
+    /// The owner of the block.
     fn status(&self) -> &AtomicU32 {
         let block = self.block_start().cast::<libc::tpacket_block_desc>().as_ptr();
         // SAFETY: the word lives as long as the mapping, is aligned, and the kernel too changes it as a whole.
@@ -244,8 +247,8 @@ impl Sender {
         Ok(Self { socket, vectors: Vec::new(), messages: Vec::new() })
     }
 
-    /// Sends frames; says how many the interface did not take, because it is down, has no room for long, or they are longer than it lets
-    /// through. The others are on their way.
+    /// Sends frames; says how many the interface did not take, because it is down, has no room for long, or they are
+    /// longer than it lets through. The others are on their way.
     pub fn send(&mut self, frames: &[&[u8]]) -> u64 {
         frames.chunks(SEND_BATCH).map(|batch| self.send_batch(batch)).sum()
     }
@@ -371,7 +374,7 @@ fn bind(socket: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
     address.sll_protocol = protocol.to_be();
     address.sll_ifindex = index;
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: the address lives until the call returns, and has the length that is said.
+    // SAFETY: the address lives until the call returns, and has the given length.
     let status = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -383,7 +386,7 @@ pub(crate) fn set<T: Copy>(
     value: &T,
 ) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: the value lives until the call returns, and has the length that is said.
+    // SAFETY: the value lives until the call returns, and has the given length.
     let status = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const *value).cast(), length) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -83,12 +83,12 @@ pub enum WireError {
         port: Port,
         /// Its name.
         interface: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What a wire has counted beside the card.
+/// The counts of a wire beside those of the card.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WireCounters {
     /// Frames that there was no room for between the interface and the card.
@@ -109,14 +109,14 @@ pub struct Wire {
     pub interface: String,
     link: Result<Ends, Link>,
     claim: Claim,
-    /// What shall carry frames, and what does, in words.
+    /// The chosen driver, and the present one in words.
     driver: Driver,
     words: &'static str,
     /// Why that is not AF_XDP, when it was to be tried.
     refusal: Option<XdpError>,
     /// Why an interface that is up could not be opened anew, as it was told.
     told: Option<String>,
-    /// Of sockets that are closed.
+    /// Frames missed by sockets that are closed.
     missed: Missed,
     unsent: u64,
     unfinished: Unfinished,
@@ -130,7 +130,7 @@ pub struct Wire {
 struct Unfinished {
     scratch: Vec<u8>,
     damaged: u64,
-    /// What was wrong with the first of them, until it is told.
+    /// The fault of the first of them, until it is reported.
     news: Option<String>,
 }
 
@@ -197,7 +197,7 @@ impl Wire {
         self.refusal.as_ref()
     }
 
-    /// What was switched off on the interface, in words.
+    /// The features that were switched off on the interface, in words.
     pub fn switched_off(&self) -> impl Iterator<Item = &'static str> {
         let own = self.link.as_ref().ok().and_then(Ends::switched_off);
         self.merging.words().into_iter().chain(own)
@@ -208,7 +208,7 @@ impl Wire {
         matches!(self.link, Ok(Ends::Xdp(_)))
     }
 
-    /// What to wait for; nothing while it is not up.
+    /// The descriptors to poll; empty while the interface is not up.
     pub fn readable(&self) -> Vec<BorrowedFd<'_>> {
         self.link.as_ref().map_or_else(|_| Vec::new(), Ends::readable)
     }
@@ -259,7 +259,7 @@ impl Wire {
         })
     }
 
-    /// What is said of a wire that is not up any more.
+    /// The message about a wire that is no longer up.
     fn loss(&self, link: Link) -> String {
         match link {
             Link::Gone => {
@@ -269,8 +269,8 @@ impl Wire {
         }
     }
 
-    /// Tries to open a wire that is not up; says so when it is again, why it is not though its interface is, and when one that was down is
-    /// gone: interfaces are taken down before they are removed.
+    /// Tries to open a wire that is not up; says so when it is again, why it is not though its interface is, and when
+    /// one that was down is gone: interfaces are taken down before they are removed.
     pub fn retry(&mut self) -> Option<String> {
         let Err(before) = self.link else { return None };
         match self.look() {
@@ -332,7 +332,7 @@ impl Wire {
         is_news.then_some(text)
     }
 
-    /// What has come up since the last call, beside the state of the link.
+    /// The news since the last call, beside the state of the link.
     pub fn take_news(&mut self) -> Option<String> {
         let news = self.unfinished.news.take()?;
         Some(format!(
@@ -342,7 +342,7 @@ impl Wire {
         ))
     }
 
-    /// What it has counted.
+    /// Its counters.
     pub fn counters(&mut self) -> WireCounters {
         let Missed { overflow, oversize } = self.missed();
         WireCounters { overflow, oversize, damaged: self.unfinished.damaged, unsent: self.unsent }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! AF_XDP sockets (Documentation/networking/af_xdp.rst in Linux): one for each queue of an interface, whose frames come before the kernel
-//! has made packets of them, in memory that both sides share.
+//! AF_XDP sockets (Documentation/networking/af_xdp.rst in Linux): one for each queue of an interface, whose frames come
+//! before the kernel has made packets of them, in memory that both sides share.
 
 use std::error::Error;
 use std::io;
@@ -62,9 +62,9 @@ pub enum XdpError {
     /// No XDP program can be there.
     #[error("neither the driver takes an XDP program ({native}) nor the kernel behind it ({generic})")]
     Refused {
-        /// What the system said of the driver.
+        /// The system's error for the driver's mode.
         native: io::Error,
-        /// What it said of itself.
+        /// The system's error for the generic mode.
         generic: io::Error,
     },
     /// Frames are too long.
@@ -83,7 +83,7 @@ pub enum XdpError {
     Queue {
         /// The queue.
         queue: u32,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Frames are not as they would be on a wire.
@@ -98,9 +98,9 @@ pub enum XdpError {
     /// Anything else.
     #[error("{doing}: {source}")]
     System {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -115,12 +115,12 @@ pub struct Ends {
     watch: Watch,
     /// Frames were on a wire, so nothing of them is left to be done.
     is_from_wire: bool,
-    /// What it was opened for.
+    /// The interface's shape at the opening.
     shape: Shape,
     next: usize,
 }
 
-/// What the memory and the sockets of an interface depend on.
+/// The properties of an interface that determine its memory and sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
     mtu: usize,
@@ -140,7 +140,7 @@ struct Queue {
     owed: usize,
 }
 
-/// What is sent, all of it through the first queue.
+/// The sender; all frames leave through the first queue.
 struct Sender {
     ring: TxRing,
     waiting: HeapSlab,
@@ -217,18 +217,18 @@ impl Ends {
         }
     }
 
-    /// What was switched off on the interface, in words.
+    /// The features that were switched off on the interface, in words.
     pub fn switched_off(&self) -> Option<&'static str> {
         self.tags.words()
     }
 
-    /// What to wait for.
+    /// The descriptors to poll.
     pub fn readable(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         std::iter::once(self.watch.as_fd()).chain(self.queues.iter().map(AsFd::as_fd))
     }
 
-    /// Gives about `limit` frames that have come, each with what is still to be done to it; says how many. What has waited to be sent is
-    /// tried again; `unsent` counts what the interface did not take of that.
+    /// Gives about `limit` received frames to `take`, each with the work that is left for it; returns their number.
+    /// Also retries frames that wait to be sent; `unsent` counts those that the interface did not take.
     pub fn receive(&mut self, limit: usize, unsent: &mut u64, take: &mut impl FnMut(&[u8], Left)) -> usize {
         if self.sender.is_stuck {
             *unsent += self.sender.kick(&self.queues[0].socket);
@@ -468,7 +468,7 @@ fn fits(frame: &[u8], mtu: usize) -> bool {
     (ETHERNET_BYTES..=mtu + ETHERNET_BYTES + if is_tagged { TAG_BYTES } else { 0 }).contains(&frame.len())
 }
 
-/// What the system said.
+/// The system's error.
 fn reason(error: &SocketError) -> io::Error {
     let inner = error.source().and_then(|source| source.downcast_ref::<io::Error>());
     match inner.and_then(io::Error::raw_os_error) {

@@ -42,7 +42,8 @@ module card_inline
 
     axi_if.mgr memory,  // a channel of card memory: IDs of 9 bits
 
-    output logic [3:0] oversize[MaxPorts]  // frames of a port that blocks dropped in this cycle since they had become too long
+    // frames of a port that blocks dropped in this cycle since they had become too long
+    output logic [3:0] oversize[MaxPorts]
 );
   if (Blocks > MaxBlocks) begin : gen_blocks
     $error("card_inline: Blocks must be up to %0d", MaxBlocks);

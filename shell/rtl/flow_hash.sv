@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Toeplitz flow hash of a frame's first beat (docs/architecture.md, "Flow hash"; the key is Microsoft's, from the RSS specification).
+// Toeplitz flow hash of a frame's first beat (docs/architecture.md, "Flow hash"; the key is Microsoft's, from the RSS
+// specification).
 //
 //   valid, data ─> VLAN tags ─> align layer 3 ─> decide IPv4/IPv6/ports ─> fields × key, eight parts ─> XOR ─> hash
 //                  1            2                3                          4                           5 cycles
 //
-// Latency 5 cycles, one frame a cycle, never stalls. `bytes` (frame bytes within the beat) comes one cycle after `data`, because it is
-// still being counted when `data` arrives.
+// Latency 5 cycles, one frame a cycle, never stalls. `bytes` (frame bytes within the beat) comes one cycle after
+// `data`, because it is still being counted when `data` arrives.
 module flow_hash
   import penstock_pkg::*;
 (
@@ -31,7 +32,8 @@ module flow_hash
     return ethertype == 16'h8100 || ethertype == 16'h88A8;
   endfunction
 
-  // What one byte of the fields adds to the hash; its bit 7 is the first on the wire and has the key's bits from 8 * place.
+  // The value that one byte of the fields adds to the hash; its bit 7 is the first on the wire and has the key's bits
+  // from 8 * place.
   function automatic logic [31:0] toeplitz(logic [7:0] octet, int unsigned place);
     logic [31:0] sum;
     sum = '0;

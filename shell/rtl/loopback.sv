@@ -1,18 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// From unit to unit: places for frames whose destination is the loopback, or a certain unit over loopback; then the frames.
+// From unit to unit: places for frames whose destination is the loopback, or a certain unit over loopback; then the
+// frames.
 //
 //   requests of ─> arbiter of the cluster ─> arbiter of the clusters ─> dispatcher ─> answer register ─> units
 //   the units      1                         2                          5             8 cycles
 //
 //   clusters ─> frame_gather ─> register ─> switch_in
 //
-// A frame waits in its sender until it has a place (loop_if.sv), so what comes here finds its unit ready: it never stops for long,
-// and frames to other destinations stand behind it neither here nor in a unit. That, a slot that ports leave free in each unit (slot_pool.sv),
-// and senders that let other frames pass those that wait keep units that send to each other from waiting for each other: each frame moves on
-// unless units send in a circle, or have but one slot. One request of a unit is on its way at a time: at most one frame of a unit in 9 cycles.
-// `src` becomes PortLoopback; the time of arrival and the flow hash stay.
+// A frame waits in its sender until it has a place (loop_if.sv), so what comes here finds its unit ready: it never
+// stops for long, and frames to other destinations stand behind it neither here nor in a unit. That, a slot that ports
+// leave free in each unit (slot_pool.sv), and senders that let other frames pass those that wait keep units that send
+// to each other from waiting for each other: each frame moves on unless units send in a circle, or have but one slot.
+// One request of a unit is on its way at a time: at most one frame of a unit in 9 cycles. `src` becomes PortLoopback;
+// the time of arrival and the flow hash stay.
 module loopback
   import penstock_pkg::*, shell_pkg::*;
 #(

@@ -6,10 +6,11 @@
 //   unit ─> queue ─> frame arbiter of the cluster ─> link register ─> buffer of this cluster in the destination
 //           2      (on keys; the beat follows) 1     1 cycle
 //
-// 512 bits, one beat a cycle on every link, also when each beat is a frame. The link of a cluster takes a frame only when its
-// destination's buffer has room for a longest one (the same rule for all lengths, so that no length starves), and when the frame is
-// complete in the queue or half of the queue is full. A link therefore never stops for a destination, and frames to one destination do not
-// hold frames to another, except behind each other within one unit. A destination that does not exist swallows the frame.
+// 512 bits, one beat a cycle on every link, also when each beat is a frame. The link of a cluster takes a frame only
+// when its destination's buffer has room for a longest one (the same rule for all lengths, so that no length starves),
+// and when the frame is complete in the queue or half of the queue is full. A link therefore never stops for a
+// destination, and frames to one destination do not hold frames to another, except behind each other within one unit. A
+// destination that does not exist swallows the frame.
 module switch_out
   import penstock_pkg::*, shell_pkg::*;
 #(

@@ -9,9 +9,9 @@
 //   is room, with the value as reason and bytes 0 to 39 of the frame
 //
 // Configuration, byte addresses: 0 it takes beats in so many of 256 cycles; 4 Param, low word; 8 Param, high word; C
-// Number; 10 write: the address of the block's memory, in beats; 14 write: the word is written there, 16 times; 18 write:
-// the beat there is read; 1C read: its first word; 20 read: the last answer, bits 1:0, and how many have come; 24 write: it takes so many records
-// from the host; 28 read: the mark of the last one it has taken. Others: error.
+// Number; 10 write: the address of the block's memory, in beats; 14 write: the word is written there, 16 times; 18
+// write: the beat there is read; 1C read: its first word; 20 read: the last answer, bits 1:0, and how many have come;
+// 24 write: it takes so many records from the host; 28 read: the mark of the last one it has taken. Others: error.
 module inline_block
   import penstock_pkg::*;
 #(

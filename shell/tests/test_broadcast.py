@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""broadcast: every word once to all, in each sender's order, a word a cycle, a fair share for everybody, a gap for the host."""
+"""broadcast: every word once to all, in each sender's order, a word a cycle, a fair share for everybody, a gap for the
+host.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ class Bench:
         d = self.dut
         valid = data = 0
         for unit, queue in enumerate(self.queues):
-            # What is offered stays.
+            # An offered word stays.
             offering = bool(queue) and (self._offering[unit] or self.offers(unit))
             if offering and not self._offering[unit]:
                 self.offered_at[unit] = self.cycle

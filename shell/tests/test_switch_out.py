@@ -209,7 +209,9 @@ async def full_speed(dut: Any) -> None:
 
 @cocotb.test()
 async def stalled_destinations_hold_only_their_own(dut: Any) -> None:
-    """Port 1 and the host take nothing, two units of each cluster have frames for them: the others send at full rate past them."""
+    """Port 1 and the host take nothing, two units of each cluster have frames for them: the others send at full rate
+    past them.
+    """
     bench = Bench(dut)
     await bench.start()
     bench.stalled = {PORT_1, HOST}

@@ -7,8 +7,9 @@
 //                     locks the set               allocates
 //   updates ────────> WRITE: unlocks the set                              1 a cycle
 //
-// A set is locked from its lookup until the update that each lookup is followed by. A lookup or mark of a locked set waits; its
-// port's later lookups wait behind it. Who holds a lock never waits for an output: its place behind the filter is reserved.
+// A set is locked from its lookup until the update that follows each lookup. A lookup or mark of a locked set waits,
+// and its port's later lookups wait behind it. The owner of a lock never waits for an output: its place behind the
+// filter is reserved.
 module ids_flow
   import penstock_pkg::*, ids_pkg::*;
 #(

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A port's way out of the engine: waits for what the filter found, appends frames to the log, tells the host, and in IPS mode
-// holds what is told.
+// A port's way out of the engine: waits for what the filter found, appends frames to the log, tells the host, and in
+// IPS mode holds what is told.
 //
 //   bodies ─> store (Depth) ─┬──────────────────────┬─> queue ─> out
 //   info   ─> queue ─┐       ├─> hold (IPS) ────────┘

@@ -6,7 +6,8 @@
 //   frames ─┬─> store (Depth beats) ────────────────────────────────────> bodies
 //           └─> header_parser ─> classify ─> queue of requests ─────────> requests, one a frame
 //
-// One beat a cycle. A request comes 18 cycles after its frame's second beat. The store stalls its own port when it is full.
+// One beat a cycle. A request comes 18 cycles after its frame's second beat. The store stalls its own port when it is
+// full.
 module ids_parse
   import penstock_pkg::*, fields_pkg::*, headers_pkg::*, ids_pkg::*;
 #(
@@ -164,8 +165,8 @@ module ids_parse
     end
   end
 
-  // The set of flow lines, in a cycle of its own: words of the key, each turned by another number of bits, so that words that
-  // are equal or change places do not cancel out.
+  // The set of flow lines, in a cycle of its own: words of the key, each turned by another number of bits, so that
+  // words that are equal or change places do not cancel out.
   logic made_q, hashed_q;
   request_t request_q, request_set_q;
   logic [31:0] sum;

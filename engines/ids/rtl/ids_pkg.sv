@@ -74,7 +74,7 @@ package ids_pkg;
   } mark_t;
 
   // ---- frames
-  // What the headers of a frame say.
+  // The header fields of a frame.
   typedef struct packed {
     logic [31:0] number;
     len_t        len;
@@ -90,7 +90,7 @@ package ids_pkg;
     logic [13:0] set;        // of its flow: the lower bits
   } request_t;
 
-  // What is known of a frame when its last beat has been searched.
+  // The results for a frame when its last beat has been searched.
   typedef struct packed {
     logic [31:0] number;
     logic [7:0]  hash;

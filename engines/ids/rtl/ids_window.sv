@@ -1,16 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Puts the payload of a port's frames behind the bytes that stand before it in its stream, for the filter, and keeps the
-// stream's state.
+// Puts the payload of a port's frames behind the bytes that stand before it in its stream, for the filter, and keeps
+// the stream's state.
 //
 //   requests ─> lookup (ids_flow) ─> PLAN ─┐
 //   bodies ────────────────────────────────┴─> STEP ─┬─> beats to the filter: 64 bytes, 7 before them, payload mask
 //                                                    ├─> bodies, and what is known of the frame, to ids_out
 //                                                    └─> update of the flow line, with the frame's last step
 //
-// One beat a cycle; a folded frame that is searched takes two steps. A frame's lookup begins when there is room for all of it
-// behind the filter, so a frame that holds the lock of its set never waits for an output.
+// One beat a cycle; a folded frame that is searched takes two steps. A frame's lookup begins when there is room for all
+// of it behind the filter, so a frame that holds the lock of its set never waits for an output.
 module ids_window
   import penstock_pkg::*, ids_pkg::*;
 #(

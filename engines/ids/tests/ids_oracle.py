@@ -1,8 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What rules find, by brute force: written from engines/ids/language.md, and sharing nothing with the engine.
+"""The matches of rules, by brute force: written from engines/ids/language.md, and sharing nothing with the engine.
 
-Every rule is evaluated on every packet and on the whole of every stream, each time that the stream has grown. Nothing is filtered, kept apart or
-cut short; a match is searched by trying all places of all contents, one inside the other."""
+Every rule is evaluated on every packet and on the whole of every stream, each time that the stream has grown. Nothing
+is filtered, kept apart or cut short; a match is searched by trying all places of all contents, one inside the other."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ class Side:
         else:
             self.waiting.append((at, data))
         while True:
-            # Of the segments that go on here: the one that begins first, then the longest, then the oldest.
+            # Among the segments that go on here: the one that begins first, then the longest, then the oldest.
             here = [
                 (begin, -len(piece), age)
                 for age, (begin, piece) in enumerate(self.waiting)

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random rules and random traffic that they match often: a small alphabet, short strings, streams that are made of pieces of the rules."""
+"""Random rules and random traffic that they match often: a small alphabet, short strings, streams that are made of
+pieces of the rules.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Alerts of the native engine against a brute-force evaluation of all rules in plain Python, and the faults of others."""
+"""Alerts of the native engine against a brute-force evaluation of all rules in plain Python, and
+the faults of others.
+"""
 
 from __future__ import annotations
 
@@ -179,7 +181,7 @@ def test_rules_are_exchanged_in_a_stream(tmp_path: Path) -> None:
     with Soft(before) as soft:
         assert [soft.sids(frame(packet)) for packet in packets[:5]] == [[]] * 4 + [[1]]
         soft.reload(behind)
-        # The rule that stays goes on where it was, and the new one looks at the bytes before it came, too.
+        # The rule that stays continues its search, and the new one also searches the bytes that arrived before it.
         assert soft.sids(frame(packets[5])) == [3, 2]
         stats = soft.finish()["stats"]
     assert (stats["detect"]["alerts"], stats["detect"]["reloads"], stats["detect"]["rules"]) == (3, 1, 2)

@@ -7,8 +7,8 @@
 //              TENANT     slots 0 to 6: frames of both lanes, at most one of them stateful
 //                         slot 7: the host's access, if there is one
 //
-// A frame waits at most one slot for the other lane and one for the host. So the frame that was looked up before a host
-// access to TENANT enters ahead of the next access.
+// A frame waits at most one slot for the other lane and one for the host. A frame that was looked up before a host
+// access to TENANT therefore enters before the next access.
 module rmt_entry
   import rmt_pkg::*, rmt_parse_pkg::*;
 (

@@ -7,7 +7,8 @@
 //                                   ^         │ write
 //                                   └─────────┘ and to the next operation, which has read the same cycle
 //
-// The entry lets in one stateful frame a cycle, so the lanes never meet here. The host's access is an operation in its slot.
+// The entry lets in one stateful frame a cycle, so the lanes never meet here. The host's access is an operation in its
+// slot.
 module rmt_register
   import rmt_pkg::*;
 (

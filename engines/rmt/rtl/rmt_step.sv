@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What a lane does at a depth of the parser: a word of the window is the key, which says where to go.
+// The step of a lane at a depth of the parser: a word of the window is the key, which selects the next state.
 //
 //   frame ─┬─> row's memory ─> PICK ──────────> DECIDE ─> frame
 //          └─> SETTLE ───────> key, length      case,

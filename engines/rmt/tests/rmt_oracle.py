@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What the programs of the rmt engine are for, in plain Python: from their intent, not from their source."""
+"""The intended results of the rmt engine's programs, in plain Python: from their intent, not from their source."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Card:
         return self.programs[tenant](port, frame) if tenant else (port ^ 1, frame)
 
     def outputs(self, frames: Iterable[tuple[int, bytes]]) -> dict[str, list[bytes]]:
-        """What leaves where, of frames with their ports."""
+        """The frames that leave, by destination, for frames with their ports."""
         out: dict[str, list[bytes]] = {"port0": [], "port1": [], "host": []}
         for port, frame in frames:
             left = self(port, frame)

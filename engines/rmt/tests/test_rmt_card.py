@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""An rmt block in the card: a router and an adder, written as rows of the machine, for the tenants of VLAN 1 and VLAN 257; the adder is swapped under load.
-Judged by Scapy."""
+"""An rmt block in the card: a router and an adder, written as rows of the machine, for the tenants of VLAN 1 and VLAN
+257; the adder is swapped under load. Judged by Scapy.
+"""
 
 from __future__ import annotations
 
@@ -149,7 +150,9 @@ def router(bank: int) -> list[Write]:
 
 
 def adder(bank: int, op: int) -> list[Write]:
-    """Result: the first number and the second one, added (2) or subtracted (3). The frame goes back, and the host's register counts it."""
+    """Result: the first number and the second one, added (2) or subtracted (3). The frame goes back, and the host's
+    register counts it.
+    """
     bt = 64 * bank + ADDER
     count = (pack((3, 0)), pack((37, 0), (31, 11), (36, 16), (31, 27)), pack((0, 0), (1, 16)))
     rows = {

@@ -16,7 +16,7 @@ pub enum Policy {
     FlowHash,
     /// The unit that the flow hash names; the frame is dropped while that unit is full.
     FlowHashDrop,
-    /// What an inline block names; frames of which none names anything go as under [`Policy::FlowHash`].
+    /// The unit that an inline block names; frames without such a verdict go as under [`Policy::FlowHash`].
     AsTold,
 }
 
@@ -32,7 +32,7 @@ impl Policy {
     }
 }
 
-/// What the dispatcher knows of a unit's slots.
+/// The dispatcher's state of a unit's slots.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slots {
     /// Free ones: bit n - 1 is slot n. The lowest is given next.
@@ -79,7 +79,7 @@ pub(crate) struct Request {
     pub loopback: bool,
 }
 
-/// What the dispatcher says to it.
+/// The dispatcher's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// It has a slot of this unit.
@@ -92,7 +92,7 @@ pub(crate) enum Decision {
     Full(Option<u8>),
 }
 
-/// Slots of all units, and who comes next.
+/// The slots of all units, and whose turn it is.
 pub(crate) struct Dispatcher {
     pub policy: Policy,
     pub reta: [u8; RETA],
@@ -103,8 +103,8 @@ pub(crate) struct Dispatcher {
     pub slots: Vec<Slots>,
     /// Units that have a free slot: for loopback.
     with_free: u32,
-    /// Units that have two, or their only one: for ports and host, which leave the last one to loopback. So units that send to each
-    /// other go on however many frames come.
+    /// Units with two slots, or with their only one, for ports and host, which leave the last slot to loopback. Units
+    /// that send to each other therefore make progress however many frames arrive.
     with_spare: u32,
     /// Units that get no more frames, whatever slots they give back, until they declare anew.
     closed: u32,
@@ -156,7 +156,7 @@ impl Dispatcher {
         by_hash.then(|| self.reta[hash as usize % RETA])
     }
 
-    /// A unit with a slot to give. `named`: this one or none, and with `any` one that is not among those to choose from, too.
+    /// A unit with a free slot. `named`: only this unit; with `any`, even one outside of the units to choose from.
     fn choose(&mut self, named: Option<u8>, loopback: bool, any: bool) -> Option<u8> {
         let available = if loopback { self.with_free } else { self.with_spare } & self.enabled;
         if let Some(unit) = named {
@@ -169,7 +169,7 @@ impl Dispatcher {
         }
         let unit = match self.policy {
             Policy::LeastLoaded => {
-                // Of equals the first after whoever came last.
+                // Among equals, the first after the last one chosen.
                 let key = |unit: &u32| {
                     (self.slots[*unit as usize].free.count_ones(), *unit >= self.next, std::cmp::Reverse(*unit))
                 };
@@ -204,7 +204,8 @@ impl Dispatcher {
         self.enabled >> (unit & 31) & 1 != 0 && self.slots.get(usize::from(unit)).is_some_and(|slots| slots.total != 0)
     }
 
-    /// Units that may get frames and have declared slots, but have none for a port or the host; those that get none of them, for nobody.
+    /// Units that may get frames and have declared slots, but have no free slot for a port or the host; for units
+    /// without ingress, no free slot at all.
     pub fn full(&self) -> u32 {
         let takes = self.with_spare & self.ingress | self.with_free & !self.ingress;
         if self.enabled & !takes == 0 { 0 } else { self.all_open() & !takes }

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The flow hash (docs/architecture.md, contracts): Toeplitz as receive side scaling defines it, over addresses and ports.
+//! The flow hash (docs/architecture.md, contracts): Toeplitz as receive side scaling defines it, over addresses and
+//! ports.
 
 /// Microsoft's key of the verification suite ("Verifying the RSS hash calculation").
 const KEY: [u8; 40] = [
@@ -14,7 +15,7 @@ const MAX_INPUT: usize = 36;
 /// Beyond these bytes the card does not look.
 const PARSED: usize = 64;
 
-/// What byte value `v` at place `p` of the input adds to the hash.
+/// The value that byte `v` at place `p` of the input adds to the hash.
 static TABLE: [[u32; 256]; MAX_INPUT] = table();
 
 const fn table() -> [[u32; 256]; MAX_INPUT] {

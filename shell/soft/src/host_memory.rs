@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::Range};
 
 /// Bytes of it; beyond, the host refuses.
 const BYTES: u64 = 1 << 30;
-/// What the card's bursts stay within: a request that ends outside is carried out up to there.
+/// The limit of the card's bursts: a request that ends beyond it is carried out up to there.
 const PAGE: usize = 4096;
 
 /// Host memory, zero where nobody wrote.
@@ -49,7 +49,8 @@ fn exists(page: u64) -> bool {
     page < BYTES / PAGE as u64
 }
 
-/// Cuts `count` bytes from `address` on by pages: the page, the place within it, and the range of the bytes. Addresses are modulo 2^64.
+/// Cuts `count` bytes from `address` on by pages: the page, the place within it, and the range of the bytes. Addresses
+/// are modulo 2^64.
 fn parts(address: u64, count: usize) -> impl Iterator<Item = (u64, usize, Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Units that a debugger halts: what they do, what they keep, and that the others go on.
+//! Units that a debugger halts: their behaviour, their state, and that the others go on.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The inline chain of a card: where its frames go, what they are then, and what is counted.
+//! The inline chain of a card: the destinations and the bytes of its frames, and the counters.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -49,7 +49,7 @@ fn udp(source_port: u8, length: usize) -> Vec<u8> {
     frame
 }
 
-/// What left: where, at which port its frame had entered as which, by which unit, and its length.
+/// The frames that left: exit, source, index at the source, unit, and length.
 fn left(card: &mut Card) -> Vec<(Exit, Source, u64, Option<u8>, usize)> {
     card.poll()
         .iter()

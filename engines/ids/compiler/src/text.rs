@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From the text of a file to headers and options.
 
-/// The rules of a file: line where each begins, and its text on one line. A line that ends in a backslash goes on; lines
-/// that begin with `#` are comments.
+/// The rules of a file: line where each begins, and its text on one line. A line that ends in a backslash goes on;
+/// lines that begin with `#` are comments.
 #[must_use]
 pub fn rules(text: &str) -> Vec<(usize, String)> {
     let (mut all, mut rule, mut begin) = (Vec::new(), String::new(), 0);

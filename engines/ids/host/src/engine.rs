@@ -90,7 +90,7 @@ impl Engine for Ids {
 /// Numbers of counters that say how much there is, not how often something happened.
 const LEVELS: [&str; 3] = ["now", "rules", "waiting_bytes"];
 
-/// What counters counted between two reads.
+/// The counts between two reads.
 fn difference(now: &Json, then: &Json) -> Json {
     match (now, then) {
         (Json::Object(now), Json::Object(then)) => {

@@ -54,8 +54,8 @@ impl Scanner {
         Self { first: packed(first), second: packed(second), third: packed(third), filter: filter.clone() }
     }
 
-    /// Searches bytes that follow those of the window. `found` gets the number of each key and the offset of its last byte, in
-    /// the order of the machine.
+    /// Searches bytes that follow those of the window. `found` gets the number of each key and the offset of its last
+    /// byte, in the order of the machine.
     #[must_use]
     pub fn scan(&self, window: Window, bytes: &[u8], found: &mut dyn FnMut(u16, usize)) -> Window {
         #[cfg(target_arch = "x86_64")]

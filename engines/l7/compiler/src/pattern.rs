@@ -148,7 +148,7 @@ impl Pattern {
 /// The pair of states and the byte that led to another pair of states.
 type Before = Option<(usize, usize, u8)>;
 
-/// What a rule asks of a field.
+/// A rule's condition on a field.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// The field matches this pattern.

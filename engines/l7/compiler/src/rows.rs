@@ -68,14 +68,14 @@ pub struct Alternative {
     pub next: Next,
 }
 
-/// What a row does with the hash of the bytes behind the cursor.
+/// The use of a row's hash of the bytes after the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hash {
     /// Nothing.
     Unused,
-    /// Of up to so many bytes: a decision takes it.
+    /// A decision takes the hash of up to this many bytes.
     Decide(u8),
-    /// Of so many bytes: it chooses one of 2^`bits` rows from `base` on, in place of the alternatives.
+    /// The hash of this many bytes chooses one of 2^`bits` rows from `base` on, in place of the alternatives.
     Buckets {
         /// Bytes.
         length: u8,
@@ -91,7 +91,7 @@ pub enum Hash {
 pub struct Row {
     /// How the cursor moves.
     pub skip: Skip,
-    /// What the hash is for.
+    /// The purpose of the hash.
     pub hash: Hash,
     /// The first alternative that succeeds is taken.
     pub alternatives: Vec<Alternative>,
@@ -194,7 +194,7 @@ struct Live {
     place: Place,
 }
 
-/// What is left of a variant behind bytes of which some are known.
+/// The rest of a variant after bytes of which some are known.
 enum Ran {
     Dead,
     /// The known bytes do not say.

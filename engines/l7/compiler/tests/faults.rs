@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the compiler says of sources with faults, and where.
+//! The compiler's messages for sources with faults, and their places.
 
 #![allow(clippy::unwrap_used)]
 

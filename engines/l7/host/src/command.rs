@@ -16,7 +16,7 @@ pub enum L7Command {
     Apps,
     /// Shows or replaces rules.
     Rules {
-        /// What to do; without it, messages by rule are listed.
+        /// The command; without it, messages by rule are listed.
         #[command(subcommand)]
         what: Option<RulesCommand>,
     },
@@ -28,7 +28,7 @@ pub enum L7Command {
     Counters,
 }
 
-/// What to do with rules.
+/// Operations on rules.
 #[derive(Debug, Subcommand)]
 pub enum RulesCommand {
     /// Gives an application other rules between two messages.

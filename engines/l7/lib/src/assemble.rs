@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use crate::header::Header;
 
-/// What an [`Assembler`] keeps.
+/// The limits of an [`Assembler`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Messages of which packets are missing. If there are more, the oldest one is given up.
@@ -38,7 +38,7 @@ pub struct Assembler {
     whole_order: VecDeque<Key>,
 }
 
-/// What a packet did.
+/// The effect of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Added {
     /// Packets are missing.

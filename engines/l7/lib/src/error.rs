@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What goes wrong with messages.
+//! Errors of messages.
 
 use std::io;
 

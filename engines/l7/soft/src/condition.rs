@@ -71,7 +71,7 @@ fn set(bits: &mut Bits, at: usize) {
 /// Ranges of integers, divided where one begins or ends.
 #[derive(Debug)]
 struct Integers {
-    /// Bytes of the integers; 0: there are none.
+    /// Bytes of the integers; 0 if there are no integers.
     width: usize,
     /// Where a part begins, ascending, and the variants that it fulfils.
     bounds: Vec<(u64, Bits)>,

@@ -321,7 +321,7 @@ impl<'a> Preprocessor<'a> {
                 }
                 body = replaced;
             }
-            // A macro without tokens is work, too.
+            // A macro without tokens also counts as work.
             self.make(token, body.len() + 1)?;
             for made in &mut body {
                 made.span = token.span;

@@ -12,7 +12,7 @@ pub enum Type {
     Bit(u32),
     Int(u32),
     Varbit(u32),
-    /// Of constants without a width.
+    /// The type of constants without a width.
     Integer,
     Error,
     Text,
@@ -32,7 +32,7 @@ pub enum Type {
 pub struct Struct {
     pub name: String,
     pub fields: Vec<(String, Type)>,
-    /// Of a header, its index in the program.
+    /// For a header, its index in the program.
     pub header: usize,
     /// Types that stand in each other in it.
     pub depth: usize,

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The code of a program, and its maker. A slot holds 64 bits; values of more have two slots, the lower half first. Constants have slots that are filled in
-//! the slots that a frame begins with.
+//! The code of a program, and its maker. A slot holds 64 bits; values of more have two slots, the lower half first.
+//! Constants have slots that are filled in the slots that a frame begins with.
 
 use std::collections::HashMap;
 
@@ -170,7 +170,7 @@ pub struct Coder {
     constants: HashMap<(u128, bool), Slot>,
     /// Of each field.
     pub fields: Vec<Place>,
-    /// Of each parameter of the action whose code is made.
+    /// The places of the parameters of the action whose code is generated.
     pub params: Vec<Place>,
     /// The code so far.
     pub code: Vec<Instr>,

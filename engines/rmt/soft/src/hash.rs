@@ -19,7 +19,7 @@ pub fn random(state: &mut u64) -> u64 {
     state.wrapping_mul(0x2545_F491_4F6C_DD1D)
 }
 
-/// The hash of bytes. A random one is that of the bytes, too: callers take [`random`] in its place.
+/// The hash of bytes. For a random one, it is also that of the bytes: callers use [`random`] instead.
 pub fn hash(algorithm: HashAlgorithm, data: &[u8]) -> u64 {
     let words = || data.chunks(2).map(|word| u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0)));
     match algorithm {

@@ -17,7 +17,7 @@ pub enum Extern {
         algorithm: HashAlgorithm,
         /// Smallest result.
         base: Expr,
-        /// What is hashed, one value behind the other, with zeros up to a whole byte.
+        /// The hashed values, one after the other, with zeros up to a whole byte.
         data: Vec<ChecksumData>,
         /// Number of results.
         max: Expr,

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Places of entries in the four ways of an exact table: each entry has one bucket in each way, by a hash of its key. An entry that finds all four taken moves
-//! others out of its way.
+//! Places of entries in the four ways of an exact table: each entry has one bucket in each way, by a hash of its key.
+//! An entry that finds all four taken moves others out of its way.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -131,7 +131,8 @@ impl Exact {
 mod tests {
     use super::*;
 
-    /// The check value of CRC-64/ECMA-182 is that of "123456789"; padded with zeros in front it is the same, for the CRC begins with 0.
+    /// The check value of CRC-64/ECMA-182 is that of "123456789"; padded with zeros in front it is the same, for the
+    /// CRC begins with 0.
     #[test]
     fn the_hash_is_the_catalogued_crc() {
         let mut bytes = [0; 16];

@@ -4,7 +4,8 @@
 /// A prefix of 32-bit keys: value, bits, and what it leads to.
 pub type Prefix = (u32, u32, usize);
 
-/// Cuts all keys into intervals of one result each: first key, and what the longest prefix of its keys leads to. The first begins at 0; neighbours differ.
+/// Cuts all keys into intervals of one result each: first key, and what the longest prefix of its keys leads to. The
+/// first begins at 0; neighbours differ.
 pub fn intervals(prefixes: &[Prefix]) -> Vec<(u32, Option<usize>)> {
     let mut sorted = prefixes.to_vec();
     sorted.sort_unstable_by_key(|(value, length, _)| (*value, *length));
@@ -43,7 +44,8 @@ pub fn levels(intervals: usize) -> u32 {
 /// A node of the tree: its level, its row, and the first keys of its branches 1 to 3.
 pub type Node = (u32, u32, [u32; 3]);
 
-/// The tree over intervals, in the partition of `4^size` leaves from `base` on of a memory with `all` levels: its nodes, and the result of each leaf.
+/// The tree over intervals, in the partition of `4^size` leaves from `base` on of a memory with `all` levels: its
+/// nodes, and the result of each leaf.
 pub fn tree(intervals: &[(u32, Option<usize>)], size: u32, base: u32, all: u32) -> (Vec<Node>, Vec<Option<usize>>) {
     let leaves = 1usize << (2 * size);
     let last = intervals.last().and_then(|(_, result)| *result);
@@ -76,7 +78,7 @@ mod tests {
         *seed
     }
 
-    /// What the longest prefix of a key leads to, by looking at all.
+    /// The result of a key's longest prefix, by a search of all prefixes.
     fn longest(prefixes: &[Prefix], key: u32) -> Option<usize> {
         let fits = |(value, length, _): &&Prefix| {
             let mask = !u32::MAX.checked_shr(*length).unwrap_or(0);

@@ -193,7 +193,7 @@ fn pattern(text: &str) -> Result<Option<Pattern>, String> {
 }
 
 fn add(text: &str) -> Result<Statement, String> {
-    // Keys may have parentheses, too: `hdr.ipv4.isValid()`.
+    // Keys may also have parentheses: `hdr.ipv4.isValid()`.
     let open = text.rfind('(').ok_or("write add TABLE [PRIORITY] KEY:VALUE ... ACTION(NAME:VALUE, ...)")?;
     // Spaces around colons are allowed.
     let head = joined(&text[..open].replace(" &&& ", "&&&").replace(" / ", "/"));
