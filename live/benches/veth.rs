@@ -56,7 +56,7 @@ fn measure() {
     for driver in ["packet", "xdp"] {
         for design in ["forward", "firewall"] {
             for bytes in [64, 1500] {
-                // As fast as it goes, then at half of what was carried: the second must lose nothing.
+                // At full speed, then at half of the carried rate: the second must lose nothing.
                 let carried = run(driver, design, bytes, 0);
                 run(driver, design, bytes, (carried / 2.0) as u64);
             }
@@ -121,7 +121,7 @@ fn card(driver: &str, name: &str) {
     live.run(&mut |fault| eprintln!("{fault}")).unwrap();
 }
 
-/// The sender: UDP in IPv4, at most `rate` frames a second, as many as possible when that is 0.
+/// The sender: UDP in IPv4, at most `rate` frames a second, as many as possible if that is 0.
 fn send(bytes: usize, rate: u64) {
     let frames: Vec<Vec<u8>> = (0..FLOWS as u8)
         .map(|flow| {

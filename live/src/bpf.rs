@@ -26,12 +26,12 @@ const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
 /// Queues that the program can serve.
 pub const MAX_QUEUES: u32 = 64;
 
-/// Where a program is attached.
+/// The place at which a program is attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// In the driver.
     Native,
-    /// Behind the driver, for those that cannot.
+    /// Behind the driver, for drivers without support.
     Generic,
 }
 
@@ -103,7 +103,7 @@ impl Redirect {
         unsafe { bpf(MAP_UPDATE_ELEM, &change) }.map(|_| ())
     }
 
-    /// Where it is attached.
+    /// Its place.
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -178,7 +178,7 @@ fn load_program(sockets: &OwnedFd) -> io::Result<OwnedFd> {
         // r1 = the map, a constant of 64 bits in two instructions (BPF_PSEUDO_MAP_FD)
         instruction(0x18, 0x11, 0, sockets.as_raw_fd()),
         instruction(0x00, 0x00, 0, 0),
-        // r3 = what to do without a socket
+        // r3 = the action without a socket
         instruction(0xB7, 0x03, 0, XDP_PASS),
         instruction(0x85, 0x00, 0, REDIRECT_MAP),
         instruction(0x95, 0x00, 0, 0),
@@ -208,12 +208,12 @@ fn create_link(program: &OwnedFd, interface: i32, flags: u32) -> io::Result<Owne
 }
 
 fn owned(fd: i32) -> OwnedFd {
-    // SAFETY: bpf() has just made the descriptor, for nobody else.
+    // SAFETY: bpf() has just made the descriptor, and nothing else owns it.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
 /// # Safety
-/// The attribute must be what the command takes, and pointers in it must be to what it says.
+/// The attribute must have the command's type, and pointers in it must point to the given data.
 unsafe fn bpf<T>(command: libc::c_long, attribute: &T) -> io::Result<i32> {
     // SAFETY: the attribute lives until the call returns, and has the given length; unused parts of the union are zero.
     let status = unsafe { libc::syscall(libc::SYS_bpf, command, &raw const *attribute, size_of::<T>()) };

@@ -48,7 +48,7 @@ pub enum ControlError {
     /// Another card has it.
     #[error("{} is in use: this design is up already; stop that one, or give this one another --socket", .0.display())]
     InUse(PathBuf),
-    /// Nobody is there.
+    /// No card serves the socket.
     #[error("no card is up at {}; `penstock up` starts one", .0.display())]
     NotUp(PathBuf),
     /// None is up.
@@ -73,7 +73,7 @@ pub enum ControlError {
     Refused(String),
 }
 
-/// Where the sockets of this user are: in $XDG_RUNTIME_DIR or /run/user/UID, else in a folder of their own in /tmp.
+/// The folder of this user's sockets: $XDG_RUNTIME_DIR or /run/user/UID, else a private folder in /tmp.
 pub fn folder() -> Result<PathBuf, ControlError> {
     let fail = |path: &Path, problem: String| ControlError::Folder { path: path.to_path_buf(), problem };
     let user = fs::metadata("/proc/self").map_err(|e| fail(Path::new("/proc/self"), e.to_string()))?.uid();
@@ -87,7 +87,7 @@ pub fn folder() -> Result<PathBuf, ControlError> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail(&path, error.to_string())),
         _ => {}
     }
-    // In /tmp anybody could have made it.
+    // In /tmp any user could have made it.
     let about = fs::symlink_metadata(&path).map_err(|e| fail(&path, e.to_string()))?;
     if !about.is_dir() || about.uid() != user || about.mode() & 0o077 != 0 {
         return Err(fail(&path, "is not a folder that only you can enter".to_string()));
@@ -123,13 +123,13 @@ pub struct Command {
 
 /// The actions of a card's thread.
 pub(crate) enum What {
-    /// All but what is compiled first.
+    /// All actions without a compilation.
     Request(Request),
     /// Loads programs and tables of some groups of units, by their indices.
     Reload(Box<(Design, Vec<usize>, Image)>),
     /// Gives a part another program.
     Swap(Box<Changed>),
-    /// Fills tables of a part anew.
+    /// Fills tables of a part again.
     Refill(Box<Changed>),
 }
 
@@ -157,7 +157,7 @@ pub struct Server {
 struct Shared {
     root: Root,
     design: Arc<Mutex<Design>>,
-    /// Held by who changes programs or tables.
+    /// Held by the thread that changes programs or tables.
     change: Arc<Mutex<()>>,
     /// Programs that wait for a swap, each with its file.
     waiting: Arc<Mutex<BTreeMap<PartId, (PathBuf, PartImage)>>>,
@@ -182,13 +182,13 @@ pub(crate) fn about(design: &Design, file: &Path, image: &PartImage) -> ProgramA
     }
 }
 
-/// Starts a program on a card of its own, so that one that does not come up never gets to the card that is up.
+/// Starts a program on a separate card, so that a program that does not start never reaches the live card.
 fn try_out(design: &Design, start: impl FnOnce(&mut SoftDevice) -> Result<(), DeviceError>) -> Result<(), String> {
     let tried = SoftDevice::open(design).and_then(|mut device| start(&mut device));
     tried.map_err(|error| format!("{error}; the program before goes on"))
 }
 
-/// A socket file that from its first moment on nobody else may open.
+/// A socket file that from its creation on no other user may open.
 fn listen(path: &Path) -> io::Result<UnixListener> {
     let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     // Linux makes the file with the mode of the socket.
@@ -231,7 +231,7 @@ impl Server {
                         let connection = Connection { shared: shared.clone(), sender: sender.clone(), waker };
                         thread::spawn(move || connection.serve(stream));
                     }
-                    // Out of descriptors, most likely: it would come back at once.
+                    // Most likely out of descriptors: the error would return at once.
                     Err(_) => thread::sleep(REFUSED),
                 }
             }
@@ -239,7 +239,7 @@ impl Server {
         Ok(Self { path: path.to_path_buf(), commands, wake, design })
     }
 
-    /// Takes what there is to read at `wake` away.
+    /// Reads and discards the bytes at `wake`.
     pub(crate) fn quiet(&mut self) {
         let mut bytes = [0; 64];
         while matches!(self.wake.read(&mut bytes), Ok(1..)) {}
@@ -248,7 +248,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A file that stays behind is recognised by the next card.
+        // The next card recognises a remaining file.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -65,7 +65,7 @@ impl Merging {
         Self { gro, lro }
     }
 
-    /// Restores what was.
+    /// Restores the old settings.
     pub fn restore(&self, socket: BorrowedFd<'_>, interface: &str) -> io::Result<()> {
         if self.gro {
             exchange(socket, interface, ETHTOOL_SGRO, 1)?;
@@ -128,7 +128,7 @@ impl Drop for TagsKept {
 /// The kind of an interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kind {
-    /// Name of its driver, `veth` or `ice`; empty when it does not say.
+    /// Name of its driver, `veth` or `ice`; empty if the driver has none.
     pub driver: String,
     /// The address of the device, `0000:01:00.0`; for an interface without hardware its driver chooses the text.
     pub bus: String,
@@ -148,7 +148,7 @@ pub fn kind(socket: BorrowedFd<'_>, interface: &str) -> Kind {
     Kind { driver: text(&info.driver), bus: text(&info.bus) }
 }
 
-/// Queues that an interface receives with; None when its driver does not say.
+/// Receive queues of an interface; None if its driver does not report them.
 pub fn queues(socket: BorrowedFd<'_>, interface: &str) -> Option<u32> {
     let mut channels = Channels { command: ETHTOOL_GCHANNELS, ..Channels::default() };
     ethtool(socket, interface, &mut channels).ok()?;
@@ -190,18 +190,18 @@ fn request_for(interface: &str) -> libc::ifreq {
     request
 }
 
-/// Asks the kernel, or tells it; gives what it says.
+/// Sends a request to the kernel; returns its answer.
 fn exchange(socket: BorrowedFd<'_>, interface: &str, command: u32, data: u32) -> io::Result<u32> {
     let mut value = Value { command, data };
     ethtool(socket, interface, &mut value)?;
     Ok(value.data)
 }
 
-/// Hands over what begins with a command, and is of the type that the command reads and writes.
+/// Passes a value that begins with a command, and has the type that the command reads and writes.
 fn ethtool<T>(socket: BorrowedFd<'_>, interface: &str, value: &mut T) -> io::Result<()> {
     let mut request = request_for(interface);
     request.ifr_ifru.ifru_data = (&raw mut *value).cast();
-    // SAFETY: the request and the value behind it live until the call returns; each of the types above is what its
+    // SAFETY: the request and its value live until the call returns; each of the types above has the layout that its
     // commands read and write, and may have any bits.
     let status = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }

@@ -17,8 +17,8 @@
 //! `call` is a request to a service of one of the design's engines; the engines define requests and answers.
 //!
 //! Addresses of `read` and `write` are those of the host address space (shell/regs/card.rdl); of `mem_read` and
-//! `mem_write` those of a unit's window (docs/architecture.md, "RPU address map"). Files are named by absolute paths,
-//! as the card's process sees them.
+//! `mem_write` those of a unit's window (docs/architecture.md, "RPU address map"). Files have absolute paths, as the
+//! card's process sees them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -91,7 +91,7 @@ pub enum Request {
         /// The unit.
         unit: u32,
     },
-    /// Gives a unit's debug word, after writing the one that its program reads, when there is a value.
+    /// Returns a unit's debug word; with a value, first writes the word that its program reads.
     Debug {
         /// The unit.
         unit: u32,
@@ -118,7 +118,7 @@ pub enum Request {
         /// The group of units that it is for; not needed when there is only one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
-        /// C source or ELF; those that run, compiled anew, when not given.
+        /// C source or ELF; if omitted, the running programs, compiled again.
         program: Option<PathBuf>,
         /// Tables that change with it: name, or GROUP.TABLE, and file.
         #[serde(default)]
@@ -139,10 +139,10 @@ pub enum Request {
         /// Name of the group or block; not needed when there is only one, or only one has a program that waits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
-        /// The program's file; when not given the one that waits, else the one that runs, compiled anew.
+        /// The program's file; if omitted, the waiting one, else the running one, compiled again.
         program: Option<PathBuf>,
     },
-    /// Takes the lines that programs have printed: each comes once.
+    /// Takes the lines that programs have printed, each once.
     Log,
     /// Carries out a request of a service.
     Call(penstock_device::Request),
@@ -165,37 +165,37 @@ pub enum Answer {
 /// The data of the answer; each request fills at most one field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// Of `status`.
+    /// The answer to `status`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// Of `counters`.
+    /// The answer to `counters`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
-    /// Of `read` and `mem_read`.
+    /// The answer to `read` and `mem_read`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<Vec<u32>>,
-    /// Of `debug`.
+    /// The answer to `debug`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debug: Option<u64>,
-    /// Of `reload`.
+    /// The answer to `reload`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reload: Option<Reloaded>,
-    /// Of `programs`.
+    /// The answer to `programs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub programs: Option<Vec<ProgramAbout>>,
-    /// Of `programs`: those that wait for `swap`.
+    /// The answer to `programs`: those that wait for `swap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Vec<ProgramAbout>>,
-    /// Of `load`.
+    /// The answer to `load`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<Loaded>,
-    /// Of `swap`.
+    /// The answer to `swap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swap: Option<Swapped>,
-    /// Of `log`.
+    /// The answer to `log`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Log>,
-    /// Of `call`, as the service defines it.
+    /// The answer to `call`, as the service defines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Value>,
 }
@@ -205,7 +205,7 @@ pub struct Reply {
 pub struct Log {
     /// For each program, the oldest first.
     pub lines: Vec<String>,
-    /// How many were lost since the card is up, because nobody took those before.
+    /// Number of lines that were lost since the card is up, because earlier ones were not taken.
     pub lost: u64,
 }
 
@@ -217,7 +217,7 @@ pub struct ProgramAbout {
     pub group: String,
     /// Its engine.
     pub engine: String,
-    /// First unit of a group, and the one behind its last; none of a block.
+    /// First unit of a group, and the one after its last; None for a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<(u32, u32)>,
     /// The file that it was loaded from.
@@ -242,10 +242,10 @@ pub struct Loaded {
 /// The effect of a swap on the program's tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Swapped {
-    /// Tables that keep what they held.
+    /// Tables that keep their contents.
     pub kept: Vec<String>,
-    /// Tables that begin anew: the program before had none of the name with these types and sizes, or what they hold
-    /// means something to that program alone.
+    /// Tables that begin empty: the old program had no table of this name, types and sizes, or the contents only have a
+    /// meaning for that program.
     pub anew: Vec<String>,
     /// Warnings of the compiler.
     pub messages: String,
@@ -271,7 +271,7 @@ pub struct Status {
     pub manifest: PathBuf,
     /// The programs of the units, group by group.
     pub programs: Vec<PathBuf>,
-    /// How frames come and go.
+    /// The drivers of frames.
     pub driver: String,
     /// Process of the card.
     pub process: u32,
@@ -281,8 +281,7 @@ pub struct Status {
     pub ports: Vec<PortStatus>,
     /// Units.
     pub units: Vec<UnitStatus>,
-    /// Frames that did not come out, by reason, those that did not happen left out (docs/architecture.md, "Drop
-    /// reasons").
+    /// Frames that did not leave, by reason, without reasons that did not occur (docs/architecture.md, "Drop reasons").
     pub drops: BTreeMap<String, u64>,
     /// Faults, in sentences, the newest last.
     pub faults: Vec<String>,
@@ -340,7 +339,7 @@ pub struct UnitStatus {
 mod tests {
     use super::*;
 
-    /// The lines of the documentation are what is understood and said.
+    /// The lines of the documentation are valid requests and answers.
     #[test]
     fn the_examples_are_right() {
         let examples = include_str!("protocol.rs").lines().filter_map(|line| line.strip_prefix("//! {\"do\":"));

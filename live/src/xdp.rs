@@ -33,7 +33,7 @@ const BATCH: usize = 256;
 const KICKS: usize = 2 * SEND_FRAMES as usize / 32;
 /// How long frames on their way out are waited for at the end.
 const LAST_FRAMES: Duration = Duration::from_millis(100);
-/// Bytes of a piece of the shared memory, and of what the kernel needs in front of the frame in it.
+/// Bytes of a piece of the shared memory, and of the kernel's room in front of the frame in it.
 const SHORT_PIECE: usize = 2048;
 const LONG_PIECE: usize = 4096;
 const PIECE_HEAD: usize = 256;
@@ -166,7 +166,7 @@ impl Ends {
         if shape.mtu > MAX_MTU {
             return Err(XdpError::Mtu(shape.mtu));
         }
-        // First what may change nothing at the interface when it is refused.
+        // The calls that must not change the interface if they are refused come first.
         let first = XdpSocketBuilder::new().map_err(|error| match reason(&error).raw_os_error() {
             Some(libc::EAFNOSUPPORT) => XdpError::Missing,
             Some(libc::EPERM) => XdpError::Forbidden,
@@ -208,7 +208,7 @@ impl Ends {
         Ok(Self { redirect, queues, sender, tags, watch, is_from_wire, shape, next: 0 })
     }
 
-    /// How frames come and go, in words.
+    /// The drivers of frames, in words.
     pub fn words(&self) -> &'static str {
         match (self.redirect.mode(), self.sender.is_zero_copy) {
             (Mode::Native, true) => "AF_XDP (native, zero-copy)",
@@ -246,14 +246,14 @@ impl Ends {
         taken
     }
 
-    /// Sends frames; says how many the interface did not take. The others are on their way.
+    /// Sends frames; returns the number that the interface did not take. The others are in flight.
     pub fn send(&mut self, frames: &[&[u8]]) -> u64 {
         let mtu = self.shape.mtu;
         let (fitting, too_long): (Vec<&[u8]>, Vec<&[u8]>) = frames.iter().partition(|frame| fits(frame, mtu));
         too_long.len() as u64 + self.sender.send(&mut self.queues[0], &fitting)
     }
 
-    /// Waits for frames that are on their way out, not for long; says how many are still.
+    /// Waits briefly for frames that are on their way out; returns the number that still are.
     pub fn flush(&mut self) -> u64 {
         let end = Instant::now() + LAST_FRAMES;
         let mut unsent = 0;
@@ -319,7 +319,7 @@ impl Queue {
             completion_count: SEND_FRAMES,
         };
         let rings = rings.build().map_err(|error| failed(io::Error::other(error.to_string())))?;
-        // Without wake-ups: a driver that lacks memory looks for it by itself.
+        // Without wake-ups: a driver without memory polls for it.
         let (rings, flags) = builder.build_rings(&memory, rings).map_err(|error| match &error {
             // Memory that stays where it is.
             SocketError::SetSockOpt { inner, option: OptName::UmemRegion }
@@ -356,7 +356,7 @@ impl Queue {
         total
     }
 
-    /// Gives the kernel memory for frames to come, as much as it gave back.
+    /// Gives the kernel memory for future frames, as much as it gave back.
     fn refill(&mut self) {
         // SAFETY: the memory goes after the socket.
         self.owed -= unsafe { self.fill.enqueue(&mut self.memory, self.owed) };
@@ -365,7 +365,7 @@ impl Queue {
 
 impl AsFd for Queue {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the socket, whose descriptor it is, lives as long as what is given.
+        // SAFETY: the socket, whose descriptor it is, lives as long as the returned value.
         unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
     }
 }
@@ -388,7 +388,7 @@ impl Sender {
         let (mut refused, mut waited) = (0, false);
         for (number, frame) in frames.iter().enumerate() {
             let packet = loop {
-                // SAFETY: the packet goes to the ring, and what is in that goes before the memory.
+                // SAFETY: the packet goes to the ring, and the ring is dropped before the memory.
                 if let Some(packet) = unsafe { queue.memory.alloc() } {
                     break Some(packet);
                 }
@@ -425,14 +425,14 @@ impl Sender {
         let _ = self.waiting.push_front(packet);
     }
 
-    /// Gives waiting frames to the kernel; says how many it dropped.
+    /// Gives waiting frames to the kernel; returns the number that it dropped.
     fn hand_over(&mut self, queue: &mut Queue) -> u64 {
-        // There are as many places in the ring as pieces of memory, so there is one for each.
-        // SAFETY: the memory goes after the socket.
+        // The ring has as many places as the memory has pieces, so there is one for each. SAFETY: the memory is dropped
+        // after the socket.
         if unsafe { self.ring.send(&mut self.waiting) } > 0 || self.is_stuck { self.kick(&queue.socket) } else { 0 }
     }
 
-    /// Lets the kernel send what is in the ring; says how many frames it dropped.
+    /// Lets the kernel send the frames in the ring; returns the number that it dropped.
     fn kick(&mut self, socket: &XdpSocket) -> u64 {
         let (mut dropped, mut tries) = (0, 0);
         self.is_stuck = true;

@@ -89,7 +89,7 @@ module axi_share #(
     assign write_outside[m] = is_outside(writes[m]);
     assign read_quiet[m] = open_reads_q == '0;
     assign write_quiet[m] = open_writes_q == '0;
-    // The counters have room for what may be open.
+    // The counters have room for all open requests.
     assign read_valid[m] = from[m].arvalid && !read_fails_q[m] && !open_reads_q[9];
     assign write_valid[m] = from[m].awvalid && !write_fails_q[m] && !open_writes_q[9];
     assign beat_valid[m] = from[m].wvalid;

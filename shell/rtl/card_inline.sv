@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The inline chain of a card: the blocks that frames of Ethernet ports go through before the dispatcher, in the order
-// of the design, and what becomes of the frames behind the last one. The chain knows streams and verdicts, not what
-// is in a block (engines/inline_block.sv has the contract).
+// The inline chain of a card: the blocks that frames of Ethernet ports pass before the dispatcher, in the order of the
+// design, and the exit of frames after the last one. The chain handles streams and verdicts, not the contents of a
+// block (engines/inline_block.sv has the contract).
 //
 //   frames of   ─> tenant_stage ─> block 0 ─> block 1 ─> … ─> inline_exit ─┬─> dispatcher
 //   each port      1                                         one a port   └─> links to the exits, one a port

@@ -58,7 +58,7 @@ module flow_hash
       vlan2_q <= is_vlan({data[16*8+:8], data[17*8+:8]});
     end
 
-  // 2: layer 3 to a fixed place; what of it the frame has
+  // 2: layer 3 to a fixed place; the part of it that the frame has
   logic [L3Bytes*8-1:0] l3_q;
   logic [15:0] ethertype_q;
   logic has20_q, has24_q, has40_q, has44_q;

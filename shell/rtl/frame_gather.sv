@@ -182,7 +182,7 @@ module frame_gather
         .level(frames_level)
     );
     if (Drops) begin : gen_drops
-      // `level_q` misses one beat at most. A frame that was started because `room` was up comes within `OnTheWay`
+      // `level_q` misses at most one beat. A frame that was started because `room` was up arrives within `OnTheWay`
       // beats, so it always fits.
       logic first_q, drop_q, listed_q;
       assign drop = first_q ? level_q >= (AddrW + 1)'(Depth - FrameBeats) || !listed_q : drop_q;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Host memory for the units: a destination that takes their requests and a source that brings the answers
-// (penstock_pkg.sv says how they look).
+// Host memory for the units: a destination that takes their requests and a source that delivers the answers
+// (penstock_pkg.sv has their format).
 //
 //   clusters ─> buffers (frame_gather) ─┬─> host_write ─> AXI4 AW, W, B ─┐
 //                                       └─> host_read  ─> AXI4 AR, R    ─┴─> answer register ─> switch_in

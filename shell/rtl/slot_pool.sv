@@ -64,7 +64,7 @@ module slot_pool
   logic [N-1:0] pending_q, settled, more, open;
   assign open = enable & ingress;
 
-  // Nothing of a unit that is to set up is taken, and what was taken is counted
+  // No slot is taken from a unit that is to be set up, and slots taken before are counted
   localparam int unsigned SettleCycles = 4;  // from the last `take` to `idle`
   len_t size_q[N];
   slot_t count_q[N];
@@ -193,7 +193,7 @@ module slot_pool
       end
   end
 
-  // Round robin: the next of `others` behind the candidate
+  // Round robin: the next of `others` after the candidate
   function automatic logic [N-1:0] behind(logic [N-1:0] now, logic [N-1:0] others);
     logic [N-1:0] preferred;
     preferred = others & ~(now | (now - 1'b1));

@@ -10,11 +10,11 @@
 // A folded frame unfolds on the link: in the cycle after its beat its tail follows, as a beat of its own, for which
 // units always have room.
 //
-// 512 bits, one beat a cycle on every link, also when each beat is a frame. A queue per pair keeps a source that waits
-// for one cluster's link from holding another source. Units have queues of their own and say when they have room, so
-// that a unit that cannot take a frame at once does not hold its neighbours on the link (one that is without room in
-// the middle of a frame does). Answers of host memory come to the arbiters as they are, without a queue. A frame is
-// never interleaved with another.
+// 512 bits, one beat a cycle on every link, even if each beat is a frame. With a queue per pair, a source that waits
+// for one cluster's link does not block another source. Units have their own queues and signal when they have room, so
+// that a unit that cannot take a frame at once does not block its neighbours on the link (a unit without room in the
+// middle of a frame does). Answers of host memory reach the arbiters directly, without a queue. A frame is never
+// interleaved with another.
 //
 // A frame comes here with a slot of its unit, so there is room for all of it in that unit's packet memory, and the unit
 // takes it whatever its program does: it is never without room for long (engines/unit.sv). Therefore a slot is all the
@@ -41,7 +41,7 @@ module switch_in
 
     output logic     [Units-1:0] out_valid,           // to these units
     output beat_t                out_beat[Clusters],  // `meta` with all beats of a frame
-    // in the unit, for four: beats come up to two cycles after it has fallen
+    // in the unit, for four: beats arrive up to two cycles after it has fallen
     input wire logic [Units-1:0] room
 );
   localparam int unsigned Depth = 32;
@@ -146,7 +146,7 @@ module switch_in
         else owner[s] = grant[s];
     end
 
-    // The beat of what was popped is there in the next cycle, and on the link in the one after.
+    // The beat of the popped word is there in the next cycle, and on the link in the one after.
     logic [Takers-1:0] pop_q;
     logic [Tails-1:0] pop_tail_q;
     logic [UnitsPerCluster-1:0] to_unit, to_unit_q;

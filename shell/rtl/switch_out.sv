@@ -120,8 +120,8 @@ module switch_out
     );
     assign pop = busy_q ? valid & owner_q : grant;
 
-    // The beat of what was popped is there in the next cycle, and on the link in the one after.
-    // `meta` and the destination come with the first beat and are kept for the others.
+    // The beat of the popped word is there in the next cycle, and on the link in the one after. `meta` and the
+    // destination arrive with the first beat and are kept for the others.
     logic [UnitsPerCluster-1:0] pop_q;
     logic [Dests-1:0] dest, dest_q, link_dest_q;
     logic first_q;

@@ -187,7 +187,7 @@ class CardBench:
             await RisingEdge(self.dut.clk)
 
     async def drained(self, frames: int, timeout: int = 20_000) -> None:
-        """Waits until `frames` frames have come out in all; then a while longer, for what should not come."""
+        """Waits until `frames` frames have left in all; then a while longer, for unexpected ones."""
         for _ in range(timeout // 50):
             await self.clocks(50)
             if self.total() >= frames and not any(self.queue.values()):

@@ -1,8 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An inline block for the tests of the shell: block n does what byte 6 + 2n of a frame says, with byte 7 + 2n as
-// value.
+// An inline block for the tests of the shell: block n obeys byte 6 + 2n of a frame, with byte 7 + 2n as value.
 //   0 nothing; 1 to port `value`; 2 to the host's queue `value`; 3 to unit `value`; 4 to the key `value`; 5 drop, for reason `value`;
 //   6 the mark becomes `value`; 7 the value becomes the mark's low byte; 8 the frame is absorbed; 9 a frame of one beat has a copy made behind it;
 //   A bytes 48 to 55 become the card's time; B the value becomes the frame's tenant; C a record goes to the host, if there

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Managers that share a channel of card memory: each reads what it has written, in its own range and nowhere else,
-answers keep their order, and the channel costs what a DRAM channel costs.
+"""Managers that share a channel of card memory: each reads its own writes, in its own range and nowhere else, answers
+keep their order, and the channel has the timing of a DRAM channel.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OKAY, SLVERR = 0, 2
 
 @dataclass
 class Burst:
-    """A read or a write, and what came of it."""
+    """A read or a write, and its result."""
 
     id: int
     address: int
@@ -206,7 +206,7 @@ async def each_has_its_own(dut: Any) -> None:
     for manager in bench.managers:
         manager.gap = rng.choice((0.0, 0.3, 0.8))
     for _ in range(12):
-        # First writes, each to bytes of its own; then reads of them.
+        # First writes, each to different bytes; then reads of them.
         for number, manager in enumerate(bench.managers):
             for page in rng.sample(PAGES, 12):
                 beats = rng.choice((1, 1, 2, 5, 16))

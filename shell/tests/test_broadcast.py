@@ -25,7 +25,7 @@ LATENCY = 5  # cycles from the unit that offers to the units that are told
 
 
 class Bench:
-    """Units that offer numbered words (unit in the upper bits) and take down what comes."""
+    """Units that offer numbered words (unit in the upper bits) and record the words that arrive."""
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut

@@ -164,7 +164,7 @@ TIMEOUT = 300
 
 
 async def taken(bench: Bench, cycles: int) -> bool:
-    """Whether the links get rid of all that waits within so many cycles."""
+    """Whether the links deliver all waiting frames within this many cycles."""
     for _ in range(cycles):
         if not any(bench.waiting):
             return True
@@ -222,7 +222,7 @@ async def stuck_receiver(dut: Any) -> None:
 
 @cocotb.test()
 async def short_frames_of_a_stuck_receiver(dut: Any) -> None:
-    """More frames than a buffer's list has places for, and a receiver that comes back while others are on their way."""
+    """More frames than a buffer's list has places for, and a receiver that returns while others are in flight."""
     bench = Bench(dut)
     await bench.start()
     dut.timeout.value = TIMEOUT

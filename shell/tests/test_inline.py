@@ -108,8 +108,8 @@ class Traffic:
         return sum(1 + one.made for _, one in self.sent if isinstance(one.to, int))
 
     def check(self) -> None:
-        """Each frame that is to leave has left once and with as many copies as made, where it should and as what it
-        should be; those of one port on one way in their order.
+        """Each frame that should leave has left once and with the right number of copies, at the right place and with
+        the right bytes; frames of one port on one way in their order.
         """
         left: Counter[int] = Counter()
         last: dict[tuple[int, int, Any, int], int] = {}
@@ -193,7 +193,7 @@ async def as_the_blocks_say(dut: Any) -> None:
 
 @cocotb.test()
 async def what_blocks_make(dut: Any) -> None:
-    """Copies come from the block, behind their frame, and go through the blocks behind; all are counted."""
+    """Copies leave the block after their frame, and go through the later blocks; all are counted."""
     bench, traffic = await started(dut, mode=TO_FIRST_BYTE)
     for number in range(60):
         for port in range(2):
@@ -354,8 +354,8 @@ async def memory(dut: Any) -> None:
 
 @cocotb.test()
 async def records(dut: Any) -> None:
-    """A record that a block sends comes to the host as it was, in order; one from the host comes to the block that it
-    is for. Full queues lose none.
+    """A record that a block sends reaches the host unchanged and in order; a record from the host reaches its block.
+    Full queues lose none.
     """
     bench, _ = await started(dut)
 
@@ -426,7 +426,7 @@ async def records(dut: Any) -> None:
             await bench.clocks(3)
             assert await bench.read(BLOCK + STRIDE * block + 0x28) == mark + block
 
-    # More than the queue holds: those that are in it are the first ones, in their order, and frames go on.
+    # More than the queue holds: the queue has the first ones, in order, and frames go on.
     bench.pause, start = False, bench.total()
     for number in range(600):
         bench.send(0, b"\x02" + number.to_bytes(5, "big") + bytes((RECORD, number & 255, TO_HOST, 0)) + bytes(50))
@@ -436,7 +436,7 @@ async def records(dut: Any) -> None:
     start = get_sim_time("ns")
     for number in range(level):
         record = await head(0)
-        # The one that waited in the block is the first that came when it was full.
+        # The record that waited in the block is the first that arrived when the queue was full.
         assert int.from_bytes(record[25:30], "big") == number, number
         await bench.write(ports(0) + regs.INLINE_RECORDS_POP, 1)
     cycles = (get_sim_time("ns") - start) / 4 / level
@@ -445,7 +445,7 @@ async def records(dut: Any) -> None:
 
 
 def tagged(number: int, kind: int, tci: int, size: int, rng: Any) -> bytes:
-    """A frame whose first tag is this one; its block says to which tenant it belongs, and sends it to the host."""
+    """A frame with this first tag; its block reports its tenant, and sends it to the host."""
     head = b"\x02" + number.to_bytes(5, "big") + bytes((TELL_TENANT, 0, TO_HOST, 0)) + bytes(2)
     data = head + kind.to_bytes(2, "big") + tci.to_bytes(2, "big") + b"\x81\x00\x00\x05"
     return (data + rng.randbytes(size))[:size]
@@ -453,8 +453,8 @@ def tagged(number: int, kind: int, tci: int, size: int, rng: Any) -> bytes:
 
 @cocotb.test()
 async def tenants(dut: Any) -> None:
-    """A frame's tenant follows from its port and the 12 bits of its first tag's id, at one frame a cycle; nobody else's
-    id is looked at.
+    """A frame's tenant follows from its port and the 12 bits of its first tag's id, at one frame a cycle; other ports'
+    ids do not count.
     """
     bench, _ = await started(dut)
     table: dict[tuple[int, int], int] = {}

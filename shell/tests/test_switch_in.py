@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""switch_in: order, whole frames, full speed, and who may hold whom."""
+"""switch_in: order, whole frames, full speed, and which frames may block which."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUEUE, ROOM = 32, 4  # beats of a unit's queue, and how many must have a place w
 
 
 def pack(values: list[int], width: int) -> int:
-    """Element i of a packed array stands at bit i * width."""
+    """Element i of a packed array is at bit i * width."""
     return sum(value << (i * width) for i, value in enumerate(values))
 
 

@@ -130,7 +130,7 @@ module ids_exact
         left_8_q <= next_8;
         left_4_q <= next_4;
         left_3_q <= next_3;
-        // The frame's other beats are looked up, if there is time for them.
+        // The frame's other beats are looked up if there is time for them.
         if (hurry_q && any != '0) lost_q <= 1'b1;
         if (done && last_q) lost_q <= 1'b0;
       end

@@ -35,7 +35,7 @@ module ids_flow
     output logic         [Ports-1:0] update_ready,
     input  wire update_t             update[Ports],
 
-    // of the ports, and behind them the host's
+    // of the ports, followed by the host's
     input  wire logic  [Ports:0] mark_valid,
     output logic       [Ports:0] mark_ready,
     input  wire mark_t           mark[Ports+1],
@@ -198,7 +198,7 @@ module ids_flow
   always_comb begin
     hit = hit_q != '0;
     way = '0;
-    // An invalid line, else the one that was not used for longest
+    // An invalid line, else the one that was unused for longest
     for (int unsigned w = 1; w < Ways; w++)
       if (valid_q[way] && (!valid_q[w] || since_q[w] > since_q[way])) way = 2'(w);
     for (int unsigned w = 0; w < Ways; w++) if (hit_q[w]) way = 2'(w);

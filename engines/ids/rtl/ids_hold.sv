@@ -93,7 +93,7 @@ module ids_hold
       .dout (first)
   );
 
-  // The decision stands from the cycle in which it is made until the frame has left.
+  // The decision is stable from the cycle in which it is made until the frame has left.
   assign is_late = first.at_once || force_late || !(32'(elapsed - first.deadline) >> 31 != '0);
   assign ready = body_valid && decided_q;
   assign drops = drops_q;

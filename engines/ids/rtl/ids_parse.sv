@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A port's way into the engine: stores its frames until they can be searched, and finds out what of each is searched.
+// A port's way into the engine: stores its frames until they can be searched, and finds the part of each to search.
 //
 //   frames ─┬─> store (Depth beats) ────────────────────────────────────> bodies
 //           └─> header_parser ─> classify ─> queue of requests ─────────> requests, one a frame
@@ -119,7 +119,7 @@ module ids_parse
     tcp = h.parts[PART_TCP] && !fragment;
     udp = h.parts[PART_UDP] && !fragment;
     proto = h.proto;
-    // The header behind IP is found, or is none that is searched.
+    // The header after IP is found, or is not a searched one.
     known = h.parts[PART_SUMS] && (h.parts[PART_IP] || h.parts[PART_PROTO]) && (tcp || udp || (proto != Tcp && proto != Udp));
 
     made = '0;

@@ -14,7 +14,7 @@ package ids_pkg;
   typedef logic [31:0] row_t;                // position in a log
   typedef logic [15:0] id_t;
 
-  // Why a frame is told.
+  // The reason for reporting a frame.
   typedef struct packed {
     logic class_wanted;
     logic followed;
@@ -121,7 +121,7 @@ package ids_pkg;
     id_t [Ids-1:0]     ids;
   } result_t;
 
-  // A beat on its way through the block, with what belongs to its frame.
+  // A beat on its way through the block, with the data of its frame.
   typedef struct packed {
     frame_meta_t      meta;
     verdict_t         verdict;

@@ -29,7 +29,7 @@ ATTACK = [b"attack99", b"evil", b"bad", b"wickedly", b"sh1t5"]
 
 
 def frame(packet: Packet, least: int = 60) -> bytes:
-    """The frame of a packet, padded with a string that the filter looks for."""
+    """The frame of a packet, padded with a string that the filter searches for."""
     data = bytes(packet)
     return data + (b"attack99evil" * 5)[: max(0, least - len(data))]
 
@@ -177,7 +177,7 @@ async def thousand_strings(dut: Any) -> None:
 
 @cocotb.test()
 async def streams_in_order(dut: Any) -> None:
-    """Streams cut at random, over both ports: every occurrence is told, and each frame as machine.md says."""
+    """Streams cut at random, over both ports: every occurrence is reported, and each frame as machine.md defines."""
     bench = Bench(dut, 4)
     await bench.start()
     rng = bench.rng
@@ -300,7 +300,7 @@ async def streams_disordered(dut: Any) -> None:
 
 @cocotb.test()
 async def anomalies(dut: Any) -> None:
-    """Holes, retransmissions, overlaps, a second SYN, midstream: the host is told of each frame from then on."""
+    """Holes, retransmissions, overlaps, a second SYN, midstream: from then on each frame is reported."""
     bench = Bench(dut, 5)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
@@ -371,7 +371,7 @@ async def both_directions(dut: Any) -> None:
 
 @cocotb.test()
 async def what_is_searched(dut: Any) -> None:
-    """Headers of all lengths; never padding, never headers; what cannot be searched is told."""
+    """Headers of all lengths; padding and headers are never searched; frames that cannot be searched are reported."""
     bench = Bench(dut, 7)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
@@ -476,7 +476,7 @@ async def flood(dut: Any) -> None:
 
 @cocotb.test()
 async def many_flows(dut: Any) -> None:
-    """More flows than lines: none is refused, and a flow that lost its line is told as midstream."""
+    """More flows than lines: none is refused, and a flow that lost its line is reported as midstream."""
     bench = Bench(dut, 10)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
@@ -528,8 +528,8 @@ async def follows(dut: Any) -> None:
 
 @cocotb.test()
 async def holds(dut: Any) -> None:
-    """IPS: a told frame waits for its verdict, and its flow behind it; others pass; the policy decides when the host is
-    late.
+    """IPS: a reported frame waits for its verdict, and its flow behind it; others pass; the policy decides if the host
+    is late.
     """
     bench = Bench(dut, 12)
     await bench.start()
@@ -617,7 +617,7 @@ async def reload_while_frames_pass(dut: Any) -> None:
     steps = bench.step
 
     async def step() -> None:
-        """A stream on each port says "evil" again and again, in two segments each time."""
+        """A stream on each port contains "evil" repeatedly, in two segments each time."""
         nonlocal sent
         for p in range(2):
             if loading and len(bench.ports[p].waiting) < 2:

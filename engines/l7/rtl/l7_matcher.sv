@@ -148,7 +148,7 @@ module l7_matcher
   assign chunk = scans_q ? chunk_q : pos[7:6];
   always_comb begin
     scanned = classes_q[BeatBytes*chunk+:BeatBytes];
-    // Bytes of these 64 that are at or behind pos, and in front of the field's end
+    // Bytes of these 64 that are at or after pos, and before the field's end
     past_pos = {1'b0, chunk} == pos[8:6] ? '1 << pos[5:0] : {1'b0, chunk} > pos[8:6] ? '1 : '0;
     in_field = {1'b0, chunk} == stop[8:6] ? ~('1 << stop[5:0]) : {1'b0, chunk} < stop[8:6] ? '1 : '0;
     for (int unsigned b = 0; b < BeatBytes; b++) in_set[b] = branch.operand[scanned[b]];

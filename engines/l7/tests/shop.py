@@ -76,7 +76,7 @@ class Waiting:
 
 @dataclass
 class Shop:
-    """Takes packets in their order; says what each message becomes."""
+    """Takes packets in order; returns the result of each message."""
 
     host: list[bytes] = field(default_factory=list)
     answers: list[bytes] = field(default_factory=list)

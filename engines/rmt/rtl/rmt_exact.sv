@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Exact match: looks at one entry in each of four ways. Entries are placed by the host alone.
+// Exact match: compares one entry in each of four ways. Only the host places entries.
 //
 //   search, buckets ─> ways' memories ─> COMPARE ─> SELECT ─> found     3 cycles, a frame a cycle in each lane
 module rmt_exact

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registers of a stage: one operation a cycle reads a register, and writes it in the cycle behind.
+// The registers of a stage: one operation a cycle reads a register, and writes it in the next cycle.
 //
 //   lanes' accesses ─> BOUNDS ─> memory ─> OPERATE ─> result      3 cycles, an operation a cycle
 //                                   ^         │ write

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Does to a frame what the last row of the parser says: offset, flags, error, and which words are extracted from where.
+// Applies the last row of the parser to a frame: offset, flags, error, and the places of extracted words.
 module rmt_settle
   import rmt_pkg::*, rmt_parse_pkg::*;
 (

@@ -8,7 +8,7 @@
 //              offset, places  field's word     under
 //
 // 3 cycles, a frame a cycle; nothing stops. The state of the next depth is known first, and addresses its memory while
-// the offset is added up. The row comes a cycle behind `parse`.
+// the offset is added. The row follows `parse` by a cycle.
 module rmt_step
   import rmt_pkg::*, rmt_parse_pkg::*;
 (

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Drives rmt_bench.sv: frames into both ports, host accesses beside them, and what leaves compared with what is
-expected.
+"""Drives rmt_bench.sv: frames into both ports, host accesses beside them, and comparison of the output with the
+expected frames.
 """
 
 from __future__ import annotations

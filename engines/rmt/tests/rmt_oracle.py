@@ -33,7 +33,7 @@ def internet_checksum(data: bytes) -> int:
 
 
 def behind_tag(frame: bytes) -> tuple[int, int]:
-    """EtherType behind at most one customer tag, and where its header begins."""
+    """EtherType after at most one customer tag, and the beginning of its header."""
     kind = struct.unpack_from("!H", frame, 12)[0]
     if kind == 0x8100 and len(frame) >= 18:
         return struct.unpack_from("!H", frame, 16)[0], 18
@@ -73,7 +73,7 @@ class Router:
 
 @dataclass
 class Calculator:
-    """Answers requests with the result and their number, to where they came from."""
+    """Answers requests with the result and their number, at their port."""
 
     count: int = 0
     plus: Callable[[int, int], int] = operator.add
@@ -101,7 +101,9 @@ class Calculator:
 
 @dataclass
 class Card:
-    """Tenants by their VLAN ids. Frames of nobody go to a unit, which forwards them to the other port of the pair."""
+    """Tenants by their VLAN ids. Frames without a tenant go to a unit, which forwards them to the other port of the
+    pair.
+    """
 
     vlans: Mapping[int, str]
     programs: Mapping[str, Router | Calculator]

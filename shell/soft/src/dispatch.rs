@@ -52,18 +52,18 @@ impl Slots {
 /// Which unit a frame is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// The one that the policy names.
+    /// The unit of the policy.
     Policy,
     /// This one, which its sender over loopback names.
     Named(u8),
     /// This one, which an inline block names.
     Told(u8),
-    /// The one that RETA has for this key, which an inline block names.
+    /// The unit of RETA for this key, which an inline block names.
     Key(u32),
 }
 
 impl Target {
-    /// An inline block has decided it, whatever the policy says.
+    /// The unit of an inline block's verdict, whatever the policy is.
     pub fn is_told(self) -> bool {
         matches!(self, Self::Told(_) | Self::Key(_))
     }
@@ -75,7 +75,7 @@ pub(crate) struct Request {
     pub to: Target,
     pub hash: u32,
     pub len: usize,
-    /// It comes over loopback: it may have a unit's last free slot.
+    /// The frame comes over loopback: it may have a unit's last free slot.
     pub loopback: bool,
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct Dispatcher {
     pub reta: [u8; RETA],
     /// Units that may get frames.
     pub enabled: u32,
-    /// Those to choose among; others get what senders over loopback name them for.
+    /// The units to choose among; others only get loopback frames that name them.
     pub ingress: u32,
     pub slots: Vec<Slots>,
     /// Units that have a free slot: for loopback.
@@ -106,7 +106,7 @@ pub(crate) struct Dispatcher {
     /// Units with two slots, or with their only one, for ports and host, which leave the last slot to loopback. Units
     /// that send to each other therefore make progress however many frames arrive.
     with_spare: u32,
-    /// Units that get no more frames, whatever slots they give back, until they declare anew.
+    /// Units that get no more frames, whatever slots they give back, until they declare slots again.
     closed: u32,
     /// Unit after the one that got the last frame.
     next: u32,
@@ -228,7 +228,7 @@ impl Dispatcher {
         (lowest < 32).then_some(lowest as u8 + 1)
     }
 
-    /// Notes who may have a slot of a unit, when that has changed.
+    /// Records which frames may have a slot of a unit, if that has changed.
     fn note(&mut self, unit: u8) {
         let Slots { free, total, .. } = self.slots[usize::from(unit)];
         let spare = several(free) || (total == 1 && free != 0);
@@ -362,7 +362,7 @@ mod tests {
                 units.sort_unstable();
                 assert!(units == [0, 2] && !is_by_hash || units == [2, 2] && is_by_hash, "{units:?}");
             }
-            // One of the others is reached by name, down to its last slot, and by nobody else.
+            // One of the others is reached by number only, down to its last slot.
             let place = |slot| Decision::Place { unit: 1, slot };
             assert_eq!([(); 2].map(|()| dispatcher.decide(request(Some(1), true))), [place(1), place(2)]);
             assert_eq!((dispatcher.decide(request(Some(1), true)), dispatcher.full()), (Decision::Full(Some(1)), 0b10));

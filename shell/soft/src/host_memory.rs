@@ -8,14 +8,14 @@ const BYTES: u64 = 1 << 30;
 /// The limit of the card's bursts: a request that ends beyond it is carried out up to there.
 const PAGE: usize = 4096;
 
-/// Host memory, zero where nobody wrote.
+/// Host memory, zero where it was not written.
 #[derive(Default)]
 pub struct HostMemory {
     pages: HashMap<u64, Box<[u8; PAGE]>>,
 }
 
 impl HostMemory {
-    /// Fills `bytes` from `address` on; what does not exist is zero, and makes it false.
+    /// Fills `bytes` from `address` on; addresses that do not exist read as zero, and make it return false.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
         let mut whole = true;
         for (page, within, part) in parts(address, bytes.len()) {

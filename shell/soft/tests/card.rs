@@ -292,7 +292,7 @@ fn both_firewalls_drop_what_the_list_says() {
 /// An independent check of this capture against this list finds 2,100 sources inside and 4 outside.
 #[test]
 fn the_papers_listing_drops_the_papers_capture() {
-    // The suite says where captures and lists are that are not part of the repository; the papers are beside them.
+    // The suite sets the folder of captures and lists outside of the repository; the papers are beside them.
     let data = std::env::var_os("PENSTOCK_DATA").map(std::path::PathBuf::from).unwrap_or_default();
     let listing = data.join("../papers/rosebud-appendix-c.c");
     if data.as_os_str().is_empty() || !listing.is_file() {

@@ -10,8 +10,8 @@ use crate::ranges::Ranges;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variables(pub BTreeMap<String, String>);
 
-/// Variables with the names that public rule sets use. Addresses are `any`, so that no rule is blind in a network that
-/// nobody described; ports are those of the protocols.
+/// Variables with the names that public rule sets use. Addresses are `any`, so that no rule is blind in a network
+/// without a description; ports are those of the protocols.
 const DEFAULTS: [(&str, &str); 22] = [
     ("HOME_NET", "any"),
     ("EXTERNAL_NET", "any"),
@@ -65,7 +65,7 @@ impl Addresses {
 
 /// The kind of a list's entries.
 trait Set: Default {
-    /// What `any` stands for.
+    /// The set of `any`.
     fn all() -> Self;
     /// Reads one entry; None if it is none.
     fn entry(text: &str) -> Option<Self>;
@@ -96,7 +96,7 @@ impl Set for Addresses {
             let (address, width, v4) = number(address.parse().ok()?);
             let length: u32 = length.map_or(Some(width), |length| length.parse().ok())?;
             let host = width.checked_sub(length)?;
-            // All bits behind the prefix.
+            // All bits after the prefix.
             let mask = 1_u128.checked_shl(host).map_or(u128::MAX, |bit| bit - 1);
             (Ranges::of(address & !mask, address | mask), v4)
         };

@@ -40,7 +40,7 @@ fn packed<const N: usize>(bitmap: &[u8]) -> Box<[u8; N]> {
 fn lower(bytes: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let low = bytes & (0x7F * ONES);
-    // Bit 7 of a byte of these says: at least `A`, more than `Z`.
+    // Bit 7 of a byte in these words means: at least `A`, more than `Z`.
     let (from, behind) = (low + (0x80 - 0x41) * ONES, low + (0x7F - 0x5A) * ONES);
     let letters = from & !behind & !bytes & (0x80 * ONES);
     bytes | letters >> 2

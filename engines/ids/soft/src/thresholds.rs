@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use lru::LruCache;
 use penstock_ids_compiler::rule::{Rule, Threshold, ThresholdKind, Track};
 
-/// Counters that are kept; the one that was idle longest makes room.
+/// Maximum number of counters; the one that was idle longest makes room.
 const MOST: usize = 1 << 16;
 const SECOND: u64 = 1_000_000_000;
 

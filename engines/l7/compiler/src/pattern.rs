@@ -45,7 +45,7 @@ pub enum Step {
 pub struct Pattern {
     /// The steps.
     pub steps: Vec<Step>,
-    /// Any bytes may come behind the last step.
+    /// Any bytes may follow the last step.
     pub open: bool,
 }
 
@@ -153,7 +153,7 @@ type Before = Option<(usize, usize, u8)>;
 pub enum Condition {
     /// The field matches this pattern.
     Bytes(Pattern),
-    /// The field is an integer of so many bytes, most significant byte first, in this range.
+    /// The field is an integer of this many bytes, most significant byte first, in this range.
     Integer {
         /// Bytes: 4 or 8.
         width: u8,

@@ -17,6 +17,6 @@ pub trait Machine {
     /// Gives an application the rules of the application of the same index in this program, between two messages.
     ///
     /// # Errors
-    /// The card refuses, or has no room for them; then the rules before go on.
+    /// If the card refuses, or has no room for them; then the old rules go on.
     fn set_rules(&mut self, app: usize, compiled: &Compiled) -> Result<(), L7Error>;
 }

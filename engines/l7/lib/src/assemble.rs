@@ -11,7 +11,7 @@ use crate::header::Header;
 pub struct Limits {
     /// Messages of which packets are missing. If there are more, the oldest one is given up.
     pub messages: usize,
-    /// Messages that were whole and are recognized when they come again.
+    /// Complete messages that are recognized if they arrive again.
     pub known: usize,
     /// Bytes of payload of the longest message.
     pub bytes: usize,
@@ -52,7 +52,7 @@ pub enum Added {
 }
 
 impl Assembler {
-    /// One that keeps so much.
+    /// An assembler with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
@@ -71,7 +71,7 @@ impl Assembler {
         }
         let parts = self.parts.entry(key).or_insert_with(|| vec![None; count]);
         let bytes: usize = parts.iter().flatten().map(Vec::len).sum();
-        // The first packet that came has said how many there are.
+        // The first packet to arrive has the number of packets.
         let same = parts.len() == count;
         match parts.get_mut(usize::from(header.number)).filter(|_| same) {
             Some(Some(_)) => return Added::Waits,

@@ -44,7 +44,7 @@ pub struct Token {
     pub kind: Kind,
     /// Its text. For a token that a macro made, this is not the text at `span`.
     pub text: Rc<str>,
-    /// Where it is written; where the macro is used, of a token that a macro made.
+    /// Its place in the source; for a token that a macro made, the place of the macro's use.
     pub span: Span,
 }
 

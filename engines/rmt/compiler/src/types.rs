@@ -34,7 +34,7 @@ pub struct Struct {
     pub fields: Vec<(String, Type)>,
     /// For a header, its index in the program.
     pub header: usize,
-    /// Types that stand in each other in it.
+    /// Nesting depth of types in it.
     pub depth: usize,
 }
 
@@ -58,7 +58,7 @@ pub struct Enum {
 pub const ENUM_BITS: u32 = 32;
 
 impl Type {
-    /// Types that stand in each other in it.
+    /// Nesting depth of types in it.
     pub fn depth(&self) -> usize {
         match self {
             Self::Header(of) | Self::Struct(of) => of.depth,

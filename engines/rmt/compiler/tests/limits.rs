@@ -1,6 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Programs that would take the stack, the memory or the time of whoever compiles them: a tenant's controller may send
-//! any text.
+//! Programs that would exhaust the compiler's stack, memory or time: a tenant's controller may send any text.
 
 #![allow(clippy::unwrap_used)]
 

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::ask::NAME;
 use crate::file::EntriesError;
 
-/// Why an rmt block did not do what it was asked.
+/// Why an rmt block did not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum RmtError {
     /// A part was given the image of another engine.

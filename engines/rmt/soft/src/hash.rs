@@ -8,7 +8,7 @@ use crate::compile::Part;
 use crate::run::Frame;
 use crate::tenant::load;
 
-/// State with which random numbers begin, so that each run has the same ones.
+/// The seed of random numbers, so that each run has the same ones.
 pub const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The next random number (xorshift64*, G. Marsaglia and S. Vigna).
@@ -47,7 +47,7 @@ fn crc(data: &[u8], polynomial: u32, first: u32) -> u32 {
 }
 
 impl Frame {
-    /// Values one behind the other, with zeros up to a whole byte; then the payload.
+    /// Values one after the other, with zeros up to a whole byte; then the payload.
     pub fn gather(&self, parts: &[Part], bytes: &[u8], payload: bool) -> Vec<u8> {
         let mut data = Vec::new();
         let mut taken = 0;

@@ -316,7 +316,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Where the parts of a key are: window word, lowest bit, bits.
+    /// The places of the parts of a key: window word, lowest bit, bits.
     fn key(&self, key: &Expr, here: Option<InstanceId>, advance: u32, pieces: &mut Vec<(i32, u32, u32)>) -> Check<()> {
         let wrong = || {
             too_much(key.span, "a key of select that is not a field or a part of one")
@@ -376,7 +376,7 @@ impl Step<'_, '_> {
     }
 }
 
-/// A select by what was not extracted.
+/// A select by a field that was not extracted.
 fn looks_ahead(next: &Transition) -> bool {
     let mut found = false;
     if let Transition::Select { keys, .. } = next {
@@ -422,7 +422,7 @@ fn linear(bits: &Expr) -> Option<(FieldId, u128, u128)> {
     None
 }
 
-/// All masks and values in the key's word that a row of keysets stands for.
+/// All masks and values in the key's word for a row of keysets.
 fn combinations(sets: &[Match], keys: &[Expr], pieces: &[(i32, u32, u32)]) -> Vec<(u32, u32)> {
     let mut all = vec![(0u32, 0u32)];
     let mut pieces = pieces.iter();

@@ -94,7 +94,7 @@ impl<'a> Lower<'a> {
         (instance, members)
     }
 
-    /// The field that says whether a header is valid.
+    /// The validity field of a header.
     pub(super) fn validity(&self, instance: usize, span: Span) -> Expr {
         Expr::field(self.program.instances[instance].valid, 1, span)
     }
@@ -131,7 +131,7 @@ impl<'a> Lower<'a> {
 
     /// `place = value`, for all types.
     pub(super) fn assign(&mut self, place: &Place, value: Value, span: Span) -> Check<()> {
-        // A list may read what the same assignment has written before: `{a.y, a.x}`.
+        // A list may read fields that the same assignment has written before: `{a.y, a.x}`.
         let value = match value {
             Value::List(..) | Value::Record(..) => {
                 let mut fields = place.fields();

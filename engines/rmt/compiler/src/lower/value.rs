@@ -110,7 +110,7 @@ impl Value {
         }
     }
 
-    /// Its place in the source is another one: names of constants stand where they are used.
+    /// Its place in the source differs: names of constants belong to the place of their use.
     pub fn at(mut self, at: Span) -> Self {
         match &mut self {
             Self::Scalar(expr, _) => expr.span = at,

@@ -242,7 +242,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `<` begins type arguments: a type stands behind it.
+    /// Whether `<` begins type arguments: a type follows it.
     fn type_arguments(&self) -> bool {
         let next = self.ahead(1);
         let ty = matches!(&*next.text, "bool" | "bit" | "int" | "varbit" | "tuple" | "error" | "_");

@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 
 /// Ways of a table.
 pub const WAYS: usize = 4;
-/// Buckets that are looked at for a free one before the table counts as full.
+/// Buckets that are checked for a free one before the table counts as full.
 const LOOKS: usize = 4096;
 
 /// The four words of a key.
@@ -63,7 +63,7 @@ impl Exact {
         (hash(key) >> (16 * way)) as u32 & 0xFFFF & (self.buckets - 1)
     }
 
-    /// Where the entry of a key is.
+    /// The place of a key's entry.
     pub fn place(&self, key: &Words) -> Option<Place> {
         self.places.get(key).copied()
     }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Names and values of STF as those of a program. Tests name tables, keys and actions by the end of their names, and
-//! what a number matches depends on the kind of its key: p4c's tester for bmv2 set these rules.
+//! Resolves names and values of STF to those of a program. Tests name tables, keys and actions by the end of their
+//! names, and the match of a number depends on the kind of its key; p4c's tester for bmv2 set these rules.
 
 use penstock_rmt_compiler::ir::{Key, MatchKind, Program};
 
@@ -72,7 +72,7 @@ fn table_of(program: &Program, name: &str) -> Result<usize, String> {
     find(&names, name, "table")
 }
 
-/// The index of a name: a full one, else the end of one behind a dot, else the end of one.
+/// The index of a name: a full one, else the end of one after a dot, else the end of one.
 ///
 /// # Errors
 /// There is none, or several; a sentence.

@@ -152,7 +152,7 @@ fn rate(text: &str) -> Result<(u64, u64), String> {
     Ok(((rate * 1e6).round() as u64, burst.parse().map_err(|_| wrong())?))
 }
 
-/// A port and what follows it.
+/// A port and the text after it.
 fn port(text: &str) -> Result<(u32, &str), String> {
     let (port, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     Ok((number(port)?, rest.trim()))
@@ -227,7 +227,7 @@ fn joined(text: &str) -> String {
     words.join(" ")
 }
 
-/// `ACTION(NAME:VALUE, ...)`, and behind it perhaps ` = ID`, a name that other statements could use.
+/// `ACTION(NAME:VALUE, ...)`, perhaps followed by ` = ID`, a name that other statements could use.
 fn call(text: &str) -> Result<Call, String> {
     let wrong = || format!("`{text}` is no action: write ACTION(NAME:VALUE, ...)");
     let (name, rest) = text.split_once('(').ok_or_else(wrong)?;

@@ -39,7 +39,7 @@ pub enum Statement {
         table: String,
         /// The entry with the largest number wins.
         priority: Option<u32>,
-        /// Keys and what they match, as written.
+        /// Keys and their matches, as written.
         keys: Vec<(String, String)>,
         /// The entry's action.
         action: Call,
