@@ -98,7 +98,8 @@ module card_inline
 
   for (genvar p = 0; p < Ports; p++) begin : gen_in
     assign valid[0][p] = owned[p].valid;
-    assign hop[0][p] = '{meta: owned[p].meta, verdict: '0, tail: owned_tails[p], last: owned[p].last, data: owned[p].data};
+    assign hop[0][p] =
+        '{meta: owned[p].meta, verdict: '0, tail: owned_tails[p], last: owned[p].last, data: owned[p].data};
     assign owned[p].ready = ready[0][p];
     frame_check #(
         .Tails(1'b1)

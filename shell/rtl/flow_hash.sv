@@ -117,7 +117,8 @@ module flow_hash
     logic [31:0] sum;
     always_comb begin
       sum = '0;
-      for (int unsigned i = p * PartBytes; i < (p + 1) * PartBytes && i < FieldBytes; i++) sum ^= toeplitz(fields[8*i+:8], i);
+      for (int unsigned i = p * PartBytes; i < (p + 1) * PartBytes && i < FieldBytes; i++)
+        sum ^= toeplitz(fields[8*i+:8], i);
     end
     always_ff @(posedge clk) if (valid_q[2]) part_q[p] <= sum;
   end

@@ -143,7 +143,8 @@ module host_mem
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst && gathered.valid && is_read)
-      assert (gathered.last && asked.len != 0 && asked.len <= len_t'(MaxFrame)) else $error("%m: a read request that is none");
+      assert (gathered.last && asked.len != 0 && asked.len <= len_t'(MaxFrame))
+        else $error("%m: a read request that is none");
 `endif
 endmodule
 

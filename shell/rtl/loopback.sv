@@ -68,7 +68,8 @@ module loopback
     for (genvar u = 0; u < Here; u++) begin : gen_unit
       assign open[u] = loops[First+u].valid && !inside_q[u];
       assign waits[First+u] = loops[First+u].valid;
-      assign asks[u] = '{from: 5'(First + u), dst: loops[First+u].dst, len: loops[First+u].len, hash: loops[First+u].hash};
+      assign asks[u] =
+          '{from: 5'(First + u), dst: loops[First+u].dst, len: loops[First+u].len, hash: loops[First+u].hash};
       logic mine;
       assign mine = answer.valid && answer.from == 5'(First + u);
       always_ff @(posedge clk) begin

@@ -69,7 +69,8 @@ module switch_out
         logic push, half_q, popped_last_q, whole;
         beat_t in_beat;
         assign push = from_units[First+u].valid && from_units[First+u].ready;
-        assign in_beat = '{meta: from_units[First+u].meta, last: from_units[First+u].last, data: from_units[First+u].data};
+        assign in_beat =
+            '{meta: from_units[First+u].meta, last: from_units[First+u].last, data: from_units[First+u].data};
         fifo_keyed #(
             .KeyW ($bits(key_t)),
             .BodyW($bits(beat_t)),

@@ -31,7 +31,8 @@ module broadcast_bench
     always_ff @(posedge clk) begin
       if (!rst) begin
         assert (links[u].in_valid == in_valid) else $error("unit %0d is told at another time", u);
-        assert (!in_valid || (links[u].from == in_from && links[u].in == links[0].in)) else $error("unit %0d is told something else", u);
+        assert (!in_valid || (links[u].from == in_from && links[u].in == links[0].in))
+          else $error("unit %0d is told something else", u);
       end
     end
   end

@@ -111,7 +111,8 @@ module inline_block
       end
       copy_q <= in;
       copy_q.meta.src <= PortBlock + port_t'(Number);
-      inside_q <= inside_q + 8'(takes && first_q && !ends) + 8'(copies) - 8'(out[p].valid && out[p].ready && out[p].last);
+      inside_q <=
+          inside_q + 8'(takes && first_q && !ends) + 8'(copies) - 8'(out[p].valid && out[p].ready && out[p].last);
       if (rst) begin
         first_q  <= 1'b1;
         copies_q <= 1'b0;

@@ -177,7 +177,8 @@ module ids_flow
     read_q <= issue;
     compare_q <= read_q;
     for (int unsigned w = 0; w < Ways; w++) begin
-      hit_q[w]   <= heads[w].valid && (read_q.is_mark ? read_q.mark.line.way == 2'(w) && read_q.mark.line.gen == heads[w].gen :
+      hit_q[w]   <=
+          heads[w].valid && (read_q.is_mark ? read_q.mark.line.way == 2'(w) && read_q.mark.line.gen == heads[w].gen :
                                                         read_q.key == heads[w].key);
       valid_q[w] <= heads[w].valid;
       gen_q[w]   <= heads[w].gen;
@@ -303,7 +304,8 @@ module ids_flow
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst && write_any) assert (locked_q[set_t'(writes.line.set)]) else $error("%m: update of a set that is not locked");
+    if (!rst && write_any) assert (locked_q[set_t'(writes.line.set)])
+      else $error("%m: update of a set that is not locked");
 `endif
 endmodule
 

@@ -189,7 +189,8 @@ module ids_regs
               err_q  <= 1'b0;
               if (cfg.we) control_q <= cfg.wdata[4:0];
             end
-            IDS_BLOCK_STATUS: data_q <= 32'({other_bank_busy, clear_maps_q || clear_bank_q || clear_flows || !flows_ready});
+            IDS_BLOCK_STATUS: data_q <=
+                32'({other_bank_busy, clear_maps_q || clear_bank_q || clear_flows || !flows_ready});
             IDS_BLOCK_TELL: begin
               data_q <= 32'(tell);
               err_q  <= 1'b0;

@@ -270,7 +270,8 @@ module l7_matcher
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!first || idle) else $error("%m: a window begins while another one is matched");
-      assert (!(load && !first) || loaded_q < place_in_window_t'(WindowBytes)) else $error("%m: a window of more than four beats");
+      assert (!(load && !first) || loaded_q < place_in_window_t'(WindowBytes))
+        else $error("%m: a window of more than four beats");
     end
 `endif
 endmodule

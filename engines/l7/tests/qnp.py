@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Messages of QNP from the paper's description: a header of 22 bytes after UDP, then fields of number, length, value."""
+"""Messages of QNP from the paper's description: a header of 22 bytes after UDP, then fields of
+number, length, value.
+"""
 
 from __future__ import annotations
 

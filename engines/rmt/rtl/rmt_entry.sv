@@ -71,7 +71,8 @@ module rmt_entry
     wheel_q <= wheel_q + 3'd1;
     if (stateful == '1 && enters != '0) turn_q <= !turn_q;
     slot <= started;
-    if (started && selected && host.we) tenants_q[host.row[5:0]] <= tenant_row_t'(host.data[0][$bits(tenant_row_t)-1:0]);
+    if (started && selected && host.we)
+      tenants_q[host.row[5:0]] <= tenant_row_t'(host.data[0][$bits(tenant_row_t)-1:0]);
     for (int unsigned l = 0; l < Lanes; l++) begin
       out[l] <= '0;
       out[l].ctl <= '{

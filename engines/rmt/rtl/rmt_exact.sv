@@ -67,7 +67,8 @@ module rmt_exact
     // ---- SELECT
     always_comb begin
       found_d = '0;
-      for (int w = Ways - 1; w >= 0; w--) if (match_q[w]) found_d = '{hit: 1'b1, action: action_q[w], params: params_q[w]};
+      for (int w = Ways - 1; w >= 0; w--)
+        if (match_q[w]) found_d = '{hit: 1'b1, action: action_q[w], params: params_q[w]};
     end
     always_ff @(posedge clk) found[l] <= found_d;
   end

@@ -178,7 +178,8 @@ module rmt_parser
     always_comb begin
       checked = summed;
       checked[VerdictWord] = first;
-      checked[FlagsWord][ChecksumErrorBit] = holds(predicate, {summed[FlagsWord], summed[HitWord]}) && sum != half_of(summed, half);
+      checked[FlagsWord][ChecksumErrorBit] =
+          holds(predicate, {summed[FlagsWord], summed[HitWord]}) && sum != half_of(summed, half);
     end
     always_ff @(posedge clk) checked_q <= checked;
     assign out[l] = checked_q;

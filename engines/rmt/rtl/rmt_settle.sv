@@ -51,7 +51,8 @@ module rmt_settle
   always_ff @(posedge clk) begin
     out <= settled;
     for (int unsigned w = 0; w < Extracted; w++)
-      out_place[w] <= var_words[w] ? {1'b1, 5'(w) + var_delta} : fixed_words[w] ? {1'b1, 5'(w) + fixed_delta} : place[w];
+      out_place[w] <=
+          var_words[w] ? {1'b1, 5'(w) + var_delta} : fixed_words[w] ? {1'b1, 5'(w) + fixed_delta} : place[w];
     if (rst) out.ctl.valid <= 1'b0;
   end
 endmodule
