@@ -22,6 +22,8 @@ import registry
 from registry import Engine
 
 SHELL = ["shell/regs/card.rdl", "shell/regs/inline.rdl", "shell/regs/unit.rdl"]
+# Registers around the card on a board: their constants stay out of the models of cards that have no board.
+CARDS = ["shell/cards/regs/bar.rdl"]
 Map = tuple[str, list[tuple[str, int, str]], AddrmapNode]
 
 
@@ -106,14 +108,16 @@ def python(maps: list[Map]) -> str:
     return "\n".join([*lines, ""])
 
 
-def render(shell: list[Map], of: list[tuple[Engine, list[Map]]]) -> dict[str, str]:
-    """The shell's registers beside what all engines build on, each engine's in its folder, and for Python all in one
-    module.
+def render(shell: list[Map], cards: list[Map], of: list[tuple[Engine, list[Map]]]) -> dict[str, str]:
+    """The shell's registers beside what all engines build on, a board's and each engine's in their folders, and for
+    Python all in one module.
     """
     files = {
         "lib/regs/regs_pkg.sv": system_verilog("regs_pkg", shell),
         "lib/regs/regs.rs": rust(shell),
-        "python/penstock/regs.py": python(shell + [each for _, maps in of for each in maps]),
+        "shell/cards/regs/bar_regs_pkg.sv": system_verilog("bar_regs_pkg", cards),
+        "shell/cards/regs/regs.rs": rust(cards),
+        "python/penstock/regs.py": python(shell + cards + [each for _, maps in of for each in maps]),
     }
     for engine, maps in of:
         folder = f"engines/{engine.name}/regs"
@@ -129,17 +133,17 @@ def main() -> int:
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     args.add_argument("--html", metavar="DIR", help="also write the register reference as HTML")
     opts = args.parse_args()
-    shell = compile_maps(SHELL)
+    shell, cards = compile_maps(SHELL), compile_maps(CARDS)
     try:
         of = [(engine, compile_maps(engine.sources())) for engine in registry.read() if engine.registers]
     except registry.RegistryError as error:
         print(error, file=sys.stderr)
         return 1
-    current = bring(render(shell, of), opts.check, "regs.py")
+    current = bring(render(shell, cards, of), opts.check, "regs.py")
     if opts.html:
         from peakrdl_html import HTMLExporter
 
-        maps = shell + [each for _, own in of for each in own]
+        maps = shell + cards + [each for _, own in of for each in own]
         HTMLExporter().export([top for _, _, top in maps], opts.html)
     return 0 if current else 1
 

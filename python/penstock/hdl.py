@@ -67,6 +67,8 @@ def simulate(
     *,
     testcase: str | None = None,
     env: Mapping[str, str] | None = None,
+    defines: Sequence[str] = (),
+    plusargs: Sequence[str] = (),
 ) -> None:
     """Builds `toplevel` and runs the cocotb tests of `test_module` on it; fails the calling pytest test when one of
     them fails.
@@ -74,13 +76,14 @@ def simulate(
     `sources`: SystemVerilog files in order, relative to the repository root; a name that ends in `.f` is a file list.
     `test_module`: name of the Python module with the coroutines; its folder must be on sys.path.
     `parameters`: top-level parameters. `testcase`: only this coroutine. `env`: extra environment for the coroutines.
+    `defines`: names that the preprocessor knows. `plusargs`: arguments of the simulation, "+name=value", for `cocotb.plusargs`.
     """
     files: list[Path] = []
     for source in sources:
         files += filelist(str(source)) if str(source).endswith(".f") else [(ROOT / source).resolve()]
     files = list(dict.fromkeys(files))
     params = dict(parameters or {})
-    build_dir = ROOT / "build" / "cocotb" / f"{toplevel}-{model_key(toplevel, files, params)}"
+    build_dir = ROOT / "build" / "cocotb" / f"{toplevel}-{model_key(toplevel, files, params, defines)}"
 
     os.environ["VERILATOR_ROOT"] = str(VERILATOR_ROOT)
     os.environ["MAKEFLAGS"] = MAKEFLAGS
@@ -94,6 +97,7 @@ def simulate(
             sources=files,
             hdl_toplevel=toplevel,
             parameters=params,
+            defines=dict.fromkeys(defines, 1),
             build_dir=build_dir,
             build_args=VERILATOR_ARGS,
             always=not (build_dir / "built").exists(),
@@ -107,6 +111,7 @@ def simulate(
         test_dir=build_dir,
         testcase=testcase,
         extra_env=dict(env or {}),
+        plusargs=list(plusargs),
         results_xml=str(build_dir / f"results-{os.getpid()}.xml"),
     )
     failed = count_failures(result)
@@ -114,10 +119,11 @@ def simulate(
     assert failed == 0, f"{toplevel}: {failed} cocotb test(s) failed"
 
 
-def model_key(toplevel: str, files: Sequence[Path], parameters: Mapping[str, int]) -> str:
-    """Name of all that a model is made from: top, parameters, options, tools, and the sources in their order."""
+def model_key(toplevel: str, files: Sequence[Path], parameters: Mapping[str, int], defines: Sequence[str] = ()) -> str:
+    """Name of all that a model is made from: top, parameters, defines, options, tools, and the sources in their order."""
     key = hashlib.sha256()
-    texts = [repr((toplevel, sorted(parameters.items()), VERILATOR_ARGS, OPTIMISE, tools())).encode()]
+    words = (toplevel, sorted(parameters.items()), *defines, VERILATOR_ARGS, OPTIMISE, tools())
+    texts = [repr(words).encode()]
     for text in texts + [file.read_bytes() for file in files]:
         key.update(len(text).to_bytes(8, "little") + text)
     return key.hexdigest()[:16]

@@ -190,6 +190,7 @@ module card
   tail_t entered_tails[Ports];
   frame_if sources[Ports+1] ();
   tail_t tails[Ports];
+  logic [Ports-1:0] rx_crowded;
   for (genvar p = 0; p < Ports; p++) begin : gen_rx
     ingress #(
         .Source(eth_port(port_t'(p))),
@@ -201,6 +202,7 @@ module card
         .enable(port_enable[p]),
         .rx(rx[p]),
         .pause(rx_pause[p]),
+        .crowded(rx_crowded[p]),
         .frames(entered[p]),
         .tail(entered_tails[p]),
         .events(rx_events[p])
@@ -217,6 +219,7 @@ module card
       .enable(1'b1),
       .rx(host_rx),
       .pause(),
+      .crowded(),
       .frames(sources[Host]),
       .tail(),
       .events(rx_events[Host])
@@ -304,6 +307,7 @@ module card
       .sources(sources),
       .tails,
       .told,
+      .crowded(rx_crowded),
       .out_valid(in_valid[0:Host]),
       .out_beat(in_beat[0:Host]),
       .out_tail(in_tail),

@@ -15,9 +15,15 @@
 // N looks the unit of a hash up in RETA; H looks it up again in each cycle, so that a frame that waits follows a changed RETA.
 // What an inline block tells of a port's frame (told_t) goes before POLICY: a key stands in the hash's place, and a unit that is named is the only choice.
 // A frame whose unit is named, by hash, by an inline block or by its sender, is dropped when that unit is not enabled or has no slots: it would wait for ever.
-// Under the policy flow hash a frame waits for a full unit, and its source with it, but for `unit_timeout` cycles at most in which that unit gives
-// back no slot; after that, frames for it are dropped at once until it has a slot (stuck_units.sv). So a unit that never gives a slot back
-// stops its sources once, not for ever; one that is slow slows them down, which the policy that drops avoids.
+// Under the policy flow hash a frame waits for a full unit, and its source with it. Two limits keep it from stopping
+// frames for other units:
+//   - A unit that gives back no slot for `unit_timeout` cycles of waiting is stuck: frames for it are dropped at once
+//     until it has a slot.
+//   - While a port's ring is `crowded`, its frames for a unit that is slow and full are dropped at once
+//     (stuck_units.sv). The ring then empties at a beat a cycle, faster than a port fills it, so that no frame for
+//     another unit finds it full. While the ring has room, frames wait.
+// With `unit_timeout` = 0 frames wait for ever. The host's stream has no ring that overflows: its frames wait for slow
+// units.
 // Over loopback so is one for any unit while there is none, so that units that are to be loaded anew run empty. The dispatcher chooses among
 // the units of `unit_ingress` alone, whatever RETA says to ports and host; an inline block and a sender over loopback may name any.
 //
@@ -43,6 +49,7 @@ module dispatcher
     frame_if.snk sources[Frames],  // the ports, the host
     input wire tail_t tails[Ports],  // of the ports' beats
     input wire told_t told[Ports],   // of the ports' frames
+    input wire logic [Ports-1:0] crowded,  // the port's ring is three quarters full
 
     output logic [Clusters-1:0] out_valid[Frames],  // cluster, one hot
     output beat_t               out_beat [Frames],  // labelled
@@ -141,7 +148,7 @@ module dispatcher
   always_ff @(posedge clk) if (reta_we) reta_mem[reta_addr] <= reta_wdata;
 
   // Units that are worth waiting for
-  logic [AllUnits-1:0] awaited_q, stuck, lasting_q, lasting_told_q;
+  logic [AllUnits-1:0] awaited_q, stuck, slow;
   logic [AllUnits-1:0] awaits[Frames];  // by source
   stuck_units #(
       .N(AllUnits)
@@ -151,14 +158,13 @@ module dispatcher
       .timeout(unit_timeout),
       .awaited(awaited_q),
       .ready(ready_told),
-      .stuck
+      .stuck,
+      .slow
   );
   always_ff @(posedge clk) begin
     awaited_q <= '0;
     for (int unsigned u = 0; u < AllUnits; u++)
       for (int unsigned s = 0; s < Frames; s++) if (awaits[s][u]) awaited_q[u] <= 1'b1;
-    lasting_q <= declared & ~stuck;
-    lasting_told_q <= declared_loop & ~stuck;
   end
 
   // What each source asks for, and gets
@@ -232,6 +238,7 @@ module dispatcher
     // N: the key of the beat behind the head, and the unit that it names
     logic n_valid_q, n_load;
     logic [AllUnits-1:0] s_ready, s_declared, s_candidate;
+    logic [AllUnits-1:0] lasting_q, lasting_told_q;  // units that the source's frames may wait for
     assign s_ready = s == Loopback ? ready_loop : ready;
     assign s_declared = s == Loopback ? declared_loop : lasting_q;
     assign s_candidate = s == Loopback ? candidate_loop : candidate;
@@ -288,6 +295,16 @@ module dispatcher
     end
     for (genvar u = 0; u < AllUnits; u++) begin : gen_choice
       assign choice[s][u] = unit_hot_q[u] || told_hot_q[u] || (turn_hot_q[u/UnitsPerCluster] && s_candidate[u]);
+    end
+    logic s_crowded;
+    if (s < Ports) begin : gen_crowded
+      assign s_crowded = crowded[s] && unit_timeout != 0;
+    end else begin : gen_patient
+      assign s_crowded = 1'b0;
+    end
+    always_ff @(posedge clk) begin
+      lasting_q <= declared & ~stuck & ~(s_crowded ? slow : '0);
+      lasting_told_q <= declared_loop & ~stuck & ~(s_crowded ? slow : '0);
     end
     if (s < Frames) begin : gen_awaits
       assign awaits[s] = need[s] ? unit_hot_q | told_hot_q : '0;

@@ -30,7 +30,8 @@ module ingress
     input wire logic  enable,
 
     axis_if.snk  rx,
-    output logic pause,  // less than two longest frames are free: one that may be on its way, and one more
+    output logic pause,    // the ring is half full: what a sender has on its way until it waits still fits
+    output logic crowded,  // three quarters are full: see dispatcher.sv. A port whose sender waits at `pause` never is.
 
     frame_if.src      frames,
     output tail_t     tail,    // with the beat of `frames`; on the host's stream there are none
@@ -102,7 +103,8 @@ module ingress
   always_ff @(posedge clk) begin
     full_q  <= level_q >= (AddrW + 1)'(Depth - Slack);
     level_q <= wr_q - rd_q;
-    pause   <= level_q > (AddrW + 1)'(Depth - 2 * FrameRows - Slack);
+    pause   <= level_q >= (AddrW + 1)'(Depth / 2);
+    crowded <= level_q >= (AddrW + 1)'(Depth - Depth / 4);
     if (v0_q) begin
       rows_q     <= (rows == 9'(FrameRows)) ? rows : rows + 9'd1;
       oversize_q <= oversize;
@@ -121,6 +123,7 @@ module ingress
       level_q <= '0;
       full_q  <= 1'b0;
       pause   <= 1'b0;
+      crowded <= 1'b0;
     end
   end
   // The input register may hold a beat when the ring becomes full, so the host's stream stops earlier.

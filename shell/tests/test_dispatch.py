@@ -105,6 +105,7 @@ class Bench:
             getattr(d, name).value = 0
         d.show_unit.value = 0
         d.unit_timeout.value = 0
+        d.crowded.value = 0
         d.policy.value = policy
         d.unit_ingress.value = (1 << UNITS) - 1
         d.setup_count.value = pack(counts, 6)
@@ -604,6 +605,68 @@ async def a_unit_that_keeps_its_slots(dut: Any) -> None:
     bench.release_all()
     await bench.drain()
     assert bench.events["policy"] == lost and bench.out[PORT_0][-1].unit == 3
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def a_slow_unit_and_crowded_ports(dut: Any) -> None:
+    """Flow hash: while the ring of a port is crowded, its frames for a unit that has kept frames waiting for long are
+    dropped, and its other frames come through at nearly one a cycle. The other port and the host wait, and so does
+    that port without a limit."""
+    bench = Bench(dut)
+    await bench.start([4] * UNITS, policy=FLOW_HASH)
+    await bench.reta([i % UNITS for i in range(128)])
+    dut.unit_timeout.value = 100_000
+    bench.hold = lambda unit: 600 if unit == 3 else 5
+
+    def send(source: int, count: int) -> list[Frame]:
+        return [bench.send(source, flow=i % UNITS, size=(64, 80)[i % 2]) for i in range(count)]
+
+    # A burst for a unit that is full for a moment only is waited with, even by a port that is crowded.
+    dut.crowded.value = 1 << PORT_0
+    bench.hold = lambda unit: 100 if unit == 3 else 5
+    burst = [bench.send(PORT_0, flow=3) for _ in range(4)]
+    await bench.drain()
+    assert not any(bench.events["policy"]) and all(frame.unit == 3 for frame in burst)
+    # A slow unit: frames wait while there is room for those behind them,
+    dut.crowded.value = 0
+    bench.hold = lambda unit: 600 if unit == 3 else 5
+    await bench.run(200)
+    send(PORT_0, 64)
+    await bench.drain()
+    assert not any(bench.events["policy"])
+    # and not when the ring is crowded. The unit still gets the frames that find a slot; the other units get all of
+    # theirs.
+    dut.crowded.value = 1 << PORT_0
+    first, begun = len(bench.out[PORT_0]), bench.cycle
+    send(PORT_0, 800)
+    await bench.drain()
+    out = bench.out[PORT_0][first:]
+    assert sum(frame.unit != 3 for frame in out) == 700 and out[-1].cycle - begun < 800 + 800 // 16
+    assert bench.events["policy"] == [len(bench.lost[PORT_0]), 0, 0, 0] and 90 < len(bench.lost[PORT_0]) < 100
+    assert all(frame.flow == 3 for frame in bench.lost[PORT_0])
+    # Those who are not crowded wait.
+    lost = list(bench.events["policy"])
+    for source in (PORT_1, HOST):
+        await bench.run(1000)
+        begun = bench.cycle
+        send(source, 64)
+        await bench.drain()
+        assert bench.cycle - begun > 600 and bench.events["policy"] == lost, f"source {source}"
+    # Nothing is dropped when the host wants frames to wait for ever.
+    dut.unit_timeout.value = 0
+    await bench.run(1000)
+    send(PORT_0, 64)
+    await bench.drain()
+    assert bench.events["policy"] == lost
+    # A unit that is fast again loses nothing, once its waits are forgotten.
+    dut.unit_timeout.value = 100_000
+    bench.hold = lambda unit: 5
+    await bench.run(260 * 64)
+    send(PORT_0, 64)
+    bench.hold = lambda unit: 40 if unit == 3 else 5
+    await bench.drain()
+    assert bench.events["policy"] == lost
     await bench.expect_all_slots()
 
 

@@ -234,7 +234,8 @@ async def faults(dut: Any) -> None:
 
 @cocotb.test()
 async def a_full_ring(dut: Any) -> None:
-    """Nobody takes the frames: a port drops whole ones, raises `pause` before that, and goes on afterwards; the host waits."""
+    """Nobody takes the frames: `pause` rises while half of the ring is free, `crowded` at a quarter, then a port drops
+    whole frames, and goes on afterwards; the host waits."""
     bench = Bench(dut)
     await bench.start()
     bench.ready = 0.0
@@ -242,12 +243,17 @@ async def a_full_ring(dut: Any) -> None:
     for size in sizes:
         bench.send(bench.random(size))
     host = bench.bytes == BEAT
-    paused = False
+    depth = {128: 512, 64: 1024}[bench.bytes]
+    levels: dict[str, int] = {}  # of the ring when each was seen first
     for _ in range(4000):
         await bench.step()
+        for name in ("pause", "crowded"):
+            if int(getattr(dut, name).value):
+                levels.setdefault(name, int(dut.level.value))
         if bench.bad[OVERFLOW]:
-            assert paused
-        paused = paused or bool(int(dut.pause.value))
+            assert len(levels) == 2
+    # `level` is what the signals see, some cycles later.
+    assert 0 <= levels["pause"] - depth // 2 < 8 and 0 <= levels["crowded"] - depth * 3 // 4 < 8
     assert bool(bench.waiting) == host and bool(bench.bad[OVERFLOW]) != host
     bench.ready = 1.0
     await bench.drain()
@@ -255,7 +261,11 @@ async def a_full_ring(dut: Any) -> None:
     for size in (64, 65, 9000):
         bench.send(bench.random(size))
     await bench.drain()
-    assert len(bench.out) == 403 - bench.bad[OVERFLOW] and int(dut.level.value) == 0 and not int(dut.pause.value)
+    assert (
+        len(bench.out) == 403 - bench.bad[OVERFLOW]
+        and int(dut.level.value) == 0
+        and not int(dut.pause.value) | int(dut.crowded.value)
+    )
 
 
 @pytest.mark.parametrize(("width", "depth"), [(128, 512), (64, 1024)])

@@ -11,6 +11,7 @@ package l7_pkg;
   localparam int unsigned Slots = 512;       // messages in flight
   localparam int unsigned Pages = 2048;
   localparam int unsigned PageBeats = 8;
+  localparam int unsigned OutBeats = 512;    // of messages that wait at the end of a port's way
   localparam int unsigned Packets = 32;      // most packets of a message
   localparam int unsigned MaxPayload = 16256;  // bytes of a message
   localparam int unsigned FilterRows = 8;

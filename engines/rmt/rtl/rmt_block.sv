@@ -56,6 +56,7 @@ module rmt_block
 
   // ---- the host
   logic request, started, passed;
+  logic [Stages-1:0] stage_busy;
   host_t host;
   word_t host_word;
   word_t [Stages+2:0] words;
@@ -70,7 +71,8 @@ module rmt_block
       .request,
       .started,
       .access(host),
-      .passed,
+      .passed(passed),
+      .busy(stage_busy != '0),
       .word(host_word)
   );
 
@@ -133,6 +135,7 @@ module rmt_block
         .stage(4'(s)),
         .host,
         .host_word(words[s+3]),
+        .busy(stage_busy[s]),
         .ctl(ctl[s]),
         .vector(vector[s]),
         .out_ctl(ctl[s+1]),

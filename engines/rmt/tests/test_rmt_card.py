@@ -47,7 +47,7 @@ def state(
 
 
 def action(*units: tuple[int, ...], register: tuple[int, int, int] = (0, 0, 0)) -> tuple[int, ...]:
-    return tuple(word for unit in units for word in unit) + (0,) * (24 - 3 * len(units)) + register
+    return tuple(word for unit in units for word in unit) + (0,) * (24 - 3 * len(units)) + register + (0, 0)
 
 
 def unit(
@@ -168,7 +168,7 @@ def adder(bank: int, op: int) -> list[Write]:
             unit(1, 29, 36, low=16, width=2, value=1),
             register=count,
         ),
-        (SEGMENT, 0, 0): (pack((4095, 0), (1, 16)),),
+        (SEGMENT, 0, 0): (pack((4095, 0), (1, 16)), 0),
     }
     return program(bt, rows)
 

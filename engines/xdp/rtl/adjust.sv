@@ -35,6 +35,7 @@ module adjust
 
   sum_t new_start, new_meta, new_finish, length;
   word_t error;
+  wire grown = extent.grown || new_meta < sum_t'(Headroom);
   always_comb begin
     new_start = start + offset;
     new_meta = meta + offset;
@@ -58,8 +59,12 @@ module adjust
         AdjustHead: begin
           moved.start <= offset_t'(new_start);
           moved.meta <= offset_t'(new_meta);
+          moved.grown <= grown;
         end
-        AdjustMeta: moved.meta <= offset_t'(new_meta);
+        AdjustMeta: begin
+          moved.meta <= offset_t'(new_meta);
+          moved.grown <= grown;
+        end
         default: moved.finish <= offset_t'(new_finish);
       endcase
     end

@@ -157,6 +157,7 @@ package xdp_pkg;
 
   // The place of a packet in its buffer. `finish` is the byte after its last.
   typedef struct packed {
+    logic    grown;  // packet or metadata has reached into the headroom, where stores may have left bytes
     offset_t meta;
     offset_t start;
     offset_t finish;

@@ -127,7 +127,12 @@ impl CardBlock {
             rows: 1 << (shape >> 24 & 0x1F),
             ports: (shape & 0xF) as u8,
             control: 0,
-            inspector: Inspector::new(Arc::clone(&program), settings.bounds, settings.mode == Mode::Ips),
+            inspector: Inspector::reporting(
+                Arc::clone(&program),
+                settings.bounds,
+                settings.mode == Mode::Ips,
+                settings.reports,
+            ),
             program,
             settings: settings.clone(),
             log,
@@ -223,7 +228,9 @@ impl CardBlock {
     /// The card refuses or breaks, or the log cannot be written.
     pub fn finish(&mut self, bus: &mut dyn Bus, now: u64) -> Result<(), IdsError> {
         self.poll(bus)?;
-        self.log.push(self.inspector.finish());
+        let (alerts, records) = self.inspector.finish();
+        self.log.push(alerts);
+        self.log.records(&records);
         let card = json!(self.stats(bus)?);
         self.log.finish(now, &self.inspector.stats(), &card)?;
         Ok(())
@@ -304,6 +311,7 @@ impl CardBlock {
             return Ok(false);
         };
         let outcome = self.inspector.carry_told(&frame, record.tenant, record.time, told);
+        self.log.records(&outcome.records);
         self.log.push(outcome.alerts);
         if record.has_line {
             let line = u32::from(record.line) | u32::from(record.generation) << 20;

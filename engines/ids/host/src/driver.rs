@@ -168,7 +168,8 @@ impl Driver for IdsDriver {
         let card = match bus.native() {
             Some(native) => {
                 let bounds = Bounds { epoch: self.epoch, ..settings.bounds };
-                let inspector = Inspector::new(Arc::clone(&image.program), bounds, settings.mode == Mode::Ips);
+                let (program, drops) = (Arc::clone(&image.program), settings.mode == Mode::Ips);
+                let inspector = Inspector::reporting(program, bounds, drops, settings.reports);
                 native.set_block(block, Box::new(Block::new(inspector, log)));
                 None
             }

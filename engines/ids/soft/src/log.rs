@@ -45,6 +45,11 @@ impl Log {
         Ok(Self { file: path.map(open).transpose()?, ..Self::default() })
     }
 
+    /// Takes records of messages, as lines, for the file.
+    pub fn records(&mut self, lines: &[String]) {
+        lines.iter().for_each(|line| self.write(line));
+    }
+
     /// Takes alerts. The file has them at once: other programs follow it.
     pub fn push(&mut self, alerts: Vec<Alert>) {
         let any = !alerts.is_empty();

@@ -164,6 +164,9 @@ fn row_bits(row: &Drafts, reads: &mut Bits, writes: &mut Bits) {
             mark(writes, to);
         }
     }
+    if let Some(index) = row.count.and_then(|count| count.index) {
+        source_bits(index, reads);
+    }
 }
 
 fn step_bits(step: &Step, reads: &mut Bits, writes: &mut Bits) {

@@ -2,7 +2,7 @@
 //! A control as steps: groups of units that any stage can do, and steps that need a stage's gate, its table or its register.
 
 use super::effects::effects;
-use super::units::{Draft, Drafts, Source, Units};
+use super::units::{CountDraft, Draft, Drafts, Source, Units};
 use super::uses::Uses;
 use super::vector::too_much;
 use super::words::{BITS, FLAGS, Op, Piece, UNITS, low_bits};
@@ -84,7 +84,7 @@ impl Steps<'_, '_, '_> {
     fn run(&mut self, stmts: &[Stmt], guard: &Guard) -> Check<()> {
         let drafts = self.drafts(stmts)?;
         let span = stmts[0].span;
-        if drafts.register.is_some() {
+        if drafts.register.is_some() || drafts.count.is_some() {
             self.step(guard.clone(), None, vec![(None, drafts)], Vec::new(), span);
             return Ok(());
         }
@@ -140,7 +140,16 @@ impl Steps<'_, '_, '_> {
         let mut open = Vec::new();
         for action in &table.actions {
             let body = &self.units.program.actions[action.action].body;
-            open.push((Some(action.action), self.drafts(body)?));
+            let mut drafts = self.drafts(body)?;
+            if let Some(counter) = table.counter {
+                if let Some(other) = drafts.count {
+                    return Err(too_much(other.span, "a counter in an action of a table that has its own")
+                        .also(table.span, "the table")
+                        .help("a stage of the card counts a frame once: use another table's action"));
+                }
+                drafts.count = Some(CountDraft { counter, index: None, span: table.span });
+            }
+            open.push((Some(action.action), drafts));
         }
         self.step(guard.clone(), Some(apply.table), open, keys, span);
         if apply.hit.is_empty() && apply.miss.is_empty() {
@@ -351,10 +360,14 @@ fn conjunction(expr: &Expr, terms: &mut Vec<Expr>) {
     }
 }
 
-/// Whether units can do a statement, and the one register access of a stage: no table, and no register under a condition.
+/// Whether units can do a statement, and the one register access and count of a stage: no table, and no register or counter under a condition.
 fn is_plain(stmt: &Stmt) -> bool {
     let inside = |stmt: &Stmt| {
-        is_plain(stmt) && !matches!(stmt.kind, StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. })
+        let once = matches!(
+            stmt.kind,
+            StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. } | StmtKind::Count { .. }
+        );
+        is_plain(stmt) && !once
     };
     match &stmt.kind {
         StmtKind::Apply(_) => false,

@@ -44,11 +44,21 @@ pub struct RegisterDraft {
     pub span: Span,
 }
 
+/// A count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountDraft {
+    pub counter: usize,
+    /// Cell: a constant, or a value; None for the cell of the entry that was found.
+    pub index: Option<Source>,
+    pub span: Span,
+}
+
 /// What an action's row does.
 #[derive(Debug, Clone, Default)]
 pub struct Drafts {
     pub units: Vec<Draft>,
     pub register: Option<RegisterDraft>,
+    pub count: Option<CountDraft>,
     /// Parameters that name a port.
     pub ports: Vec<usize>,
 }
@@ -99,6 +109,13 @@ impl Units<'_, '_> {
         if let Some(register) = register {
             let result = drafts.register.and_then(|draft| draft.result);
             drafts.register = Some(RegisterDraft { result, ..self.register(register)? });
+        }
+        if let Some(count) = &effects.count {
+            if mentions(&count.index, OLD) {
+                return Err(too_complex(&count.index, "a counter's cell is a register's value, in the same action"));
+            }
+            let index = Some(self.operand(&count.index)?);
+            drafts.count = Some(CountDraft { counter: count.counter, index, span: count.span });
         }
         Ok(drafts)
     }
