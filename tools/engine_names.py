@@ -35,6 +35,7 @@ EXEMPT = (
     "bench/synth/",
     "bench/synth.toml",
     "README.md",
+    "CHANGELOG.md",
     "live/README.md",
     "tools/README.md",
     "Cargo.toml",
