@@ -128,7 +128,7 @@ impl Drop for TagsKept {
 /// The kind of an interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kind {
-    /// Name of its driver, `veth` or `ice`; empty if the driver has none.
+    /// Name of its driver, `veth` or `ice`; empty if it has no driver.
     pub driver: String,
     /// The address of the device, `0000:01:00.0`; for an interface without hardware its driver chooses the text.
     pub bus: String,

@@ -8,9 +8,10 @@
 //                           └─> flow hash ─> descriptor queue ─> reader
 //                               6            9                   9
 //
-// What `axis` brings in a cycle is a row of the ring: 64 bytes of the host, 128 of an Ethernet port. The reader makes beats of 64 bytes of it: two
-// of a row, one of a last row of up to 64 bytes; a frame of 65 to 80 bytes is one beat, too, the rest its tail. So whatever comes in successive
-// cycles is stored, and at 100 Gb/s, where no frame comes faster than its beats leave, the ring fills only while the dispatcher holds the reader.
+// The data of `axis` in a cycle is a row of the ring: 64 bytes for the host, 128 for an Ethernet port. The reader makes
+// beats of 64 bytes from it: two from a row, one from a last row of up to 64 bytes; a frame of 65 to 80 bytes is also
+// one beat, with the rest as its tail. Successive cycles can therefore always be stored. At 100 Gb/s frames do not
+// arrive faster than their beats leave, so the ring fills only while the dispatcher stalls the reader.
 //
 // A frame becomes visible when its last row is stored and its hash is known: its first beat leaves 13 cycles after its last one entered.
 // One row a cycle in and one beat out, also when each is a frame. Nothing that leaves ever holds what enters; a full ring does:

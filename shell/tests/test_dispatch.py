@@ -39,8 +39,9 @@ def part(value: int, i: int, width: int) -> int:
 
 @dataclass
 class Frame:
-    """What goes in: a frame, or the loopback's request for a frame's place. And what became of it: its unit, -1 when it was dropped,
-    the cycle in which its first beat left or the answer came, and how often it had to ask again."""
+    """The input: a frame, or the loopback's request for a frame's place. The result: its unit, -1 if it was dropped,
+    the cycle in which its first beat left or the answer came, and the number of repeated requests.
+    """
 
     number: int
     size: int = BEAT
@@ -152,7 +153,7 @@ class Bench:
             await self.step()
 
     async def drain(self, timeout: int = 10_000) -> None:
-        """Until nothing waits, outside or inside; what has not come out then was dropped."""
+        """Until nothing waits, outside or inside; frames that have not left then were dropped."""
         for _ in range(timeout):
             if not any(self.waiting) and self.cycle > self.active + 12:
                 break
@@ -367,7 +368,7 @@ async def least_loaded_takes_the_emptiest(dut: Any) -> None:
             await bench.drain()
             continue
         own = frame.unit // CLUSTER * CLUSTER
-        # Of those that have a slot for a port: the last one is left to loopback
+        # Units with a slot for a port: the last one is left to loopback
         rivals = [before[unit] for unit in range(own, own + CLUSTER) if before[unit] > (counts[unit] > 1)]
         assert before[frame.unit] == max(rivals), f"unit {frame.unit} of {before}"
         chosen[frame.unit] += 1
@@ -481,7 +482,7 @@ async def host_and_loopback_are_not_starved(dut: Any) -> None:
         done = [len(frames) for frames in bench.out]
         for i in range(1000):
             for source in range(SOURCES):
-                # Whatever the ports do, the hashes of all sources want the same units
+                # The hashes of all sources select the same units, whatever the ports do
                 bench.send(source, flow=i % UNITS, dst=TO_UNIT + i % UNITS if source == LOOPBACK and i % 2 else TO_ANY)
         await bench.run(1000)
         got = [len(frames) - n for frames, n in zip(bench.out, done, strict=True)]
@@ -570,7 +571,7 @@ async def a_unit_that_keeps_its_slots(dut: Any) -> None:
     send(64)
     await bench.run(3000)
     assert all(bench.waiting[source] for source in sources) and not any(bench.events["policy"])
-    # With one they go on after it. Whoever comes behind waits no more.
+    # With a slot they go on after it. Later frames no longer wait.
     bench.release(3, 1)
     await bench.run(20)
     dut.unit_timeout.value = limit
@@ -896,8 +897,10 @@ async def a_second_declaration(dut: Any) -> None:
 
 @cocotb.test()
 async def units_for_senders_that_name_them(dut: Any) -> None:
-    """Units without `ingress` get nothing from ports, host and loopback to any unit, whatever the policy; RETA that names one drops; who names
-    one over loopback reaches it, down to its last slot. All is as before when they are for everybody again."""
+    """Units without `ingress` get nothing from ports, host and loopback to any unit, under any policy; RETA that names
+    one drops; a loopback frame that names one reaches it, down to its last slot. Everything is as before when they are
+    available to all again.
+    """
     bench = Bench(dut)
     inside, outside = (1, 2, 6), (0, 3, 4, 5, 7)
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):

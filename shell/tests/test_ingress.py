@@ -95,7 +95,7 @@ class Bench:
                 frame = self.waiting[0]
                 chunk = frame.data[self.at : self.at + self.bytes]
                 last = self.at + self.bytes >= len(frame.data)
-                # What lies beyond the frame means nothing
+                # Bytes beyond the frame are arbitrary
                 d.rx_tdata.value = int.from_bytes(chunk.ljust(self.bytes, b"\xa5"), "little")
                 d.rx_tkeep.value = (1 << len(chunk)) - 1
                 d.rx_tlast.value, d.rx_tuser.value = last, last and frame.damaged

@@ -232,7 +232,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Row:
-    """Its condition (None: it has none) and its action."""
+    """Its condition (None: always) and its action."""
 
     state: int | None = None
     true_p: int = 0

@@ -684,8 +684,8 @@ async def rates(dut: Any) -> None:
 
 @cocotb.test()
 async def the_walker_gives_way(dut: Any) -> None:
-    """Frames without contexts, which share no place with it, always take eight cycles; and the walker comes by even if
-    there is a frame in each cycle.
+    """Frames without contexts, which share no place with it, always take eight cycles; and the walker visits its places
+    even if there is a frame in each cycle.
     """
     bench = Bench(dut, 18)
     await bench.start()
@@ -969,8 +969,8 @@ async def the_host_sets_registers(dut: Any) -> None:
 
 @cocotb.test()
 async def time_passes(dut: Any) -> None:
-    """Contexts end, or change their state, when their time is over: at their next frame, one cycle later or many, or
-    when the walker comes by.
+    """Contexts end, or change their state, when their time is over: at their next frame, one cycle later or many, or at
+    the walker's visit.
     """
     bench = Bench(dut, 10)
     await bench.start()

@@ -153,7 +153,7 @@ MANY = ["http.request_header", "http.response_header"]
 
 @dataclass
 class Condition:
-    """What a rule asks of one field."""
+    """A rule's condition on one field."""
 
     keyword: str
     transform: str

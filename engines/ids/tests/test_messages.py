@@ -239,7 +239,7 @@ POST = b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nuser=mallet"
 )
 def test_keywords_of_http(options: str, to_server: bool, yes: bytes, no: bytes, tmp_path: Path) -> None:
     if not yes:
-        # What is wrong in the text of a rule is refused, and what is other than the raw stream needs both.
+        # A fault in the text of a rule is refused, and conditions beyond the raw stream need both.
         if "to_sha1" in options:
             with Soft(rules_file(tmp_path, [one(options)])) as soft, pytest.raises(AssertionError):
                 soft.finish()

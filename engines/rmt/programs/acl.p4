@@ -163,7 +163,7 @@ control AclIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
         size = 32;
     }
 
-    // Of two classes the one of the longer prefix counts.
+    // If two classes match, the one of the longer prefix counts.
     table classes {
         key = { hdr.ipv4.dst: lpm; hdr.ipv4.protocol: exact; }
         actions = { set_class; NoAction; }

@@ -20,7 +20,7 @@ header vlan_t {
     bit<16> type;
 }
 
-// What a client sends; the switch fills in the number.
+// The client's message; the switch fills in the number.
 header chain_t {
     bit<16> id;
     bit<16> unused;

@@ -68,7 +68,7 @@ def crc64(data: bytes) -> int:
 
 @dataclass(frozen=True)
 class Result:
-    """What becomes of a frame. `kind`: onward (as it came), port, host, drop."""
+    """The fate of a frame. `kind`: onward (unchanged), port, host, drop."""
 
     kind: str
     frame: bytes

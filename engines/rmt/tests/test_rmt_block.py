@@ -254,7 +254,7 @@ async def registers_have_bounds(dut: Any) -> None:
 
 @cocotb.test()
 async def headers_end_with_the_frame(dut: Any) -> None:
-    """IPv4 with options in frames of all lengths around their ends: what the parser says of it is shown in bytes 2 to 5."""
+    """IPv4 with options in frames of all lengths around their ends: bytes 2 to 5 show the parser's result."""
     bench = Bench(dut, 9)
     await bench.start()
     rng = bench.rng
@@ -286,8 +286,9 @@ async def headers_end_with_the_frame(dut: Any) -> None:
 
 @cocotb.test()
 async def swap_under_load(dut: Any) -> None:
-    """A tenant's program is swapped again and again while both lanes are full; what was there before is overwritten at once. Each frame takes one
-    program whole, and none the older one behind a newer. A neighbour's frames do not change."""
+    """A tenant's program is swapped repeatedly while both lanes are full; the old program is overwritten at once. Each
+    frame sees one whole program, and none sees an older one after a newer. A neighbour's frames do not change.
+    """
     bench = Bench(dut, 4)
     await bench.start()
     rng = bench.rng
@@ -393,8 +394,9 @@ async def host_between_frames(dut: Any) -> None:
 
 @cocotb.test()
 async def ternary_rows_move(dut: Any) -> None:
-    """A row moves under load, and its target changes: first the copy, then the old one is cleared, so no frame misses it. Of two rows that fit the
-    first one wins."""
+    """A row moves under load, and its target changes: first it is copied, then the old one is cleared, so no frame
+    misses it. If two rows match, the first one wins.
+    """
     bench = Bench(dut, 10)
     await bench.start()
     rng = bench.rng
@@ -449,7 +451,9 @@ async def ternary_rows_move(dut: Any) -> None:
 
 @cocotb.test()
 async def lanes_count_together(dut: Any) -> None:
-    """Both lanes count with one counter without waiting for each other; what the host reads never falls, and is all of it in the end."""
+    """Both lanes count with one counter without waiting for each other; the host's readings never fall, and the last
+    one is complete.
+    """
     bench = Bench(dut, 11)
     await bench.start()
     rng = bench.rng

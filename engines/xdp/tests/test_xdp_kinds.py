@@ -102,7 +102,7 @@ def shown(table: int, key: int, value: int) -> Any:
 
 
 def test_each_processor_counts_in_hash_tables(make_design: DesignMaker, tmp_path: Path) -> None:
-    """Whichever processor makes an entry, every other processor begins at 0 in it."""
+    """Every other processor begins at 0 in an entry, whichever processor makes it."""
     rng = random.Random(31)
     flows = [rng.randbytes(8) for _ in range(60)]
     frames = [asked(rng.choice(flows), rng.randrange(2), COUNT, rng.randrange(6), value=1) for _ in range(600)]

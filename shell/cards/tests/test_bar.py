@@ -140,7 +140,7 @@ async def identity(dut: Any) -> None:
 
 @cocotb.test()
 async def window(dut: Any) -> None:
-    """Words go through the window to the address that PAGE says, each once and in order; what the card refuses is counted."""
+    """Words go through the window to the address in PAGE, each once and in order; refusals of the card are counted."""
     b = Bench(dut)
     await b.start()
     b.refused = {0x40000018}

@@ -117,7 +117,7 @@ class Queue:
 
 @cocotb.test()
 async def queue(dut: Any) -> None:
-    """Words arrive once, in order, at all rates of both sides; what was discarded never does."""
+    """Words arrive once, in order, at all rates of both sides; discarded words never arrive."""
     a, b = (int(period) for period in cocotb.plusargs["periods"].split(","))
     rng, _ = await start(dut, 1, a, b)
     q = Queue(dut, rng)

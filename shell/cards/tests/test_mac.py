@@ -273,7 +273,9 @@ async def no_room(dut: Any) -> None:
 
 @cocotb.test()
 async def jabber(dut: Any) -> None:
-    """Of a frame without end some rows go on, more than the card takes as a frame, and its neighbours are whole."""
+    """Some rows of a frame without end go on, more than the card accepts as a frame, and its
+    neighbours are complete.
+    """
     p = port(dut, 4)
     await p.start()
     long = p.rng.randbytes(60000)

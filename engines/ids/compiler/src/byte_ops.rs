@@ -164,7 +164,7 @@ pub struct ByteTest {
     pub compare: Compare,
     /// The comparison must not hold.
     pub negated: bool,
-    /// What it is compared with.
+    /// The value of the comparison.
     pub value: Amount<u64>,
 }
 
@@ -280,7 +280,7 @@ impl ByteMath {
     }
 }
 
-/// What is wrong with the value of a keyword.
+/// A fault in the value of a keyword.
 pub enum Wrong {
     /// It is wrong.
     Value(String),

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the filter looks for: the keys that a rule may have, best first.
+//! Chooses the strings of the filter: the keys that a rule may have, best first.
 
 use penstock_app::{Field, Protocol};
 
@@ -124,12 +124,12 @@ pub enum Class {
     HostOnly,
 }
 
-/// What the card looks for in place of a rule about messages.
+/// The card's search for a rule about messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnCard {
     /// One of these keys is looked for, the first one that has a place; none: the guards are enough.
     pub keys: Vec<Key>,
-    /// All of these are looked for, too.
+    /// The card also searches for all of these.
     pub guards: Vec<Key>,
 }
 
@@ -203,7 +203,7 @@ fn http_guards() -> Vec<Key> {
     HTTP.iter().flat_map(with).filter_map(tail).collect()
 }
 
-/// What the card looks for in place of a rule about messages. None: nothing says that such a message comes.
+/// The card's search for a rule about messages. None: no string announces such a message.
 #[must_use]
 pub fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
     let Some(messages) = &rule.messages else { return (Class::HostOnly, None) };

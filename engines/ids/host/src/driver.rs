@@ -114,7 +114,7 @@ impl IdsDriver {
         }
     }
 
-    /// What was counted, in the inspector and, on a card, in the block's registers.
+    /// The counters, in the inspector and, on a card, in the block's registers.
     fn stats(&mut self, bus: &mut dyn Bus, block: usize) -> Result<Json, IdsError> {
         let mut stats = json!(self.with(bus, block, |inspector, _| inspector.stats())?);
         if let Some(card) = &self.place(block)?.card {

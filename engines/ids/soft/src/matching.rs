@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The conditions of a rule on bytes.
 //!
-//! A match is one place for each content and pcre, such that each stands where the rule says. Places are counted from
-//! the beginning of the stream or from the end of the step before. So the steps are taken in order, with the set of all
-//! ends that the steps up to here can have: the set grows with the bytes only, and no combination is tried twice.
+//! A match is one place for each content and pcre that satisfies the rule's conditions. Places are counted from the
+//! beginning of the stream or from the end of the previous step. The steps are therefore evaluated in order, with the
+//! set of all possible ends of the steps so far: the set grows with the bytes only, and no combination is tried twice.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ const STOPPED: usize = 400;
 /// Values of variables that are followed in one look.
 const VALUES: usize = 1_000;
 
-/// What limits have done, and what evaluation has cost.
+/// The effects of limits, and the cost of evaluation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limited {
     /// Searches that did not match because a limit stopped them, and variables that had too many values.
@@ -35,7 +35,7 @@ pub struct Limited {
     pub searches: u64,
 }
 
-/// What the steps of a rule may still do.
+/// The remaining work of a rule's steps.
 struct Work<'a> {
     /// Searches that are left.
     searches: usize,
@@ -552,7 +552,7 @@ mod tests {
         assert_eq!((ends.fresh.len(), work.searches), (PCRE_MOST, 500));
         let ends = bytes.with_pcre(second, &ends, &mut work);
         assert_eq!((ends.fresh.len(), work.searches), (500, 0));
-        // What could not be searched counts as not found where it must not be there.
+        // Bytes that could not be searched count as not found if the string must be absent.
         assert_eq!(bytes.without_pcre(second, ends, &mut work).fresh.len(), 500);
         assert!(limited.stopped > 2 && limited.negated == 500);
     }

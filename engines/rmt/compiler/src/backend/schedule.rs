@@ -10,7 +10,7 @@ use crate::fault::{Check, Fault};
 use crate::ir::{Program, TableId};
 use crate::source::Span;
 
-/// What a stage does.
+/// The contents of a stage.
 #[derive(Debug, Clone, Default)]
 pub struct Stage {
     /// Units of every action's row.

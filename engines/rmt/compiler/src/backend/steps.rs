@@ -10,7 +10,7 @@ use crate::fault::Check;
 use crate::ir::{ActionId, Apply, BinaryOp, Expr, ExprKind, FieldKind, Stmt, StmtKind, TableId, UnaryOp};
 use crate::source::Span;
 
-/// What a gate asks for.
+/// The condition of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Literal {
     /// `vector[word] & mask == value`; of bits that never change once they are there.
@@ -33,9 +33,9 @@ pub type Guard = Vec<Literal>;
 pub struct Step {
     pub gate: Guard,
     pub table: Option<TableId>,
-    /// Actions of the table; without one, what is done if the gate is open.
+    /// Actions of the table; without a table, the statements for an open gate.
     pub open: Vec<(Option<ActionId>, Drafts)>,
-    /// What is done if the gate is closed.
+    /// The statements for a closed gate.
     pub closed: Drafts,
     /// Words of the key.
     pub keys: Vec<Piece>,
@@ -52,7 +52,7 @@ pub enum Item {
 /// Makes items of controls.
 pub struct Steps<'s, 'u, 'p> {
     pub units: &'s mut Units<'u, 'p>,
-    /// Of the whole program.
+    /// The uses in the whole program.
     pub uses: &'p Uses,
     pub items: Vec<Item>,
     /// Tables that were applied.
@@ -110,7 +110,7 @@ impl Steps<'_, '_, '_> {
         self.items.push(Item::Step(Box::new(Step { gate, table, open, closed: Drafts::default(), keys, span })));
     }
 
-    /// The units of statements; what they need before is done in groups in front.
+    /// The units of statements; groups in front compute their inputs.
     fn drafts(&mut self, stmts: &[Stmt]) -> Check<Drafts> {
         let effects = effects(self.units.program, stmts, self.uses)?;
         let drafts = self.units.drafts(&effects)?;

@@ -53,7 +53,7 @@ pub struct CountDraft {
     pub span: Span,
 }
 
-/// What an action's row does.
+/// The contents of an action's row.
 #[derive(Debug, Clone, Default)]
 pub struct Drafts {
     pub units: Vec<Draft>,

@@ -40,7 +40,7 @@ impl Piece {
     }
 }
 
-/// So many bits set, at most 32.
+/// This many bits set, at most 32.
 pub fn low_bits(width: u32) -> u32 {
     if width >= 32 { u32::MAX } else { (1 << width) - 1 }
 }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Places of entries in the rows of a ternary table. Of the rows that fit a frame the first one wins, so entries stand in the order of their ranks. An entry that
-//! finds no row between its neighbours moves others out of its way.
+//! Places of entries in the rows of a ternary table. Among the rows that match a frame the first one wins, so entries
+//! have the order of their ranks. An entry that finds no row between its neighbours moves others away.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl<K: Clone + PartialEq> Lines<K> {
         self.rows.iter().filter(|row| row.is_none()).count()
     }
 
-    /// What stands in a row.
+    /// The entry in a row.
     pub fn name(&self, row: usize) -> Option<&Name<K>> {
         self.rows[row].as_ref().map(|(_, name)| name)
     }
