@@ -7,7 +7,8 @@
 //           └─> queue of keys ─> N: unit ─> H: decide ─┘                             │               or nothing for a dropped frame
 //               1                2          3             4                          └─> 5 cycles ─> answer to the loopback
 //
-// Beside the beats of a port their tails have a queue of their own, which is read one cycle later than the beats and meets them in D.
+// Beside the beats of a port their tails have a queue of their own, which is read one cycle later than the beats and
+// meets them in D.
 //
 // Single-beat frames at one a cycle and source. A frame waits in H (and its source behind it) until its decision is
 // there and its queue in the switch has room; then nothing stops it: `start_room` and `beat_room` leave space for beats
@@ -27,12 +28,14 @@
 // reload. The dispatcher chooses among the units of `unit_ingress` only, whatever RETA has for ports and host; an
 // inline block and a sender over loopback may name any unit.
 //
-// The last source is the loopback: it brings requests instead of frames, for slots that the senders' frames will fill (loop_if.sv). One whose
-// certain unit is full does not wait in H, where it would hold up those for other units: it is to ask again.
+// The last source is the loopback: it brings requests instead of frames, for slots that the senders' frames will fill
+// (loop_if.sv). One whose certain unit is full does not wait in H, where it would hold up those for other units: it is
+// to ask again.
 //
-// Round robin and least loaded: source s works with cluster (t + s) mod R in cycle t, R = max(clusters, ports, 2), so that ports never
-// collide; within the cluster the pool names the unit. Flow hash, and loopback to a certain unit: the source asks the cluster of that unit.
-// In each cluster Ethernet ports come before host and loopback, except in one cycle of 17.
+// Round robin and least loaded: source s works with cluster (t + s) mod R in cycle t, R = max(clusters, ports, 2), so
+// that ports never collide; within the cluster the pool names the unit. Flow hash, and loopback to a certain unit: the
+// source asks the cluster of that unit. In each cluster Ethernet ports come before host and loopback, except in one
+// cycle of 17.
 module dispatcher
   import penstock_pkg::*, shell_pkg::*;
 #(

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The dispatcher's policies, drops and fairness, against slots counted in plain Python: 2 ports, host, loopback, 8 units."""
+"""The dispatcher's policies, drops and fairness, against slots counted in plain Python: 2 ports, host, loopback, 8
+units.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ class Frame:
 
 
 class Bench:
-    """Feeds the sources, plays switch and units; checks that each frame leaves whole, in order, with a slot that was free."""
+    """Feeds the sources, plays switch and units; checks that each frame leaves whole, in order, with a slot that was
+    free.
+    """
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
@@ -303,7 +307,9 @@ def span(frames: list[Frame]) -> int:
 
 @cocotb.test()
 async def one_decision_a_cycle_and_port(dut: Any) -> None:
-    """Both ports send a single-beat frame in each cycle, every other one folded, with either spreading policy, and with hashes that keep to different clusters."""
+    """Both ports send a single-beat frame in each cycle, every other one folded, with either spreading policy, and with
+    hashes that keep to different clusters.
+    """
     bench = Bench(dut)
     await bench.start([32] * UNITS)
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
@@ -349,7 +355,9 @@ async def round_robin_is_fair(dut: Any) -> None:
 
 @cocotb.test()
 async def least_loaded_takes_the_emptiest(dut: Any) -> None:
-    """One frame at a time, slots come back in between at random: of its cluster it gets a unit with the most free slots, exactly."""
+    """One frame at a time, slots come back in between at random: of its cluster it gets a unit with the most free
+    slots, exactly.
+    """
     bench = Bench(dut)
     counts = [12, 10, 12, 9, 1, 2, 3, 2]
     await bench.start(counts, policy=LEAST_LOADED)
@@ -407,7 +415,9 @@ async def least_loaded_spares_the_slow(dut: Any) -> None:
 
 @cocotb.test()
 async def hash_follows_reta(dut: Any) -> None:
-    """The low 7 bits of the hash pick the entry, the entry the unit; a full unit makes its frames wait and drops none."""
+    """The low 7 bits of the hash pick the entry, the entry the unit; a full unit makes its frames
+    wait and drops none.
+    """
     bench = Bench(dut)
     await bench.start([3] * UNITS, policy=FLOW_HASH)
     table = [bench.rng.randrange(UNITS) for _ in range(128)]
@@ -427,8 +437,9 @@ async def hash_follows_reta(dut: Any) -> None:
 
 @cocotb.test()
 async def hash_drop_counts(dut: Any) -> None:
-    """Units that give nothing back: each takes as many frames as it has slots, less the one for loopback when there are more than one;
-    everything else is dropped and counted at its source."""
+    """Units that give nothing back: each takes as many frames as it has slots, less the one for loopback when there are
+    more than one; everything else is dropped and counted at its source.
+    """
     bench = Bench(dut)
     counts = [1, 2, 3, 4, 5, 6, 7, 0]
     await bench.start(counts, policy=FLOW_HASH_DROP)
@@ -451,7 +462,9 @@ async def hash_drop_counts(dut: Any) -> None:
 
 @cocotb.test()
 async def oversize_gives_the_slot_back(dut: Any) -> None:
-    """Units with slots of different sizes: what does not fit its unit is dropped whole and counted; every slot comes back."""
+    """Units with slots of different sizes: what does not fit its unit is dropped whole and counted; every slot comes
+    back.
+    """
     bench = Bench(dut)
     sizes = [64, 100, 128, 1000, 1024, 1500, 63, 16384]
     await bench.start([1, 2, 1, 2, 1, 2, 1, 2], sizes, policy=FLOW_HASH)
@@ -472,7 +485,9 @@ async def oversize_gives_the_slot_back(dut: Any) -> None:
 
 @cocotb.test()
 async def host_and_loopback_are_not_starved(dut: Any) -> None:
-    """Both ports at full rate: host and loopback still get a frame every few dozen cycles each, and the ports keep nearly all of theirs."""
+    """Both ports at full rate: host and loopback still get a frame every few dozen cycles each, and the ports keep
+    nearly all of theirs.
+    """
     bench = Bench(dut)
     await bench.start([32] * UNITS)
     await bench.reta([i % UNITS for i in range(128)])
@@ -496,7 +511,9 @@ async def host_and_loopback_are_not_starved(dut: Any) -> None:
 
 @cocotb.test()
 async def loopback_to_one_unit(dut: Any) -> None:
-    """`dst` names the unit whatever the policy; a full one is asked again, one that is disabled, absent or without slots drops."""
+    """`dst` names the unit whatever the policy; a full one is asked again, one that is disabled, absent or without
+    slots drops.
+    """
     bench = Bench(dut)
     await bench.start([2] * 6 + [0, 2])
     dut.unit_enable.value = 0xF7
@@ -516,8 +533,9 @@ async def loopback_to_one_unit(dut: Any) -> None:
 
 @cocotb.test()
 async def a_slot_is_left_for_loopback(dut: Any) -> None:
-    """Units that give nothing back: ports and host leave one slot of each, if it has two, and the loopback gets it. A request for a full
-    unit holds nobody: those for others pass it."""
+    """Units that give nothing back: ports and host leave one slot of each, if it has two, and the loopback gets it. A
+    request for a full unit holds nobody: those for others pass it.
+    """
     bench = Bench(dut)
     counts = [1, 2, 3, 4, 5, 6, 7, 32]
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
@@ -553,8 +571,9 @@ async def a_slot_is_left_for_loopback(dut: Any) -> None:
 
 @cocotb.test()
 async def a_unit_that_keeps_its_slots(dut: Any) -> None:
-    """Flow hash: a unit that gives no slot back holds ports and host for so long, once; then frames for it are dropped and all others go on.
-    When it has slots again it gets frames again. One that is slow loses nothing."""
+    """Flow hash: a unit that gives no slot back holds ports and host for so long, once; then frames for it are dropped
+    and all others go on. When it has slots again it gets frames again. One that is slow loses nothing.
+    """
     limit = 500
     bench = Bench(dut)
     await bench.start([4] * UNITS, policy=FLOW_HASH)
@@ -673,8 +692,9 @@ async def a_slow_unit_and_crowded_ports(dut: Any) -> None:
 
 @cocotb.test()
 async def a_named_unit_that_keeps_its_slots(dut: Any) -> None:
-    """Whatever POLICY is, frames that an inline block sends to a unit wait for that unit for the limit at most, in all; then they are
-    dropped, and frames for other units go on."""
+    """Whatever POLICY is, frames that an inline block sends to a unit wait for that unit for the limit at most, in all;
+    then they are dropped, and frames for other units go on.
+    """
     limit = 500
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP, AS_TOLD):
         bench = Bench(dut)
@@ -702,7 +722,9 @@ async def a_named_unit_that_keeps_its_slots(dut: Any) -> None:
 
 @cocotb.test()
 async def hash_drop_over_loopback(dut: Any) -> None:
-    """Flow hash that drops: a request for any unit is dropped while the unit that its hash names is full; one for a certain unit asks again."""
+    """Flow hash that drops: a request for any unit is dropped while the unit that its hash names is full; one for a
+    certain unit asks again.
+    """
     bench = Bench(dut)
     await bench.start([2] * UNITS, policy=FLOW_HASH_DROP)
     table = [bench.rng.randrange(UNITS) for _ in range(128)]
@@ -746,8 +768,9 @@ async def reta_names_a_unit_without_slots(dut: Any) -> None:
 
 @cocotb.test()
 async def inline_blocks_tell(dut: Any) -> None:
-    """Whatever POLICY is, a frame that is told a unit goes there, one that is told a key where RETA says, and both wait while the unit is full. The policy
-    "as told" sends others by their flow hash."""
+    """Whatever POLICY is, a frame that is told a unit goes there, one that is told a key where RETA says, and both wait
+    while the unit is full. The policy "as told" sends others by their flow hash.
+    """
     bench = Bench(dut)
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP, AS_TOLD):
         await bench.start([3] * UNITS, policy=policy)
@@ -826,7 +849,9 @@ async def nobody_takes_frames(dut: Any) -> None:
 
 @cocotb.test()
 async def flush_forgets_what_is_on_its_way(dut: Any) -> None:
-    """A frame that is too long has its slot taken and given back; a flush or a new set-up at any moment between leaves the count right."""
+    """A frame that is too long has its slot taken and given back; a flush or a new set-up at any moment between leaves
+    the count right.
+    """
     bench = Bench(dut)
     await bench.start([3] * UNITS, [64] * UNITS, policy=FLOW_HASH)
     await bench.reta([1] * 128)
@@ -852,8 +877,9 @@ async def flush_forgets_what_is_on_its_way(dut: Any) -> None:
 
 @cocotb.test()
 async def a_second_declaration(dut: Any) -> None:
-    """A unit that declares its slots again while frames hold some gets no slot twice: the declaration takes effect when all are back, and until
-    then the unit gets no frames."""
+    """A unit that declares its slots again while frames hold some gets no slot twice: the declaration takes effect when
+    all are back, and until then the unit gets no frames.
+    """
     bench = Bench(dut)
     counts = [4, 1, 2, 32, 5, 6, 7, 8]
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
@@ -968,7 +994,9 @@ async def anything_goes(dut: Any) -> None:
 
 @cocotb.test()
 async def flushed_and_foolish_units(dut: Any) -> None:
-    """A flushed unit gets nothing until it declares anew; slots it never had, or has free already, change nothing when they come back."""
+    """A flushed unit gets nothing until it declares anew; slots it never had, or has free already, change nothing when
+    they come back.
+    """
     bench = Bench(dut)
     await bench.start([4] * UNITS)
     bench.hold = lambda unit: None

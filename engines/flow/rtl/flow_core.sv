@@ -37,9 +37,9 @@
 // takes another's place. Therefore
 //   cycles in which the mover holds frames back  <=  4,352 + 256 * contexts that came into the stash + a tenth of all cycles.
 //
-// If no context can be added, a program that evicts replaces another one: among the contexts in the four places, the one
-// with the lowest or highest first register gives way. If the four places are empty, the new context is added all the
-// same, as long as the table has room.
+// If no context can be added, a program that evicts replaces another one: among the contexts in the four places, the
+// one with the lowest or highest first register gives way. If the four places are empty, the new context is added all
+// the same, as long as the table has room.
 module flow_core
   import flow_pkg::*;
 #(

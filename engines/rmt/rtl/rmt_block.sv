@@ -17,8 +17,9 @@
 // After the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all later queues
 // are as deep. A port that is blocked at its output therefore blocks its own input and no other port.
 //
-// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 46 + 19 * S cycles, one more if
-// it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one more.
+// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 46 + 19 * S cycles, one more
+// if it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one
+// more.
 module rmt_block
   import penstock_pkg::*, rmt_pkg::*, rmt_parse_pkg::*;
 #(

@@ -8,8 +8,8 @@
 //                                    sources   operands     │       bits of all units      the register's
 //                                                           └─> rmt_register: BOUNDS, memory, OPERATE ─┘
 //
-// 7 cycles, a frame a cycle; nothing stops. The row comes a cycle behind `found`, the segment a cycle behind its address,
-// the register's values 3 cycles behind `access`.
+// 7 cycles, a frame a cycle; nothing stops. The row comes a cycle behind `found`, the segment a cycle behind its
+// address, the register's values 3 cycles behind `access`.
 module rmt_units
   import rmt_pkg::*;
 (

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The machine of the rmt engine in plain Python, written from engines/rmt/machine.md: memories of rows, and what becomes of a frame."""
+"""The machine of the rmt engine in plain Python, written from engines/rmt/machine.md: memories of rows, and what
+becomes of a frame.
+"""
 
 from __future__ import annotations
 

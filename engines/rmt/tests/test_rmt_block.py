@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A block of the rmt engine against a model in plain Python (machine.py): random programs of several tenants on both lanes, swaps and host
-writes under load, registers that lanes share, rate, latency, and what the host may ask."""
+"""A block of the rmt engine against a model in plain Python (machine.py): random programs of several tenants on both
+lanes, swaps and host writes under load, registers that lanes share, rate, latency, and what the host may ask.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def send_random(bench: Bench, model: Machine, port: int, tenant: int) -> None:
 
 @cocotb.test()
 async def random_programs(dut: Any) -> None:
-    """Frames of many tenants, each with its program; tenants of one lane are in banks and partitions beside those of the other one."""
+    """Frames of many tenants, each with its program; tenants of one lane are in banks and partitions beside those of
+    the other one.
+    """
     bench = Bench(dut, 1)
     await bench.start()
     rng = bench.rng
@@ -163,7 +166,9 @@ def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
 
 @cocotb.test()
 async def lanes_share_a_register(dut: Any) -> None:
-    """Both lanes count with one register, one behind the other and with the host between: each number comes once, in order on each lane."""
+    """Both lanes count with one register, one behind the other and with the host between: each number comes once, in
+    order on each lane.
+    """
     bench = Bench(dut, 3)
     await bench.start()
     rng = bench.rng
@@ -199,7 +204,9 @@ def number_of(frame: Any) -> int:
 
 
 def register_program(bench: Bench, tenant: int, base: int, size: int) -> Config:
-    """Bytes 14 to 17 say which register, 18 to 21 are the operand; the result of a random operation goes to bytes 22 to 25."""
+    """Bytes 14 to 17 say which register, 18 to 21 are the operand; the result of a random operation goes to bytes 22 to
+    25.
+    """
     rng = bench.rng
     # A state that only advances, and one that extracts.
     writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((4, 10)), 0, pack((16, 16)), 0, *(0,) * 8))]

@@ -144,8 +144,8 @@ impl Field {
         }
     }
 
-    /// Number of the stage of a message with which the field is complete: of HTTP first line, headers, body; of TLS hello,
-    /// certificate.
+    /// Number of the stage of a message with which the field is complete: of HTTP first line, headers, body; of TLS
+    /// hello, certificate.
     #[must_use]
     pub fn stage(self) -> u8 {
         match self {

@@ -168,7 +168,8 @@ pub fn name(field: Field) -> &'static str {
     }
 }
 
-/// Whether a message may have several fields of this kind. Each time that a rule names such a buffer it means one of them.
+/// Whether a message may have several fields of this kind. Each time that a rule names such a buffer it means one of
+/// them.
 pub(crate) fn is_many(field: Field) -> bool {
     matches!(
         field,

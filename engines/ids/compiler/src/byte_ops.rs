@@ -13,7 +13,8 @@ pub enum Amount<T> {
 }
 
 impl Amount<i64> {
-    /// The number, with these values of the rule's variables. A value that is larger than a position becomes the largest one.
+    /// The number, with these values of the rule's variables. A value that is larger than a position becomes the
+    /// largest one.
     #[must_use]
     pub fn signed(self, values: &[u64]) -> i64 {
         match self {

@@ -66,8 +66,8 @@ fn all(named: Vec<(u32, Key)>, rest: Vec<(u32, Key)>) -> Vec<Key> {
     all
 }
 
-/// Keys of a rule about payload or streams, best first: each occurs in every payload or stream that the rule matches. The
-/// part that a rule names with `fast_pattern` comes before all else.
+/// Keys of a rule about payload or streams, best first: each occurs in every payload or stream that the rule matches.
+/// The part that a rule names with `fast_pattern` comes before all else.
 #[must_use]
 pub fn keys(rule: &Rule) -> Vec<Key> {
     let named = rule.named.as_ref().filter(|named| named.group.is_none()).and_then(|named| {
@@ -78,8 +78,8 @@ pub fn keys(rule: &Rule) -> Vec<Key> {
     all(named.map_or_else(Vec::new, windows), rest)
 }
 
-/// The parts of contents of messages that stand in the fields themselves, before any transform, in whatever case: each with its
-/// field, and whether the rule names it for the filter.
+/// The parts of contents of messages that stand in the fields themselves, before any transform, in whatever case: each
+/// with its field, and whether the rule names it for the filter.
 fn parts(rule: &Rule) -> Vec<(Field, &[u8], bool)> {
     let mut parts = Vec::new();
     let Some(messages) = &rule.messages else { return parts };
@@ -135,7 +135,8 @@ pub struct OnCard {
 
 /// Names of headers that say that a body is not sent as it is; the parser takes no other.
 const ENCODED: [&[u8]; 2] = [b"nt-encod", b"er-encod"];
-/// Bytes that every HTTP direction has before its first message is complete: a version, or a method that the parser knows.
+/// Bytes that every HTTP direction has before its first message is complete: a version, or a method that the parser
+/// knows.
 const HTTP: [&str; 21] = [
     "http/",
     "get",
@@ -162,7 +163,8 @@ const HTTP: [&str; 21] = [
 /// Headers of TLS records of a handshake: the parser takes no other version.
 const TLS: [&[u8]; 5] = [&[22, 3, 0], &[22, 3, 1], &[22, 3, 2], &[22, 3, 3], &[22, 3, 4]];
 
-/// Bytes that split the strings of a field: the pieces between them stand in the stream as they are. None: no piece need.
+/// Bytes that split the strings of a field: the pieces between them stand in the stream as they are. None: no piece
+/// need.
 fn splits(field: Field) -> Option<(&'static [u8], bool)> {
     Some(match field {
         Field::Line

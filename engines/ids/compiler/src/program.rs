@@ -52,7 +52,8 @@ pub struct Program {
     pub always: Vec<u32>,
     /// Classes of frames for which there are rules without a key ([`tell`]).
     pub tell: u8,
-    /// How strings of rules about messages stand in streams, in the order of the rules; None: the rule is not about messages.
+    /// How strings of rules about messages stand in streams, in the order of the rules; None: the rule is not about
+    /// messages.
     pub classes: Vec<Option<Class>>,
     /// The filter that finds candidates among the rules about messages in the fields of a message.
     pub fields: Filter,

@@ -278,8 +278,8 @@ impl CardBlock {
         Ok(())
     }
 
-    /// Records of a direction before this one that the inspector has not seen, the newest first; and whether they are all that
-    /// there are.
+    /// Records of a direction before this one that the inspector has not seen, the newest first; and whether they are
+    /// all that there are.
     fn chain(&mut self, bus: &mut dyn Bus, record: &Record) -> Result<(Vec<Record>, bool), IdsError> {
         let seen = self.seen.get(&(record.line, record.direction)).copied();
         let mut chain: Vec<Record> = Vec::new();
@@ -300,7 +300,8 @@ impl CardBlock {
             at = before.before;
             chain.push(before);
         }
-        // The first frame of a line. If the inspector knows the flow from an earlier line, frames between the two are missing.
+        // The first frame of a line. If the inspector knows the flow from an earlier line, frames between the two are
+        // missing.
         Ok((chain, false))
     }
 

@@ -168,8 +168,8 @@ impl Inspector {
         }
     }
 
-    /// Exchanges the rules between two frames. Flows and streams stay. A rule with the same gid and sid in both sets goes on
-    /// where it was; a rule that is new begins to look here.
+    /// Exchanges the rules between two frames. Flows and streams stay. A rule with the same gid and sid in both sets
+    /// goes on where it was; a rule that is new begins to look here.
     pub fn reload(&mut self, program: Arc<Program>) {
         let places: HashMap<(u32, u32), u32> =
             (0..).zip(&program.set.rules).map(|(number, rule)| ((rule.gid, rule.sid), number)).collect();

@@ -69,7 +69,8 @@ impl Log {
         }
     }
 
-    /// Writes what was counted, by the inspector and by a card in hardware, and sees to it that the file has everything.
+    /// Writes what was counted, by the inspector and by a card in hardware, and sees to it that the file has
+    /// everything.
     ///
     /// # Errors
     /// The file could not be written, here or before.

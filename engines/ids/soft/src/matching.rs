@@ -345,8 +345,8 @@ impl Bytes<'_> {
         ends
     }
 
-    /// Ends behind which a pcre does not match. A search that a limit stopped has found nothing: otherwise a sender could
-    /// hide from the rule by bytes that take long.
+    /// Ends behind which a pcre does not match. A search that a limit stopped has found nothing: otherwise a sender
+    /// could hide from the rule by bytes that take long.
     fn without_pcre(&self, pcre: &Pcre, mut ends: Ends, work: &mut Work<'_>) -> Ends {
         let from = |end: i64| usize::try_from(end - self.begin()).ok().and_then(|at| self.bytes.get(at..));
         let mut clean = |subject: Option<&[u8]>| {
@@ -537,7 +537,8 @@ mod tests {
         assert!(!stream("content:\"a\"; startswith;", "ab", 100, 0) && !stream("pcre:\"/^a/\";", "ab", 100, 0));
     }
 
-    /// Two expressions in a row that match everywhere: each end of the first would begin a thousand searches of the second.
+    /// Two expressions in a row that match everywhere: each end of the first would begin a thousand searches of the
+    /// second.
     #[test]
     fn searches_of_a_rule_have_an_end() {
         let text = "a".repeat(5_000);

@@ -129,8 +129,8 @@ fn meets(group: &Group, message: &Message, limited: &mut Limited) -> bool {
 }
 
 impl Look<'_> {
-    /// Takes bytes of a stream for the messages in it. `mixed` gets the rules whose messages have come and that also ask for
-    /// bytes of the stream.
+    /// Takes bytes of a stream for the messages in it. `mixed` gets the rules whose messages have come and that also
+    /// ask for bytes of the stream.
     pub(crate) fn app(
         &mut self,
         seen: &Seen<'_>,

@@ -95,7 +95,8 @@ impl Seen<'_> {
 /// Bits of a flow id: JSON readers with floating-point numbers keep them.
 const ID_BITS: u32 = 51;
 
-/// The number of a flow: FNV-1a over its key and, of TCP, the time at which it began. A card does not tell the host when other flows begin.
+/// The number of a flow: FNV-1a over its key and, of TCP, the time at which it began. A card does not tell the host
+/// when other flows begin.
 pub(crate) fn flow_id(key: &FlowKey, start: u64) -> u64 {
     let mut bytes = Vec::with_capacity(64);
     for (address, port) in key.ends {

@@ -68,7 +68,8 @@ struct Walk<'p> {
     in_if: bool,
 }
 
-/// The effects of statements without tables. `all` is how often the whole program reads fields: local fields that nobody else reads are left out.
+/// The effects of statements without tables. `all` is how often the whole program reads fields: local fields that
+/// nobody else reads are left out.
 pub fn effects(program: &Program, stmts: &[Stmt], all: &Uses) -> Check<Effects> {
     let mut walk =
         Walk { program, values: HashMap::new(), order: Vec::new(), register: None, count: None, in_if: false };

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Stages for the parts of a program. A part goes into the first stage behind those whose results it reads or overwrites. Units of a stage read the vector as it is
-//! in front of the stage, so a part may overwrite what another one of its stage reads.
+//! Stages for the parts of a program. A part goes into the first stage behind those whose results it reads or
+//! overwrites. Units of a stage read the vector as it is in front of the stage, so a part may overwrite what another
+//! one of its stage reads.
 
 use super::steps::{Item, Literal, Step};
 use super::units::{Draft, Drafts, Source};

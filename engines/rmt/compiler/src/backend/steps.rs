@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A control as steps: groups of units that any stage can do, and steps that need a stage's gate, its table or its register.
+//! A control as steps: groups of units that any stage can do, and steps that need a stage's gate, its table or its
+//! register.
 
 use super::effects::effects;
 use super::units::{CountDraft, Draft, Drafts, Source, Units};
@@ -309,8 +310,9 @@ impl Steps<'_, '_, '_> {
     }
 }
 
-/// Units that all read the values from before them, as groups for one stage each: a unit is in no later group than one that writes what it reads. Units that
-/// read each other's places stay together, even if they are more than a stage has.
+/// Units that all read the values from before them, as groups for one stage each: a unit is in no later group than one
+/// that writes what it reads. Units that read each other's places stay together, even if they are more than a stage
+/// has.
 fn split(units: Vec<Draft>) -> Vec<Vec<Draft>> {
     let (mut rest, mut groups, mut group) = (units, Vec::new(), Vec::new());
     while !rest.is_empty() {
@@ -360,7 +362,8 @@ fn conjunction(expr: &Expr, terms: &mut Vec<Expr>) {
     }
 }
 
-/// Whether units can do a statement, and the one register access and count of a stage: no table, and no register or counter under a condition.
+/// Whether units can do a statement, and the one register access and count of a stage: no table, and no register or
+/// counter under a condition.
 fn is_plain(stmt: &Stmt) -> bool {
     let inside = |stmt: &Stmt| {
         let once = matches!(

@@ -95,7 +95,8 @@ impl TableCode {
         (words[0], length + above)
     }
 
-    /// The rows of an entry of a ternary table. A range takes as many as it has blocks of a power of two that begin at a multiple of their size.
+    /// The rows of an entry of a ternary table. A range takes as many as it has blocks of a power of two that begin at
+    /// a multiple of their size.
     ///
     /// # Errors
     /// It takes more rows than a stage has; a sentence.

@@ -44,7 +44,8 @@ impl<K: Clone + PartialEq> Lines<K> {
         self.rows.iter().enumerate().filter_map(own).collect()
     }
 
-    /// A way to place a row of this rank behind all of its rank and above, with as few moves as possible; None if no row is free.
+    /// A way to place a row of this rank behind all of its rank and above, with as few moves as possible; None if no
+    /// row is free.
     pub fn plan(&self, rank: i32) -> Option<Plan> {
         let above = |row: &Option<(i32, Name<K>)>| row.as_ref().is_some_and(|(other, _)| *other >= rank);
         let below = |row: &Option<(i32, Name<K>)>| row.as_ref().is_some_and(|(other, _)| *other < rank);
