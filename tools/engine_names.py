@@ -36,6 +36,8 @@ EXEMPT = (
     "bench/synth.toml",
     "CHANGELOG.md",
     "README.md",
+    "CHANGELOG.md",
+    "live/README.md",
     "tools/README.md",
     "Cargo.toml",
     "Cargo.lock",

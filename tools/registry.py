@@ -3,9 +3,9 @@
 
 Usage: python tools/registry.py [--check]
 
-It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines in the crate
-`registry` and the list of their benches in the crate bench/all, each with its dependencies, and, in the modules that pick a unit's or a block's engine, all that stands between the line that names
-this tool and `endmodule`.
+It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines
+in the crate `registry` and the list of their benches in the crate bench/all, each with its dependencies, and, in the
+modules that pick a unit's or a block's engine, all that stands between the line that names this tool and `endmodule`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ IDLE: dict[str, dict[str, str]] = {
 # The crate that lists the engines: each one's host crate is penstock-NAME-host, and has the engine as the static NAME
 # in capitals.
 CRATE = "registry"
-# The crate that lists the benches: each engine's bench crate is penstock-NAME-bench, and has them as the static BENCHES.
+# The crate that lists the benches: each engine's bench crate is penstock-NAME-bench, and has them as the static
+# BENCHES.
 BENCH_CRATE = "bench/all"
 CRATE_MARK = "# Written by tools/registry.py from engines/engines.toml.\n"
 MARK = "  // Written by tools/registry.py from engines/engines.toml.\n"
@@ -288,8 +289,9 @@ def list_of_benches(engines: list[Engine]) -> str:
 
 
 def crate(folder: str, part: str, engines: list[Engine]) -> str:
-    """The manifest of a crate that lists the engines' crates `part`, with these dependencies written anew: all between the line that names
-    this tool and the next empty one."""
+    """The manifest of a crate that lists the engines' crates `part`, with these dependencies written anew: all between
+    the line that names this tool and the next empty one.
+    """
     text = (ROOT / folder / "Cargo.toml").read_text()
     head, mark, rest = text.partition(CRATE_MARK)
     _, empty, tail = rest.partition("\n\n")

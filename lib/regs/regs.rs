@@ -112,19 +112,19 @@ pub const CARD_STREAM_DROP_UNSENT: u32 = 0x34;
 pub const INLINE_BLOCKS: u32 = 0x0;
 /// Blocks that have frames in them, a bit each.
 pub const INLINE_BUSY: u32 = 0x4;
-/// The card's time in ns, low: 0 after a reset, and 4 more in each cycle. Its read latches the high word; its write
-/// sets both.
+/// The card's time in ns, low: 0 after a reset, and 4 more in each cycle. A read latches the high word; a write sets
+/// both.
 pub const INLINE_TIME_L: u32 = 0x8;
-/// The card's time, high, as it was when TIME_L was read. Written: it is set with the next write to TIME_L.
+/// The card's time, high, at the last read of TIME_L. Written: takes effect with the next write to TIME_L.
 pub const INLINE_TIME_H: u32 = 0xC;
-/// 1: the card's time stands still.
+/// 1: stops the card's time.
 pub const INLINE_HOLD: u32 = 0x10;
-/// Frames dropped behind the last block because their verdict names a port, unit or queue that the card does not have.
+/// Frames dropped after the last block because their verdict names a port, unit or queue that the card does not have.
 pub const INLINE_REFUSED: u32 = 0x14;
-/// Which frames the next write to TENANT is about: those whose first VLAN tag has this id, at these ports.
+/// The frames for the next write to TENANT: those whose first VLAN tag has this id, at these ports.
 pub const INLINE_TENANT_VLAN: u32 = 0x18;
-/// Written: the frames that TENANT_VLAN names are of this tenant from now on. After a reset, which makes all frames of
-/// tenant 0, the write waits for up to 4096 cycles.
+/// Written: the frames of TENANT_VLAN belong to this tenant from now on. A reset gives all frames to tenant 0; after
+/// it, the write waits for up to 4096 cycles.
 pub const INLINE_TENANT: u32 = 0x1C;
 /// First of these.
 pub const INLINE_BLOCK_BASE: u32 = 0x100;
@@ -134,18 +134,18 @@ pub const INLINE_BLOCK_STRIDE: u32 = 0x20;
 pub const INLINE_BLOCK_COUNT: u32 = 0x8;
 /// Number of the block's engine.
 pub const INLINE_BLOCK_ENGINE: u32 = 0x0;
-/// Frames that came into the block.
+/// Frames that entered the block.
 pub const INLINE_BLOCK_FRAMES: u32 = 0x4;
 /// Frames that the block made.
 pub const INLINE_BLOCK_MADE: u32 = 0x8;
-/// Frames that ended in the block, as they were meant to.
+/// Frames that ended in the block, as intended.
 pub const INLINE_BLOCK_ABSORBED: u32 = 0xC;
-/// Frames that the block dropped because its program says so.
+/// Frames that the block's program dropped.
 pub const INLINE_BLOCK_BLOCKED: u32 = 0x10;
-/// Frames that the block dropped because they became longer than MAX_FRAME; they count as DROP_OVERSIZE of their port,
-/// too.
+/// Frames that the block dropped because they became longer than MAX_FRAME; they also count as DROP_OVERSIZE of their
+/// port.
 pub const INLINE_BLOCK_OVERSIZE: u32 = 0x14;
-/// Frames that the block dropped because they were for a destination that does not exist.
+/// Frames that the block dropped because their destination does not exist.
 pub const INLINE_BLOCK_REFUSED: u32 = 0x18;
 /// Bursts of the block that were beyond its range of the card's memory.
 pub const INLINE_BLOCK_MEMORY_ERRORS: u32 = 0x1C;
@@ -155,13 +155,13 @@ pub const INLINE_RECORDS_BASE: u32 = 0x800;
 pub const INLINE_RECORDS_STRIDE: u32 = 0x100;
 /// How many there are.
 pub const INLINE_RECORDS_COUNT: u32 = 0x8;
-/// A word of the oldest record from the block; 0 when there is none. Word 0 has bytes 0 to 3.
+/// A word of the oldest record from the block; 0 if no record waits. Word 0 has bytes 0 to 3.
 pub const INLINE_RECORDS_HEAD: u32 = 0x0;
-/// A word of a record to the block. The write of the last one sends it; without ROOM it is an error.
+/// A word of a record to the block. The write of the last word sends it; without ROOM the write is an error.
 pub const INLINE_RECORDS_SEND: u32 = 0x40;
-/// Records from the block that wait, at least; 0 only when there is none in HEAD.
+/// Lower bound of the records that wait; 0 only if HEAD is empty.
 pub const INLINE_RECORDS_LEVEL: u32 = 0x80;
-/// Written: the record in HEAD is removed. An error when there is none.
+/// Written: removes the record in HEAD. An error if HEAD is empty.
 pub const INLINE_RECORDS_POP: u32 = 0x84;
 /// 1: a record to the block can be sent.
 pub const INLINE_RECORDS_ROOM: u32 = 0x88;

@@ -74,9 +74,9 @@ def simulate(
     them fails.
 
     `sources`: SystemVerilog files in order, relative to the repository root; a name that ends in `.f` is a file list.
-    `test_module`: name of the Python module with the coroutines; its folder must be on sys.path.
-    `parameters`: top-level parameters. `testcase`: only this coroutine. `env`: extra environment for the coroutines.
-    `defines`: names that the preprocessor knows. `plusargs`: arguments of the simulation, "+name=value", for `cocotb.plusargs`.
+    `test_module`: name of the Python module with the coroutines; its folder must be on sys.path. `parameters`:
+    top-level parameters. `testcase`: only this coroutine. `env`: extra environment for the coroutines. `defines`: names
+    that the preprocessor knows. `plusargs`: arguments of the simulation, "+name=value", for `cocotb.plusargs`.
     """
     files: list[Path] = []
     for source in sources:
@@ -120,7 +120,9 @@ def simulate(
 
 
 def model_key(toplevel: str, files: Sequence[Path], parameters: Mapping[str, int], defines: Sequence[str] = ()) -> str:
-    """Name of all that a model is made from: top, parameters, defines, options, tools, and the sources in their order."""
+    """Name of all that a model is made from: top, parameters, defines, options, tools, and the
+    sources in their order.
+    """
     key = hashlib.sha256()
     words = (toplevel, sorted(parameters.items()), *defines, VERILATOR_ARGS, OPTIMISE, tools())
     texts = [repr(words).encode()]

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a bench gets from whoever runs it: the checkout, the cases to measure, cards, and a place for its figures.
+//! The environment of a bench: the checkout, the cases to measure, cards, and a place for its figures.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -43,9 +43,9 @@ impl Selection {
 
 /// A design and what its parts run.
 pub struct Card {
-    /// What the card is made of.
+    /// The parts of the card.
     pub design: Design,
-    /// What its parts run.
+    /// The programs of its parts.
     pub image: Image,
 }
 
@@ -66,7 +66,7 @@ type Open<'a> = &'a dyn Fn(&Design) -> Result<RtlDevice, DeviceError>;
 /// Takes rows that belong together.
 type Report<'a> = &'a mut dyn FnMut(&[Row]);
 
-/// What a bench works with.
+/// The environment of a bench.
 pub struct Lab<'a> {
     /// The checkout.
     pub root: &'a Root,

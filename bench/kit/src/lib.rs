@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the benches of all engines share: cards to measure, traffic, line rates, and rows of figures.
+//! The shared part of the benches of all engines: cards to measure, traffic, line rates, and rows of figures.
 //!
 //! A bench belongs to an engine and stands in its folder (`engines/NAME/bench`). It measures one published figure or
 //! table. Throughput is counted over a window of cycles after a warm-up, by last beats that left; the window is a whole
@@ -39,7 +39,7 @@ pub const TOLERANCE: f64 = 0.01;
 pub struct Bench {
     /// Its name, `ENGINE-WHAT`.
     pub name: &'static str,
-    /// What it measures, and the published figure: one sentence for the help text.
+    /// Its measurement, and the published figure: one sentence for the help text.
     pub about: &'static str,
     /// Numbers of units of the cards that it measures; empty if the user cannot choose.
     pub units: &'static [u32],
@@ -47,7 +47,7 @@ pub struct Bench {
     pub sizes: &'static [usize],
     /// Whether the user can select cases by their parameters.
     pub has_cases: bool,
-    /// What the figures beside ours are: `paper`, or `measured` if no paper has them.
+    /// The origin of the figures beside ours: `paper`, or `measured` if no paper has them.
     pub beside: &'static str,
     /// Measures, and reports rows to the lab as soon as they are known.
     pub run: fn(&Lab) -> Result<(), BenchError>,

@@ -92,7 +92,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     if worse.is_empty() { Ok(()) } else { Err(BenchError::Worse(worse)) }
 }
 
-/// What can be selected of a bench: a line.
+/// The parameters by which cases of a bench can be selected: a line.
 fn choices(bench: &Bench) -> String {
     let mut choices = Vec::new();
     if !bench.units.is_empty() {

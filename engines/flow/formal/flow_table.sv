@@ -216,7 +216,7 @@ module flow_table
 
   always_comb begin
     seen = owed_q;
-    // An expired context is removed or changes to a state, as the program says.
+    // An expired context is removed or changes to the program's state.
     if (a_expires) seen = op == OpWalk ? '{present: core.a_result_q.present, content: made} : '{present: a_present_q, content: a_content_q};
     owed_d = seen;
     if (a_frame && fits) begin
@@ -414,7 +414,7 @@ module flow_table
   // ---- entries
   for (genvar w = 0; w < Ways; w++) begin : gen_lies
     for (genvar a = 0; a < Depth; a++) begin : gen_place
-      // It lies at one of its places.
+      // It is at one of its places.
       always_comb begin
         if (started_q && lines[w*Depth+a].valid)
           assert ((places[lines[w*Depth+a].key][w] & program_i.places) == AddrW'(a));
@@ -530,7 +530,7 @@ module flow_table
       end
     end
   end
-  // A slot is left for what finds no place.
+  // A slot remains for a context that finds no place.
   always_comb begin
     if (started_q && core.r_q.valid && !core.r_nowhere_q && !core.r_found_q.placed && core.r_found_q.where.stash)
       assert (core.stash.reserved_q != '1);
@@ -563,7 +563,7 @@ module flow_table
           assert (a_result.present && !a_result.where.stash && a_line.valid && is_entry(a_other, a_line));
         else if (heads[A].keyed && !a_result.where.stash) assert (!a_line.valid);
       end
-      // What R has found, and what it has made of it.
+      // The context that R has found, and its new state.
       if (heads[A].op != OpMove) begin
         assert (a_result.placed == a_result.present);
         assert (core.a_was_placed_q || (!a_present_q && !core.a_expired_q));
@@ -620,7 +620,7 @@ module flow_table
   end
 
   // ---- what can happen: else the proof would say nothing about it. It is looked for where all keys share their places
-  // and the host stands aside.
+  // and the host does nothing.
 `ifdef COVER
   always_comb assume (secret == '0 && !host_valid && !core.walk_due_q && !core.walk_late_q);
 `endif
@@ -636,7 +636,7 @@ module flow_table
       cover (exchanged_q && a_frame && core.a_result_q.where.stash && !told.kinds.is_new);
       // Removed while its move is on its way.
       cover (core.a_q.valid && op == OpMove && core.a_q.key == watched && !core.a_result_q.placed);
-      // Giving way; expired and made anew by the same frame; found expired in the stash by a sweep.
+      // Eviction; expiry and renewal by the same frame; expiry in the stash, found by a sweep.
       cover (a_evicted);
       cover (a_frame && a_expires && told.kinds.is_new);
       cover (a_expires && op == OpWalk && core.a_result_q.where.stash);

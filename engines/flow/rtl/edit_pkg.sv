@@ -18,7 +18,7 @@ package edit_pkg;
   // A port that no card has.
   localparam penstock_pkg::port_t NoPort = 8'hFF;
 
-  // Where a write goes: the number of a sink (fields_pkg.sv).
+  // The target of a write: the number of a sink (fields_pkg.sv).
   typedef logic [5:0] sink_t;
   localparam sink_t NoSink = 6'd63;
 

@@ -163,7 +163,7 @@ module flow_act
 
   // ---- what leaves
   wire word_t port_value = value_of(edit.port_from, word_t'(edit.port), results, {g, x}, r);
-  // The verdict has eight bits for a port. NoPort, which no card has, stands for every number that does not fit.
+  // The verdict has eight bits for a port. NoPort, which no card has, represents every number that does not fit.
   wire penstock_pkg::port_t port = port_value[31:8] == '0 ? port_value[7:0] : NoPort;
   wire [2:0] more = 3'(edit.pushed) - 3'(edit.popped) + 3'(edit.label_in) - 3'(edit.label_out);  // tags of 4 bytes
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The elements of a flow block, one behind the other, and the verdict that the decision of the last one is.
+// The elements of a flow block, one after the other, and the verdict from the decision of the last one.
 //
 //   headers ─> element 0 ─> queue ─> element 1 ─> queue ─> … ─> verdict ─> headers, verdict
 //                           2                     2             0

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An element of the flow engine without what reads and edits frames: keys and operands in, rows and registers out
-// (engines/flow/element.md).
+// An element of the flow engine without the parts that read and edit frames: keys and operands in, rows and registers
+// out (engines/flow/element.md).
 //
 //   H ───────> T ───────> S ───────> X ────────> C ───────────> R ───────────> A ───────> out
 //   hash of    ways are   keys are   has it      conditions,    first row,     contexts
@@ -37,9 +37,9 @@
 // takes another's place. Therefore
 //   cycles in which the mover holds frames back  <=  4,352 + 256 * contexts that came into the stash + a tenth of all cycles.
 //
-// If no context can be added, a program that evicts replaces another one: among the contexts in the four places, the one
-// with the lowest or highest first register gives way. If the four places are empty, the new context is added all the
-// same, as long as the table has room.
+// If no context can be added, a program that evicts replaces another one: among the contexts in the four places, the
+// one with the lowest or highest first register gives way. If the four places are empty, the new context is added all
+// the same, as long as the table has room.
 module flow_core
   import flow_pkg::*;
 #(
@@ -115,7 +115,7 @@ module flow_core
   // how far an operation is ahead at most whose effect is not in the ways when they are read
   localparam int unsigned Ahead = 5;
   localparam int unsigned Room = room_of(Entries);  // contexts for which places are found
-  // cycles between two looks of the walker: half of them it waits for one without a frame
+  // cycles between two visits of the walker: in half of them it waits for a cycle without a frame
   localparam int unsigned WalkEvery = 128;
   localparam int unsigned Pressing = 6;  // entries of the stash from which on the mover goes before frames
   localparam int unsigned UltraDepth = 4096;  // places of a way that fill UltraRAM
@@ -123,7 +123,7 @@ module flow_core
   localparam int unsigned PatienceOfEntry = 256;
   localparam int unsigned PatienceEvery = 32;  // cycles
 
-  // The walker comes to the stash's slots by the addresses of a way.
+  // The walker reaches the stash's slots by the addresses of a way.
   if (Entries / Ways < StashEntries) begin : gen_entries
     $error("flow_core: Entries must be %0d at least", Ways * StashEntries);
   end
@@ -155,7 +155,7 @@ module flow_core
     logic [SideW-1:0]     side;
   } frame_t;
 
-  // A context and where it is, as those behind see it.
+  // A context and its place, as later operations see them.
   typedef struct packed {
     logic     present;  // the flow has a context; if not, `content` is what one begins with
     logic     placed;   // `where` holds an entry of this key, if only one that has expired
@@ -192,7 +192,8 @@ module flow_core
   way_t walk_way_q;
   addr_t walk_addr_q;
   logic sweeping_q, host_busy_q;
-  // of those in H, T, S, X, C and R each may take a slot, this is one cycle late, and what R sees is one behind
+  // operations in H, T, S, X, C and R may each take a slot, this count is one cycle late, and R sees it another one
+  // later
   logic room_q;
   logic press_q;  // moves go before frames
   assign clearing = clearing_q;
@@ -241,9 +242,9 @@ module flow_core
       h_frame_q <= '{x: x, parts: parts, side: side};
     end
     if (take_walk) begin
-      // Addresses first: what shares one would wait for each other.
+      // Addresses first: operations that share one must wait for each other.
       {walk_way_q, walk_addr_q} <= {walk_way_q, walk_addr_q} + (AddrW + $bits(way_t))'(1);
-      // The stash is behind the last place.
+      // The stash follows the last place.
       if (sweeping_q && &{walk_way_q, walk_addr_q}) walk_stash_q <= 1'b1;
       if (walk_stash_q && slot_t'(walk_addr_q) == '1) begin
         {walk_stash_q, walk_way_q, walk_addr_q} <= '0;
@@ -307,7 +308,7 @@ module flow_core
 
   logic [Ahead:1] t_same_key, t_meets, t_known;
   logic [Ahead:1][Ways-1:0] t_same_addr;
-  // Frames whose own context is where they have found it, so that they take no other's place.
+  // Frames whose own context is at its place, so that they take no other place.
   assign t_known = {a_result_q.placed, r_found_q.placed, c_result_q.placed, x_stash_q || x_way_hit_q, 1'b0};
   always_comb begin
     for (int unsigned d = 1; d <= Ahead; d++) begin
@@ -368,7 +369,7 @@ module flow_core
   wire way_t move_way = s_q.where.way ^ (way_t'(dice_q) != '0 ? way_t'(dice_q) : dice_q[2] ? way_t'(1) : way_t'(2));
   wire s_by_place = s_q.op == OpWalk || s_q.op == OpRead;
 
-  // The lowest of what may give way, the first of equal ones.
+  // The context with the lowest register that may give way, the first of equal ones.
   word_t [Ways-1:0] s_value;
   logic [Ways-1:0] s_victim;
   always_comb begin
@@ -450,7 +451,7 @@ module flow_core
     x_expired = x_read.placed && (x_hard_passed || x_idle_passed) && (x_q.op == OpFrame || x_q.op == OpWalk);
   end
 
-  // Empty places that nobody ahead is about to fill.
+  // Empty places that no operation ahead is about to fill.
   where_t [Ahead:1] x_ahead;
   assign x_ahead = {w2_result_q.where, w1_result_q.where, a_result_q.where, r_found_q.where, c_result_q.where};
   always_comb begin
@@ -481,7 +482,7 @@ module flow_core
     if (x_same_key_q[4]) x_known = w1_result_q;
     if (x_same_key_q[3]) x_known = a_result_q;
     x_result = settled(x_known, x_same_key_q[5:3] != 0);
-    // R's comes last, so its way to C is short.
+    // R's result arrives last, so its way to C is short.
     if (x_same_key_q[2]) x_result = settled(r_result, 1'b1);
     // An entry of the stash goes where it was seen in S that it can.
     if (x_q.op == OpMove) x_result.where.way = x_way_q;
@@ -585,14 +586,14 @@ module flow_core
     if (r_q.op != OpMove) r_made.placed = r_made.present;
     if (r_evicts && r_made.present) r_made.where = '{stash: 1'b0, way: r_victim_way_q, slot: '0};
   end
-  // A slot of the stash is taken by what had no place and has one now.
+  // A slot of the stash is taken by a context that had no place and has one now.
   assign reserve = r_q.valid && r_q.op != OpMove && !r_found_q.placed && r_made.present && r_made.where.stash;
   always_comb begin
     r_result = r_made;
     if (reserve) r_result.where.slot = free_slot;
   end
 
-  // Whether the table is full is known last of all, so it is asked for all that their number may become.
+  // Whether the table is full is known last, so the comparison is made for each possible new number.
   typedef logic [$clog2(Entries):0] count_t;
   count_t contexts_q;
   function automatic logic packed_with(count_t count);

@@ -40,7 +40,7 @@ module flow_functions
   for (genvar i = 0; i < Conditions; i++) begin : gen_condition
     wire word_t a = value_of(conditions[i].a, conditions[i].value);
     wire word_t b = value_of(conditions[i].b, conditions[i].value);
-    // One difference says all: its borrow which is less, its sign which is before.
+    // One difference decides all: its borrow gives "less", its sign gives "before".
     wire [32:0] difference = {1'b0, a} - {1'b0, b};
     wire less = difference[32];
     wire equal = a == b;
@@ -116,7 +116,7 @@ module flow_functions
       wire left = is == FunctionShiftLeft;
       wire [4:0] turn = left ? -half.shift : half.shift;
       wire word_t turned = word_t'({half.base, half.base} >> turn);
-      // Which bits have not come round: of a shift to the right those below.
+      // The bits that have not wrapped around: for a shift to the right those below.
       wire word_t kept_left = {32{1'b1}} << half.shift;
       wire word_t kept_right = {32{1'b1}} >> half.shift;
       wire word_t kept = left ? kept_left : is == FunctionRotate ? '1 : kept_right;

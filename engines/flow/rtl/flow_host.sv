@@ -21,7 +21,7 @@ module flow_host
     input  wire word_t      host_wdata,
     output word_t           host_rdata,
 
-    // the program, and what changes between two frames
+    // the program, and changes between two frames
     output logic      first,
     output logic      shift,
     output word_t     word,
@@ -197,7 +197,7 @@ module flow_host
     all[at(FLOW_HOST_TIMEOUT + 4 * 1)] = word_t'({content_q.idle.period, content_q.idle.on});
     all[at(FLOW_HOST_DEADLINE)] = content_q.hard.at;
     all[at(FLOW_HOST_DEADLINE + 4 * 1)] = content_q.idle.at;
-    // of the row that the address says
+    // of the row in the address
     for (int unsigned i = 0; i < Rows; i++) all[at(FLOW_HOST_ROWS + 4 * i)] = row_count;
     all[at(FLOW_HOST_EVENT)] = told_valid ? word_t'(told.kinds) : '0;
     all[at(FLOW_HOST_EVENT_TIME)] = told.at;

@@ -21,12 +21,12 @@ package flow_pkg;
   localparam int unsigned PlaceBits = 18;  // of an address in a way of the largest table
   localparam int unsigned SpreadBits = 5;  // of the hash, that are in no address (flow_places.sv)
 
-  // Bits of the secret of a hash that gives addresses of so many.
+  // Bits of the secret of a hash that gives addresses of this many bits.
   function automatic int unsigned secret_bits(int unsigned addr_w);
     return KeyBits + 2 * addr_w + SpreadBits;
   endfunction
 
-  // Contexts for which a table of so many places has room.
+  // Contexts for which a table of this many places has room.
   function automatic int unsigned room_of(int unsigned places);
     return places * 97 / 100;
   endfunction

@@ -25,7 +25,7 @@ module flow_regs
 );
   localparam int unsigned Window = 20;  // address bits of an element's window
 
-  // An access waits for the elements that it is for; all other ones are answered in the cycle behind.
+  // An access waits for the elements that it addresses; all others are answered in the next cycle.
   logic [Elements-1:0] targets, waiting_q, ack, err;
   logic [31:0] rdata[Elements];
   logic [31:0] answer;

@@ -2,7 +2,7 @@
 """Runs .efsm files in plain Python, from their text: the rules of engines/flow/language.md and element.md, without an
 eye on speed or hardware.
 
-It takes programs that are right; saying what is wrong with one is the compiler's job.
+It takes valid programs; reporting faults is the compiler's job.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ class Missing(Exception):
 
 
 class Layers:
-    """Where headers begin in a frame that has them."""
+    """The beginnings of the headers in a frame that has them."""
 
     def __init__(self, frame: bytes, found: Found) -> None:
         self.at = {"eth": 0, "vlan": 14, "vlan2": 18}
@@ -367,7 +367,7 @@ class Frame:
         return self.found.fields[name]
 
     def set(self, name: str, value: int) -> None:
-        """Sets a field, and notes what that adds to the sums that checksums are over."""
+        """Sets a field, and records the amount that this adds to the sums of checksums."""
         if name in self.outside:
             self.outside[name] = value & MASK
             return
@@ -397,9 +397,7 @@ class Frame:
         self.look()
 
     def repaired(self) -> bytes:
-        """The frame as it leaves, with checksums repaired by what all edits together have added
-        (RFC 1624, equation 3).
-        """
+        """The frame on exit, with checksums repaired by the sum of all edits (RFC 1624, equation 3)."""
         layers = Layers(bytes(self.data), self.found).at
         sums = [("net", layers["net"] + 10)] if "ip" in self.found.headers else []
         sums += [("l4", layers["l4"] + at) for name, at in SUMS.items() if name in self.found.headers]
@@ -454,12 +452,12 @@ class Machine:
         self.globals = [dict(element.globals) for element in self.elements]
         self.capacity = [element.capacity or contexts for element in self.elements]
         self.events: list[tuple] = []
-        # Which of several contexts gives way when any may: keys of those that did elsewhere.
+        # The choice when any of several contexts may give way: the keys that the device evicted.
         self.gone: list[tuple[int, ...]] = []
         self.counters = [dict.fromkeys(("keyless", "unmatched", "unkept", "expired"), 0) for _ in self.elements]
 
     def run(self, data: bytes, port: int, time: int, hash_: int = 0) -> tuple[tuple, bytes]:
-        """A frame's verdict and what it has become."""
+        """A frame's verdict and its bytes afterwards."""
         frame = Frame(data, port, hash_, time)
         at = 0
         while at < len(self.elements):

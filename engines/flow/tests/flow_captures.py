@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Makes the captures in engines/flow/programs, from what the tests play the programs with: `PYTHONPATH=python
-build/venv/bin/python engines/flow/tests/flow_captures.py`.
+"""Makes the captures in engines/flow/programs, from the frames of the tests: `PYTHONPATH=python build/venv/bin/python
+engines/flow/tests/flow_captures.py`.
 
 NAME.N.pcap holds the frames for Ethernet port N of a card. Each program has captures for ports 0 and 1; a port without
 traffic has one ARP.

@@ -15,12 +15,12 @@ BLOCK = 0x4500_0000  # those of its first block
 TARGETS = ("soft", "rtl")
 # The port where a frame has left (None: it was dropped), and its bytes.
 Left = tuple[int | str, bytes] | None
-# When, at which Ethernet port, and what.
+# Time, Ethernet port, and frame.
 Arrival = tuple[int, int, bytes]
 S = 1_000_000
 # The walker may be this late: a time that passed 268 s ago looks like a future time.
 LATE = 250 * S
-# Cycles of the walker from one place of a table to the next, and some to spare for what it waits for.
+# Cycles of the walker from one place of a table to the next, and a reserve for its waits.
 WALK = 130
 # Cycles in which a frame gets through a chain of four elements, when it is alone.
 ALONE = 120
@@ -82,13 +82,13 @@ class TimedCard:
         self.at(time)
 
     def send(self, port: int, frames: Iterable[bytes]) -> list[Left]:
-        """Takes frames of one port through, one after the other as fast as they come; where each has left."""
+        """Sends frames of one port at full speed; returns the destination of each."""
         count = self.card.send(frames, port)
         result = self.card.run()
         return self.left(result.frames, count)
 
     def play(self, arrivals: list[Arrival]) -> list[Left]:
-        """Takes frames through, each at its time and behind the one before; where each has left."""
+        """Sends frames, each at its time and after the one before; returns the destination of each."""
         left: list[Left] = []
         waiting, now = 0, None
         for time, port, frame in arrivals:

@@ -15,7 +15,7 @@ from flow_vector import NO_ELEMENT, VERDICTS, Vector
 WRITES = 8
 NO_SINK = 63
 PLACES, FIRST = fields.sinks(SOURCE)
-# By sink, the words of fields that are there.
+# By sink, the words of fields that are present.
 SINKS = [
     [
         (name, word)
@@ -30,7 +30,7 @@ SOURCES = {"result": 0x00, "operand": 0x10, "global": 0x18, "flow": 0x20, "const
 COUNTS = {"result": FUNCTIONS, "operand": OPERANDS, "global": GLOBALS, "flow": REGISTERS}
 # One of these, and which; or the constant.
 Of = tuple[str, int]
-# By name, what an element calculates and holds.
+# By name, the values that an element calculates and holds.
 Values = dict[str, list[int]]
 
 
@@ -136,7 +136,7 @@ class Edit:
         size = 4 * (self.pushed - self.popped + self.label_in - self.label_out)
         after.beside["len"] = (before.beside["len"] + size) & 0xFFFF
         after.verdict, after.next = self.verdict, self.next
-        # Hardware has eight bits for a port; 255 is on no card and stands for all numbers above.
+        # Hardware has eight bits for a port; 255, which no card has, represents all larger numbers.
         after.verdict_port = before.beside["port"] ^ 1 if self.opposite else min(value(self.port), 0xFF)
         return after
 

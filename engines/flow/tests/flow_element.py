@@ -232,7 +232,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Row:
-    """When it fits (None: it does not ask) and what it does."""
+    """Its condition (None: always) and its action."""
 
     state: int | None = None
     true_p: int = 0

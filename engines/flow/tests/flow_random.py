@@ -75,7 +75,7 @@ class Writer:
         for kind, names in (("flow", self.flow), ("global", self.globals)):
             if names:
                 lines.append(f"{kind} {', '.join(f'{name} = {self.random.choice(WORDS)}' for name in names)}")
-        # Each state is entered from the one before it, so that all are reached if that row can fit.
+        # Each state is entered from the one before it, so that all are reached if that row can match.
         for state, after in zip(self.states, self.states[1:], strict=False):
             lines.append(f"in {state} {{ {self.tests(1)} => goto {after} {self.timeouts()} }}")
         for _ in range(self.random.randint(1, 6)):
@@ -214,7 +214,7 @@ def without_refused(text: str, path: Path, compile_: Callable[[Path], T | str]) 
 
 
 class Traffic:
-    """Frames of few flows, at times that go on."""
+    """Frames of few flows, at increasing times."""
 
     # The ends of addresses.
     hosts: Sequence[str] = "123"

@@ -56,7 +56,7 @@ class Vector:
         return cls(parts, layers, tcp_len, beside, verdict, port, next_)
 
     def get(self, name: str) -> int:
-        """A field, whether or not it is there."""
+        """A field, whether or not it is present."""
         if name in self.beside:
             return self.beside[name]
         if name == "tcp.len":
@@ -79,7 +79,7 @@ class Vector:
         self.layers[layer] = whole.to_bytes(SIZES[layer], "big")
 
     def fields(self) -> dict[str, int]:
-        """All fields that stand in the frame."""
+        """All fields that are in the frame."""
         return {name: self.get(name) for name, one in FIELDS.items() if one.get("part") in self.parts}
 
     def headers(self) -> Collection[str]:

@@ -54,7 +54,7 @@ def left(vector: Vector) -> Left:
 
 
 def left_by(frame: efsm.Frame, verdict: tuple, next_: int) -> Left:
-    """The same of what the interpreter has made of it."""
+    """The same for the interpreter's result."""
     headers = frame.found.headers
     beside = {name: frame.outside[name] for name in ("meta0", "meta1", "len", "hash")}
     eth = bytes(frame.data[: 12 + 4 * len(headers & {"vlan", "vlan2"})])
@@ -85,7 +85,7 @@ class Play:
 
 
 class Twin(Machine):
-    """The interpreter, with elements beside it that run the words; says where they part."""
+    """The interpreter, with elements beside it that run the words; reports their first difference."""
 
     def __init__(self, text: str, compiled: list[dict], room: int, seed: int) -> None:
         super().__init__(text, room)
@@ -189,7 +189,7 @@ class Twin(Machine):
 
 
 def accepted(seed: int, path: Path) -> tuple[str, list[dict]]:
-    """A random program, without what the compiler does not take for hardware, and its elements."""
+    """A random program, without the parts that the compiler refuses for hardware, and its elements."""
     for attempt in range(100):
         compiled = without_refused(Writer(100 * seed + attempt).program(), path, words)
         if compiled is not None:
@@ -198,7 +198,7 @@ def accepted(seed: int, path: Path) -> tuple[str, list[dict]]:
 
 
 def play(text: str, compiled: list[dict], room: int, seed: int, walk: int) -> list[Play]:
-    """Frames through a program, and the walker before each of so many."""
+    """Frames through a program, with the walker before each group."""
     twin, traffic = Twin(text, compiled, room, seed), Traffic(seed)
     for number in range(FRAMES):
         data, port, time, hash_ = traffic.frame()
@@ -209,5 +209,5 @@ def play(text: str, compiled: list[dict], room: int, seed: int, walk: int) -> li
 
 
 def programs() -> list[Path]:
-    """Those that come with the engine."""
+    """The programs of the engine."""
     return sorted(PROGRAMS.glob("*.efsm"))

@@ -103,7 +103,7 @@ OPERATIONS = {
 
 
 class Rows:
-    """Random programs of one row, with what hardware has of them."""
+    """Random programs of one row, with their hardware words."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -225,7 +225,7 @@ async def rows_of_programs(dut: Any) -> None:
             }.get(row.verdict[0])
             if wanted is None:
                 to = row.verdict[1]
-                # Hardware has eight bits for a port; 255 is on no card and stands for all numbers above.
+                # Hardware has eight bits for a port; 255, which no card has, represents all larger numbers.
                 wanted = ("port", min(updates[to] if to in updates else value(to), 0xFF), NO_ELEMENT)
             assert (left.verdict, left.verdict_port if wanted[0] == "port" else None, left.next) == wanted, said
     rows.compiler.communicate()

@@ -44,7 +44,7 @@ def does(op: int, value: int = 0) -> int:
 
 
 def frame(bench: CardBench, number: int, ops: tuple[int, int], size: int, tags: int = 0, udp: bool = False) -> bytes:
-    """Its destination address is its number, its source address what the elements do."""
+    """Its destination address is its number, its source address the commands for the elements."""
     head = b"\x02" + number.to_bytes(5, "big") + bytes(ops) + bench.rng.randbytes(4)
     head += b"".join(b"\x81\x00\x00" + bytes([0x40 + tag]) for tag in range(tags))
     if not udp:
@@ -88,7 +88,7 @@ def outcome(data: bytes) -> tuple[Any, bytes]:
 
 @dataclass
 class Traffic:
-    """Frames that have been sent, by their numbers: where from, where to, as what."""
+    """Sent frames, by number: source, destination, and bytes."""
 
     bench: CardBench
 
@@ -304,7 +304,7 @@ async def at_time(bench: CardBench, nanoseconds: int) -> None:
 
 @cocotb.test()
 async def windows(dut: Any) -> None:
-    """The block's registers, an element's behind them, and the clock that all elements read."""
+    """The block's registers, an element's after them, and the clock that all elements read."""
     bench, traffic = await started(dut)
     assert await bench.read(BLOCK + regs.FLOW_BLOCK_ELEMENTS) == ELEMENTS
     assert await bench.read(BLOCK + regs.FLOW_BLOCK_CONTEXTS) == 1024
@@ -351,7 +351,7 @@ async def windows(dut: Any) -> None:
         await bench.drained(0)
         times = [await bench.read(ELEMENT + STRIDE * element + TIME) for element in range(ELEMENTS)]
         assert times == [nanoseconds // 1000 & 0xFFFFFFFF] * 2, nanoseconds
-    # Time goes on while a leap is worked out, and does not drift.
+    # Time goes on while a leap is computed, and does not drift.
     await bench.write(CHAIN + regs.INLINE_HOLD, 0)
     await at_time(bench, 5_000_000_990)
     for _ in range(20):

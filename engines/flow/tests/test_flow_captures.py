@@ -41,7 +41,7 @@ def test_capture(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in PLAYED if elements(name) <= SMALL[1]])
 def test_capture_in_turns(name: str, tmp_path: Path) -> None:
-    """In RTL frames come one at a time, and find the times of the captures: an hour passes between some of them."""
+    """In RTL frames enter one at a time, and see the times of the captures: an hour passes between some of them."""
     frames = shown(name)
     design, ports = design_of(tmp_path, (PROGRAMS / f"{name}.efsm").read_text())
     inputs = [f"{path}@{path.stem[-1]}" for path in captures(name, frames)]

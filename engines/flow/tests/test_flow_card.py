@@ -85,8 +85,8 @@ class NatBench:
 
 @cocotb.test()
 async def nat(dut: Any) -> None:
-    """Flows from inside get ports, answers find back, strangers do not; ARP passes. Both ports at once, while the clock
-    goes on.
+    """Flows from inside get ports, answers return, strangers do not enter; ARP passes. Both ports at once, while the
+    clock goes on.
     """
     both = NatBench(dut)
     bench, rng = both.bench, both.bench.rng
@@ -111,7 +111,7 @@ async def nat(dut: Any) -> None:
     out: list[bytes] = []
     answers: list[bytes] = []
     for flows in (40, 40, 40, 0):
-        # Answers to what has left before, beside flows that may be new.
+        # Answers to earlier frames, beside flows that may be new.
         out += await both.play([arp, *(inside(rng.randrange(flows)) for _ in range(60 * bool(flows)))], [*answers, arp])
         answers = [answer(data, rng.random() < 0.2) for data in rng.sample(out, 40)]
     assert both.dropped > 10 and {len(set(contexts)) for contexts in both.machine.contexts} != {0}
@@ -127,7 +127,7 @@ async def nat(dut: Any) -> None:
 
 
 # Its model takes a minute and a half to build; engines/flow/tests/test_flow_cards.py sends both ports' frames through a
-# card that is there anyway.
+# card that is built anyway.
 @pytest.mark.long
 def test_flow_card() -> None:
     program = words(NAT, PLACES * 97 // 100)

@@ -25,7 +25,7 @@ from system import ROOT
 from test_flow_programs import DROP, SEQUENCES, S, SynFlood, built, tcp, udp
 from test_flow_tcp import INSIDE, OUTSIDE, life, tracked
 
-# Frames of each sequence, so many that all that a program does happens; the long form has whole sequences.
+# Frames of each sequence, enough to cover all actions of a program; the long form has whole sequences.
 FRAMES = 250
 LONGER = {"big_flows": 320, "super_spreader": 650}
 # Only a few kinds of cards, because each is a model to build: the number of Ethernet ports, elements and contexts.
@@ -55,7 +55,7 @@ def design_of(folder: Path, text: str) -> tuple[Path, int]:
 
 
 def check(left: list[Left], wanted: list[Left], arrivals: list[tuple[int, int, Packet]]) -> None:
-    """Says of the first frame that is not as it should be what it was."""
+    """Describes the first wrong frame."""
     for number, (found, expected, (time, port, packet)) in enumerate(zip(left, wanted, arrivals, strict=True)):
         assert found == expected, f"frame {number} at {time} from port {port}: {packet.summary()}"
 
@@ -132,7 +132,7 @@ def small(design: Path, folder: Path) -> Path:
 @pytest.mark.parametrize("target", ["soft", pytest.param("rtl", marks=pytest.mark.long)])
 def test_tracking_behind_flood_detection(target: str, tmp_path: Path) -> None:
     design = ROOT / "designs/tcp.toml"
-    # In RTL a model of a card that is there anyway, and tables that are soon walked through.
+    # In RTL a card whose model is built anyway, and tables that a walker visits quickly.
     card = (
         TimedCard(small(design, tmp_path), target, ports=3, units=1) if target == "rtl" else TimedCard(design, target)
     )
@@ -164,7 +164,7 @@ def inside(rng: random.Random, flow: int) -> bytes:
 
 
 def answer(rng: random.Random, data: bytes) -> bytes:
-    """To a frame that has left NAT for the outside; one of five comes from a stranger."""
+    """An answer to a frame that has left NAT for the outside; one of five comes from a stranger."""
     packet = Ether(data)
     layer = packet[TCP] if TCP in packet else packet[UDP]
     source = "198.51.100.8" if rng.random() < 0.2 else packet[IP].dst
@@ -188,7 +188,7 @@ def test_both_ports_at_once(target: str, tmp_path: Path) -> None:
     seen: Counter = Counter()
     with Device.open(design, target) as card:
         for flows in (40, 40, 40, 0):
-            # Answers to what has left before, beside flows that may be new.
+            # Answers to earlier frames, beside flows that may be new.
             sent = {
                 INSIDE: [arp, *(inside(rng, rng.randrange(flows)) for _ in range(60 * bool(flows)))],
                 OUTSIDE: [*answers, arp],

@@ -16,7 +16,7 @@ from cocotb.triggers import FallingEdge
 from penstock.hdl import simulate
 
 CYCLE_NS = 4
-# Cycles that `us` is behind, and those in which it is wrong after a leap
+# The delay of `us` in cycles, and the cycles in which it is wrong after a leap
 BEHIND, LEAP = 3, 40
 
 

@@ -54,7 +54,7 @@ def judge(run: Run, model: Model, steps: list[Step]) -> Counter:
             chain[f"port{verdict[1]}"].append(bytes(expected))
     for port, frames in run.frames.items():
         rest = unit[port].copy()
-        # Those that a unit has forwarded may leave behind others.
+        # Frames that a unit has forwarded may leave after others.
         direct = []
         for frame in frames:
             if rest[frame] > 0:

@@ -164,7 +164,7 @@ class Bench:
             await self.step(10)
 
     def load(self, program: Sequence[int], change: int = COMMIT | CLEAR | BEGIN_G) -> None:
-        """Another program from the next steps on; without contexts, unless the change says so."""
+        """Another program from the next steps on; without contexts, unless the change keeps them."""
         self.write(regs.FLOW_HOST_BEGIN, 0)
         for word in program:
             self.write(regs.FLOW_HOST_PROGRAM, word)
@@ -209,7 +209,7 @@ class Bench:
         return Context(state, r, hard, idle)
 
     async def events(self) -> list[Event]:
-        """Those of the oldest frame of which there are some."""
+        """The events of the oldest frame that has any."""
         [kinds] = await self.read(regs.FLOW_HOST_EVENT)
         if not kinds:
             return []
@@ -310,7 +310,7 @@ def random_vector(rng: random.Random, key: int | None, x: Sequence[int], parts: 
 
 
 def telling(number: int) -> int:
-    """Edits from which one sees that this row was taken, and what it made of registers."""
+    """Edits that show that this row was taken, and the new registers."""
     writes = [(FIRST[name], ("flow", at)) for at, name in enumerate(R_FIELDS)]
     writes += [(FIRST[name], ("global", at)) for at, name in enumerate(G_FIELDS)]
     return Edit(writes=writes, verdict="port", port=("constant", number)).bits()
@@ -379,7 +379,7 @@ def random_program(rng: random.Random, capacity: int, globals_: bool, evict: str
         capacity=capacity,
         keyed=rng.random() < 0.95,
         evict=evict,
-        # Few contexts all lie in each other's way.
+        # Few contexts that all compete for the same places.
         places=0 if capacity <= 4 else (1 << 18) - 1,
         key=KEY,
         operands=OPERANDS_OF_ROWS,
@@ -508,7 +508,7 @@ async def random_rounds(bench: Bench, rounds: int, evict: bool) -> int:
 
 @cocotb.test()
 async def random_rows(dut: Any) -> None:
-    """All that rows can say, at full rate and with pauses."""
+    """All features of rows, at full rate and with pauses."""
     bench = Bench(dut, 1)
     await bench.start()
     await random_rounds(bench, 25, evict=False)
@@ -542,7 +542,7 @@ async def programs_change(dut: Any) -> None:
         sent = await traffic(bench, keys, 150, 0.0)
         await bench.settle()
         events = await bench.all_events()
-        # Where it was is not known, but it can be at one place only.
+        # The place of the change is not known, but it can be at one frame only.
         for at in range(len(sent)):
             model = Element(old)
             wanted, wanted_events, _ = expected(model, sent, (at, new))
@@ -600,7 +600,7 @@ async def nothing_loaded(dut: Any) -> None:
 
 @cocotb.test()
 async def events_are_lost(dut: Any) -> None:
-    """No frame waits for the queue of events, and those that it has no room for are counted."""
+    """No frame waits for the queue of events, and events without room are counted."""
     bench = Bench(dut, 6)
     await bench.start()
     rows = [Row(r={0: 0}, notify=True, forget=True)]
@@ -684,8 +684,8 @@ async def rates(dut: Any) -> None:
 
 @cocotb.test()
 async def the_walker_gives_way(dut: Any) -> None:
-    """Frames without contexts, which share no place with it, always take eight cycles; and the walker comes by even if
-    there is a frame in each cycle.
+    """Frames without contexts, which share no place with it, always take eight cycles; and the walker visits its places
+    even if there is a frame in each cycle.
     """
     bench = Bench(dut, 18)
     await bench.start()
@@ -747,7 +747,7 @@ async def fills_up(dut: Any) -> None:
     assert await bench.read(regs.FLOW_HOST_UNKEPT) == [unkept] == [len(keys) - room]
     assert await bench.status(4)
     await bench.check_contexts(model.contexts, keys)
-    # Half of them go, others come.
+    # Half of them leave, and others arrive.
     for key in keys[: room // 2]:
         assert await bench.ask(DELETE, key) is not None
         del model.contexts[key]
@@ -759,7 +759,7 @@ async def fills_up(dut: Any) -> None:
         assert await bench.ask(PUT, key, given) == given
         model.contexts[key] = Context(3, [1, 2, 3, 4], (2, 9), None)
     await bench.check_contexts(model.contexts, keys)
-    # All of them stand somewhere, once. Nothing moves when the stash is empty.
+    # Each of them is at one place. Nothing moves when the stash is empty.
     assert (await bench.read(regs.FLOW_HOST_STASH))[0] % 256 == 0
     places = [way << 20 | at for way in range(4) for at in range(entries // 4)]
     places += [1 << 31 | slot << 20 for slot in range(16)]
@@ -823,7 +823,7 @@ async def keys_collide(dut: Any) -> None:
         for key in keys:
             await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
             await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set(), 1))
-        # Patience, and what entries of the stash bring that find a place, of which there are few.
+        # Patience, with the additions of entries of the stash that find a place, which are few.
         assert bench.cycle - begin < 6000
         # Then nearly nothing is held up; where others give way, a frame waits for those ahead that share a place with
         # it, up to five cycles.
@@ -845,7 +845,7 @@ async def keys_collide(dut: Any) -> None:
             assert WAYS + 8 <= kept <= WAYS + STASH and evicted == 0
             refused = (await bench.read(regs.FLOW_HOST_ROWS))[0] if len(program.rows) > 1 else unkept
             assert refused >= len(keys) - kept and (len(program.rows) == 1 or unkept == 0)
-        # The host can make room, and there is some for the next.
+        # The host can make room for the next context.
         for key, is_there in zip(keys, there, strict=False):
             assert (await bench.ask(DELETE, key) is not None) == is_there
         assert await bench.ask(PUT, keys[-1], Context(3, [1, 2, 3, 4])) is not None
@@ -927,7 +927,7 @@ async def frames_follow_a_sweep(dut: Any) -> None:
         await bench.settle()
         await bench.all_events()
         there = [key for key in keys if await bench.ask(FIND, key) is not None]
-        # The last to be looked at are those in the last slots.
+        # The last ones to be checked are in the last slots.
         assert len(there) >= WAYS + STASH - 3
         await bench.at(1000 * round_)
         bench.write(regs.FLOW_HOST_CHANGE, SWEEP)
@@ -943,8 +943,8 @@ async def frames_follow_a_sweep(dut: Any) -> None:
 
 @cocotb.test()
 async def the_host_sets_registers(dut: Any) -> None:
-    """Global registers while each frame counts in one: none of them counts from what was before, in whatever cycle the
-    host writes.
+    """Global registers while each frame counts in one: no frame counts from an old value, in whatever cycle the host
+    writes.
     """
     bench = Bench(dut, 17)
     await bench.start()
@@ -969,8 +969,8 @@ async def the_host_sets_registers(dut: Any) -> None:
 
 @cocotb.test()
 async def time_passes(dut: Any) -> None:
-    """Contexts end, or change their state, when their time is over: at their next frame, one cycle later or many, or
-    when the walker comes by.
+    """Contexts end, or change their state, when their time is over: at their next frame, one cycle later or many, or at
+    the walker's visit.
     """
     bench = Bench(dut, 10)
     await bench.start()
@@ -985,7 +985,7 @@ async def time_passes(dut: Any) -> None:
             Row(true_p=2, r={0: 0}, goto=2, hard=1),
             Row(true_p=4, r={0: 0}, keep=True, idle=2),
             Row(true_p=8, r={0: 0}),
-            # Either is the earlier, as time goes on and frames renew one of them.
+            # Either can be the earlier one, because time goes on and frames renew one of them.
             Row(true_p=16, r={0: 0}, keep=True, hard=1, idle=2),
             Row(true_p=32, r={0: 0}, goto=3, hard=3),
             Row(true_p=64, r={0: 0}, goto=1, idle=4),
@@ -1053,7 +1053,7 @@ async def check_element(bench: Bench, of: str, at: int, one: Play) -> None:
     await bench.settle()
     wanted = [in_place(given, at) for given in one.given]
     same(f"{of}: frame", [left(vector) for vector in bench.outputs], wanted)
-    # Those of the walker come in the order of the table.
+    # The walker's events have the order of the table.
     assert sorted(map(repr, await bench.all_events())) == sorted(map(repr, events)), of
     await bench.check_contexts(one.contexts)
 
@@ -1087,14 +1087,12 @@ async def random_programs(dut: Any) -> None:
 
 @cocotb.test()
 async def any_key(dut: Any) -> None:
-    """Any words in any halves of the key and as any operands, whatever changes places; of each
-    frame those that it has.
-    """
+    """Any words in any halves of the key and as any operands, with any swaps; of each frame the words that it has."""
     bench = Bench(dut, 13)
     await bench.start()
     rng, frames = bench.rng, Traffic(5)
     swapped = 0
-    # Functions give operands back, which edits write; the event says the key.
+    # Functions return operands, which edits write; the event has the key.
     functions = [Function("copy", Source("x", 4 * (at & 1) + at // 2)) for at in range(OPERANDS)]
     names = (*R_FIELDS, *G_FIELDS)
     edit = Edit(writes=[(FIRST[name], ("result", at % 4 * 2 + at // 4)) for at, name in enumerate(names)])

@@ -226,7 +226,7 @@ async def a_frame_a_cycle(dut: Any) -> None:
         for p in range(2):
             bench.send(p, bench.rng.randint(14, 80))
     await bench.drain(Rates())
-    # The ports' first frames come together, and the last ones are not alone for longer than a delay queue.
+    # The ports' first frames arrive together, and the last ones are not alone for longer than a delay queue.
     assert bench.order[-1][0] - bench.order[0][0] == len(bench.order) - 1
     assert [p for _, p in bench.order[:800]] in ([0, 1] * 400, [1, 0] * 400)
 

@@ -86,7 +86,7 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     assert len(lines) == 20 and all(address == "203.0.113.1" and same == "True" for _, address, _, same in lines)
     ports = {int(inside): int(outside) for inside, _, outside, _ in lines}
     assert sorted(ports.values()) == list(range(1024, 1044))
-    # The card's tables say the same as the ends.
+    # The card's tables agree with the ends.
     assigned = {context["key"]["l4.sport"]: context["registers"]["public"] for context in flow(up, "dump", "assign")}
     assert assigned == ports
     for context in flow(up, "dump", "translate"):
@@ -101,7 +101,7 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     assert (
         inline["blocks"][0]["frames"] == sum(port["rx_frames"] for port in counters["ports"]) and inline["refused"] == 0
     )
-    # Nobody who was not spoken to gets in.
+    # No host that was not spoken to gets in.
     before = up.status()["drops"].get("blocked", 0)
     assert connects(net, LEFT, "203.0.113.1", 1024) == 0
     assert up.status()["drops"]["blocked"] > before
@@ -117,8 +117,8 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
 
 
 def test_tcp_through_tracking(net: Net, tmp_path: Path) -> None:
-    """The numbers of kernels' connections are right from SYN to FIN, nothing of them is lost; nobody connects from
-    outside.
+    """The sequence numbers of kernels' connections are right from SYN to FIN, and no frame of them is lost; no
+    connection from outside succeeds.
     """
     up = Up(net, tmp_path, ROOT / "designs/tcp.toml")
     net.python(LEFT, ECHO, "10.0.0.1", "8000")
@@ -204,9 +204,7 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
 
 
 def test_nobody_knows_where_contexts_lie(net: Net, tmp_path: Path) -> None:
-    """Else flows could be chosen that get in each other's way: the same contexts stand in another
-    order in each card.
-    """
+    """Otherwise an attacker could choose flows that collide: the same contexts have a different order in each card."""
     orders = []
     for _ in range(2):
         up = Up(net, tmp_path, ROOT / "designs/nat.toml")

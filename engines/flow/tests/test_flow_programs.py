@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The programs of engines/flow/programs, each against a plain Python model of what it is for: every verdict and every
+"""The programs of engines/flow/programs, each against a plain Python model of its purpose: every verdict and every
 byte.
 """
 
@@ -44,7 +44,7 @@ def built(packet: Packet) -> Packet:
 
 
 def changed(packet: Packet, **fields: object) -> Packet:
-    """A copy in which fields, `layer_field`, are others; lengths and checksums are worked out anew."""
+    """A copy with other fields, `layer_field`; lengths and checksums are computed again."""
     packet = packet.copy()
     layers = {"eth": Ether, "ip": IP, "tcp": TCP, "udp": UDP, "mpls": MPLS}
     for name, value in fields.items():
@@ -57,7 +57,7 @@ def changed(packet: Packet, **fields: object) -> Packet:
 
 
 def play(name: str, model: Model, steps: Iterable[Step], contexts: int = 16384) -> Counter:
-    """Takes frames through a program, its interpreter and its model; how often each verdict came."""
+    """Sends frames through a program, its interpreter and its model; returns how often each verdict came."""
     path = PROGRAMS / f"{name}.efsm"
     machine = Machine(path.read_text(), contexts)
     steps = [(time, port, packet, bytes(packet)) for time, port, packet in steps]
@@ -319,7 +319,7 @@ class Balancer:
         if TCP in packet and port == 1 and packet[IP].src in self.SERVERS and packet[TCP].sport == 80:
             return out(0), changed(packet, ip_src="192.0.2.1")
         if TCP not in packet and IP in packet and packet[IP].proto == 6:
-            # Whose it is nobody knows.
+            # Its owner is unknown.
             to_service, from_server = packet[IP].dst == "192.0.2.1", packet[IP].src in self.SERVERS
             if from_server if port else to_service:
                 return DROP, packet
@@ -352,7 +352,7 @@ def test_load_balancer() -> None:
 
 
 def crowd() -> Iterable[Step]:
-    # An expired context takes up room until the walker comes by, so all frames are within 20 s.
+    # An expired context takes up room until the walker visits it, so all frames are within 20 s.
     return [(at, 0, tcp("198.51.100.1", "192.0.2.1", 1000 + at % 7, 80)) for at in range(30)]
 
 
@@ -481,7 +481,7 @@ def test_policer_forgets() -> None:
 
 
 class Big:
-    """From the 101st on, frames of a flow are marked, and still tell of congestion."""
+    """From the 101st on, frames of a flow are marked, and still report congestion."""
 
     def __init__(self) -> None:
         self.flows: dict[tuple, tuple[int, int]] = {}
@@ -648,7 +648,7 @@ def transfers(chance: random.Random) -> Iterable[Step]:
                 # Comes again, late.
                 yield time, 0, answer
             if sport % 7 == 6 and round_ == 10:
-                # One side has lost all, and begins anew.
+                # One side has lost its state, and begins again.
                 number |= {side: chance.getrandbits(32) for side in number}
                 for answer in begin():
                     yield time, 0, answer
@@ -735,7 +735,7 @@ def test_super_spreader_may_come_back() -> None:
 
 
 def test_super_spreader_who_only_sends() -> None:
-    """With 100 connections open, and used for longer than what is silent is known, no more are."""
+    """With 100 open connections that are used for longer than silence is remembered, no more can be opened."""
     steps = [(at, 1, tcp("10.0.0.1", "9.9.9.9", 1 + at, 80)) for at in range(100)]
     steps += [(at * S, 1, tcp("10.0.0.1", "9.9.9.9", at, 80, "A")) for at in range(1, 901, 299)]
     steps += [(901 * S, 1, tcp("10.0.0.1", "9.9.9.9", 200, 80))]
@@ -926,7 +926,7 @@ def many_flows(flow: int) -> bytes:
 
 
 def test_nat_runs_out_of_ports() -> None:
-    """The last port is followed by the first; a port that is another flow's is given to nobody until it is free."""
+    """The last port is followed by the first; a port of another flow is assigned to none until it is free."""
     with Soft(PROGRAMS / "nat.efsm") as soft:
         # Slowly, so that flows whose ports are used again have ended, and the table never has more than half of its
         # contexts. The first flow keeps its port; it differs only in its source from the flow that gets the same port.
@@ -955,7 +955,7 @@ def test_nat_runs_out_of_ports() -> None:
 
 
 class Quota:
-    """100,000 bytes for each subscriber who has sent something; the frame that uses the rest up still passes."""
+    """100,000 bytes for each subscriber who has sent something; the frame that exhausts the quota still passes."""
 
     def __init__(self) -> None:
         self.left: Counter = Counter()
@@ -1199,7 +1199,7 @@ class Network:
         self.confirmed: Counter[int] = Counter()
         # For each request, by its client's port: its kind, its key, and the value that was confirmed when it was made.
         self.asked: list[tuple[int, int, int]] = []
-        # When, in which order of those at one time, to whom, and what.
+        # Time, order among equal times, receiver, and message.
         self.coming: list[tuple[int, int, str, Packet]] = []
         self.sent = self.hits = 0
 
@@ -1253,7 +1253,7 @@ def question6(src: str, dst: str) -> Packet:
     return Ether(**MACS, type=0x86DD) / IPv6(src=src, dst=dst) / UDP(sport=4000, dport=53)
 
 
-# A program, a port, a frame of a flow that fills its table, one of another, and what becomes of the first.
+# A program, a port, a frame of a flow that fills its table, a frame of another flow, and the fate of the first.
 NO_ROOM: list[tuple[str, int, Packet, Packet, tuple]] = [
     ("udp_firewall", 1, udp("10.0.0.1", "8.8.8.8", 4000, 53), udp("10.0.0.1", "8.8.8.8", 4001, 53), out(0)),
     ("udp_firewall", 1, question6("2001:db8::1", "2001:db8::2"), question6("2001:db8::1", "2001:db8::3"), out(0)),
@@ -1304,14 +1304,14 @@ def few_ports() -> Iterable[Scene]:
     def asks(time: int, flow: int) -> Step:
         return time, 1, udp("192.168.0.1", "9.9.9.9", flow, 80)
 
-    # Places of the first table are free a second sooner than those of the second.
+    # Places of the first table are free a second earlier than those of the second.
     yield 5, [*(asks(0, flow) for flow in range(8)), lambda soft: soft.walk(300 * S), asks(300 * S, 100)]
     frames = [(0, 1, many_flows(flow)) for flow in range(65536 - 1024)]
     yield 1 << 17, [lambda soft: soft.insert(1, [1025, 17], 1, [1, 1, 1, 1]), *frames]
 
 
 def credits() -> Iterable[Step | Callable[[Soft], object]]:
-    """A quota that is used up, and what the host makes of it: states, and how much is left."""
+    """A quota that is exhausted, and the host's changes of it: states, and the amount that is left."""
     frame = udp("10.0.0.1", "9.9.9.9", 1, 1, bytes(1358))
     for state, left in ((0, 2**32 - 1), (1, 50_000), (2, 5000), (2, 50_000)):
         yield from [(0, 1, frame)] * 80
@@ -1319,7 +1319,7 @@ def credits() -> Iterable[Step | Callable[[Soft], object]]:
     yield 0, 1, frame
 
 
-# Besides what a program is played with.
+# In addition to the frames of a program's test.
 MORE: dict[str, Callable[[], Iterable[Scene]]] = {
     "load_balancer": lambda: [(5, crowd())],
     "nat": few_ports,

@@ -29,7 +29,7 @@ Event = tuple[int, Packet, bool]
 
 @dataclass
 class Connection:
-    """Both ends of a connection; the network can repeat what they send."""
+    """Both ends of a connection; the network can repeat their frames."""
 
     chance: random.Random
     port: int
@@ -174,14 +174,14 @@ def life(seed: int, pause: int = 4000 * S) -> Iterator[tuple[int, int, Packet, b
                 time += chance.choice((1, 1000, 50_000))
                 yield time, side, packet, passes
         if chance.random() < 0.5 and pause:
-            # Whatever its state was, the connection is over. Frames from inside may still leave; no frame comes in.
+            # The connection is over, whatever its state was. Frames from inside may still leave; no frame comes in.
             time += pause
             yield time, OUTSIDE, connection.segment(OUTSIDE, "A", 10), False
         time += 1
 
 
 def tracked(seed: int) -> tuple[Model, list[Step]]:
-    """The same, and what becomes of each frame, in their order."""
+    """The same, with the fate of each frame, in order."""
     events = list(life(seed))
     passes = iter([passes for _, _, _, passes in events])
     return lambda _time, _port, packet: (PASS if next(passes) else DROP, packet), [event[:3] for event in events]
@@ -336,7 +336,7 @@ def full_windows() -> Iterator[Event]:
         for ahead in (0, 1 << 20, 1 << 29, window - 1000):
             yield side, connection.segment(side, "A", 1000, seq=ahead), True
         yield side, connection.segment(side, "A", 1000, seq=(1 << 30) - 999), False
-        # The first is lost, and comes again.
+        # The first is lost, and sent again.
         yield side, connection.segment(side, "A", 1000), True
         connection.number[side] = (connection.number[side] + window) % 2**32
         yield 1 - side, connection.segment(1 - side, "A"), True
@@ -357,7 +357,7 @@ def unlucky_number() -> Iterator[Event]:
 
 
 def unlucky_zero() -> Iterator[Event]:
-    """The same from outside, of none and of what is open, and resets whose number is 0."""
+    """The same from outside, for no connection and for an open one, and resets with sequence number 0."""
     connection = Connection(random.Random(5), 5)
     for number, flags in ((3 << 30, "A"), (0, "RA")):
         connection.number[OUTSIDE] = number

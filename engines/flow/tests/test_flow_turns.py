@@ -40,7 +40,7 @@ EVICTING = """element one {
 
 def taken(text: str, steps: list[tuple[int, int, Packet]], folder: Path, target: str) -> Run:
     design, _ = design_of(folder, text)
-    # The tables are as large as they say.
+    # The tables have their declared sizes.
     (folder / "program.efsm").write_text(text)
     run = play(design, steps, folder, "--rate", "turns", target=target)
     assert run.status == 0, run.stderr

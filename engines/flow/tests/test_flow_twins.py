@@ -46,7 +46,7 @@ NOTHING = "element e1 {\nport == 255 => drop\n}"
 TRIES, ROWS = 500, 3
 # Microseconds in which the walker gets round a table on soft.
 ROUND = 200
-# Batches of frames between two looks at all contexts.
+# Batches of frames between two readings of all contexts.
 LOOK = 4
 MASK = 0xFFFFFFFF
 ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
@@ -169,7 +169,7 @@ def number(value: int | str) -> int:
 
 
 def in_order(events: list[tuple], names: Sequence[str]) -> dict[str, list[tuple]]:
-    """Events of each element: those of different ones have no order."""
+    """Events of each element: events of different elements have no order."""
     return {name: [event for event in events if event[0] == name] for name in names}
 
 
@@ -360,7 +360,7 @@ def record(case: Case, side: CardSide | PythonSide) -> list[Record]:
             late += ROUND
             side.at(time + ROUND)
             side.walk()
-            # When an event was depends on who has found it.
+            # The time of an event depends on its finder.
             seen["events"] = sorted((event[:2] + event[3:] for event in side.events()), key=repr)
         for name in side.names:
             seen[f"contexts of {name}"] = side.contexts(name)
@@ -370,7 +370,7 @@ def record(case: Case, side: CardSide | PythonSide) -> list[Record]:
 
 
 def expected(case: Case, found: list[Record]) -> list[Record]:
-    """The same by plain Python, with contexts that give way as they did in what was found."""
+    """The same by plain Python, with the evictions of the card."""
     gone: dict[str, list[tuple]] = {}
     if case.strict:
         for seen in found:
@@ -380,7 +380,7 @@ def expected(case: Case, found: list[Record]) -> list[Record]:
 
 
 def difference(case: Case, target: str, folder: Path) -> str | None:
-    """The first thing that a card does not do as plain Python says."""
+    """The first difference between a card and plain Python."""
     try:
         found = on_card(case, target, folder)
     except PenstockError as error:
@@ -407,7 +407,7 @@ def apart(found: Any, wanted: Any) -> str:
 
 
 def smallest(items: list[T], fails: Callable[[list[T]], bool], tries: int) -> list[T]:
-    """Leaves out what can be left out, first much at a time."""
+    """Leaves out everything that can be left out, large parts first."""
     size = (len(items) + 1) // 2
     while size and tries > 0:
         at = 0

@@ -54,15 +54,15 @@ pub const IDS_BLOCK_LATE: u32 = 0x5C;
 pub const IDS_BLOCK_FRAMES: u32 = 0x60;
 /// How many there are, 4 bytes apart.
 pub const IDS_BLOCK_FRAMES_COUNT: u32 = 0x4;
-/// Of these, those that were told.
+/// Frames of FRAMES that were reported to the host.
 pub const IDS_BLOCK_TOLD: u32 = 0x70;
 /// How many there are, 4 bytes apart.
 pub const IDS_BLOCK_TOLD_COUNT: u32 = 0x4;
-/// Of these, those in which the filter found a string.
+/// Reported frames in which the filter found a string.
 pub const IDS_BLOCK_STRINGS: u32 = 0x80;
 /// How many there are, 4 bytes apart.
 pub const IDS_BLOCK_STRINGS_COUNT: u32 = 0x4;
-/// Of these, those with more hits than the card could look up.
+/// Reported frames with more hits than the card could look up.
 pub const IDS_BLOCK_UNCHECKED: u32 = 0x90;
 /// How many there are, 4 bytes apart.
 pub const IDS_BLOCK_UNCHECKED_COUNT: u32 = 0x4;

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// Access lists between ports 0 and 1: the first line in the order of the priorities says whether a frame passes, is dropped or leaves at another port; without
-// one it passes. A line says addresses under masks, a protocol or any, and a range of ports of TCP or UDP, and counts what it met. Traffic classes are
-// chosen by the longest prefix of the destination and the protocol, and counted. Frames that are not IPv4 pass.
+// Access lists between ports 0 and 1: the first line in the order of the priorities says whether a frame passes, is
+// dropped or leaves at another port; without one it passes. A line says addresses under masks, a protocol or any, and a
+// range of ports of TCP or UDP, and counts what it met. Traffic classes are chosen by the longest prefix of the
+// destination and the protocol, and counted. Frames that are not IPv4 pass.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -163,7 +164,7 @@ control AclIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
         size = 32;
     }
 
-    // Of two classes the one of the longer prefix counts.
+    // If two classes match, the one of the longer prefix counts.
     table classes {
         key = { hdr.ipv4.dst: lpm; hdr.ipv4.protocol: exact; }
         actions = { set_class; NoAction; }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// A load balancer: frames to a service leave at the port of one of its servers, with the server's address of Ethernet; the servers have the service's address
-// of IP themselves and answer directly. A flow that has an entry of its own stays with its server; all others are spread by bits of their source. What
-// belongs to no service leaves at the other port.
+// A load balancer: frames to a service leave at the port of one of its servers, with the server's Ethernet address; the
+// servers have the service's IP address themselves and answer directly. A flow with its own entry stays with its
+// server; all others are spread by bits of their source. Frames that belong to no service leave at the other port.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -72,7 +72,7 @@ parser LoadBalancerParser(packet_in packet, out headers_t hdr, inout metadata_t 
         }
     }
 
-    // Of frames without options, the first fragment has ports.
+    // If the frame has no options, its first fragment has ports.
     state ipv4 {
         packet.extract(hdr.ipv4);
         transition select(hdr.ipv4.version, hdr.ipv4.ihl) {

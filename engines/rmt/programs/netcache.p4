@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// A cache in front of a server at the other port: a request for a key that is cached is answered with the value, to where it came from; a write changes the
-// value here and goes on to the server. All other frames go on, too. Which keys are cached, and where, is in the table; each counts its requests.
+// A cache in front of a server at the other port: it answers a request for a cached key with the value, at the
+// request's port; a write changes the value here and goes on to the server. All other frames go on as well. The table
+// has the cached keys and their places; each counts its requests.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// A sequencer: requests of a chain get the next number of the chain and leave at the port of its head. Each chain has a number of its own, in a register.
-// Requests of chains that nobody has set up, and all other frames, are dropped.
+// A sequencer: requests of a chain get the next number of the chain and leave at the port of its head. Each chain has a
+// number of its own, in a register. Requests of chains that nobody has set up, and all other frames, are dropped.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -20,7 +20,7 @@ header vlan_t {
     bit<16> type;
 }
 
-// What a client sends; the switch fills in the number.
+// The client's message; the switch fills in the number.
 header chain_t {
     bit<16> id;
     bit<16> unused;

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// Quality of service: the first rule in the order of the priorities gives IPv4 frames their class, by protocol and ranges of ports, and counts them. IPv4
-// frames without a rule get class 0. Frames leave at the other port; those whose headers are broken are dropped.
+// Quality of service: the first rule in the order of the priorities gives IPv4 frames their class, by protocol and
+// ranges of ports, and counts them. IPv4 frames without a rule get class 0. Frames leave at the other port; those whose
+// headers are broken are dropped.
 #include <core.p4>
 #include <v1model.p4>
 

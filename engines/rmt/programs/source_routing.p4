@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// Source routing: a frame brings the ports that it wants to leave at, one for each hop, and the number of the hop that is next. Frames whose route has ended,
-// and those without one, are dropped.
+// Source routing: a frame brings the ports that it wants to leave at, one for each hop, and the number of the hop that
+// is next. Frames whose route has ended, and those without one, are dropped.
 #include <core.p4>
 #include <v1model.p4>
 

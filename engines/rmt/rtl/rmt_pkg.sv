@@ -24,7 +24,7 @@ package rmt_pkg;
 
   typedef logic [6:0] bt_t;  // {bank, tenant}
 
-  // What a frame is on its way; it never changes behind the entry.
+  // The identity of a frame on its way; it never changes after the entry.
   typedef struct packed {
     logic valid;     // there is a frame in this slot
     logic loaded;    // its tenant has a program
@@ -145,7 +145,7 @@ package rmt_pkg;
     logic [1:0] kind;
   } key_row_t;
 
-  // What a stage searches for
+  // The search of a stage
   typedef struct packed {
     logic        open;       // the gate
     logic [1:0]  kind;
@@ -157,7 +157,7 @@ package rmt_pkg;
     params_t     params;     // of a miss
   } search_t;
 
-  // What it has found
+  // Its result
   typedef struct packed {
     logic    hit;
     action_t action;
@@ -334,7 +334,7 @@ package rmt_pkg;
     logic [15:0] bytes;
   } count_t;
 
-  // What a counter holds
+  // The value of a counter
   typedef struct packed {
     logic [63:0] bytes;
     logic [63:0] packets;

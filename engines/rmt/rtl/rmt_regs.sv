@@ -4,8 +4,8 @@
 // The registers of an rmt block (engines/rmt/regs/rmt.rdl) and the host's access to the machine's memories.
 //
 // An access waits for its slot at the entry, travels down the lanes, and is acknowledged when it has passed the last
-// memory and no stage is busy with it. `access` stands all that time. An address without a register answers with `err`, and so does an access to a
-// memory, stage or row that does not exist.
+// memory and no stage is busy with it. `access` stands all that time. An address without a register answers with `err`,
+// and so does an access to a memory, stage or row that does not exist.
 module rmt_regs
   import rmt_pkg::*, rmt_regs_pkg::*;
 #(

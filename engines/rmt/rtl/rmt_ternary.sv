@@ -7,9 +7,9 @@
 //                  27 digits    16 groups    first
 //                  of 5 bits                 group
 //
-// A digit's memory has a bit for each row at each value of the digit: whether the row takes this value. The host writes a
-// row as value and mask. It is set out over the 32 values in as many of the host's slots, one in eight cycles. Meanwhile no
-// frame finds the row.
+// A digit's memory has a bit for each row at each value of the digit: whether the row takes this value. The host writes
+// a row as value and mask. It is set out over the 32 values in as many of the host's slots, one in eight cycles.
+// Meanwhile no frame finds the row.
 module rmt_ternary
   import rmt_pkg::*;
 (

@@ -1,14 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What a lane does with an action: eight units, a register operation and a count, all on the vector in front of the stage.
+// The execution of an action in a lane: eight units, a register operation and a count, all on the vector in front of
+// the stage.
 //
 //   vector, found ─> row's memory ─> SELECT ─> ROTATE ─> OPERATE ─> PLACE ───────────────> INSERT ─> vector
 //                                    sources   operands     │       bits of all units      the register's
 //                                                           └─> rmt_register: BOUNDS, memory, OPERATE ─┘
 //
-// 7 cycles, a frame a cycle; nothing stops. The row comes a cycle behind `found`, the segment a cycle behind its address,
-// the register's values 3 cycles behind `access`.
+// 7 cycles, a frame a cycle; nothing stops. The row comes a cycle behind `found`, the segment a cycle behind its
+// address, the register's values 3 cycles behind `access`.
 module rmt_units
   import rmt_pkg::*;
 (

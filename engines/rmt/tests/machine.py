@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The machine of the rmt engine in plain Python, written from engines/rmt/machine.md: memories of rows, and what becomes of a frame."""
+"""The machine of the rmt engine in plain Python, written from engines/rmt/machine.md: memories of rows, and what
+becomes of a frame.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ def crc64(data: bytes) -> int:
 
 @dataclass(frozen=True)
 class Result:
-    """What becomes of a frame. `kind`: onward (as it came), port, host, drop."""
+    """The fate of a frame. `kind`: onward (unchanged), port, host, drop."""
 
     kind: str
     frame: bytes

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random programs and frames for the machine of the rmt engine, of few different values, so that cases match, entries are hit and bounds are met."""
+"""Random programs and frames for the machine of the rmt engine, of few different values, so that cases match, entries
+are hit and bounds are met.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A block of the rmt engine against a model in plain Python (machine.py): random programs of several tenants on both lanes, swaps and host
-writes under load, registers that lanes share, rate, latency, and what the host may ask."""
+"""A block of the rmt engine against a model in plain Python (machine.py): random programs of several tenants on both
+lanes, swaps and host writes under load, registers that lanes share, rate, latency, and what the host may ask.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def send_random(bench: Bench, model: Machine, port: int, tenant: int) -> None:
 
 @cocotb.test()
 async def random_programs(dut: Any) -> None:
-    """Frames of many tenants, each with its program; tenants of one lane are in banks and partitions beside those of the other one."""
+    """Frames of many tenants, each with its program; tenants of one lane are in banks and partitions beside those of
+    the other one.
+    """
     bench = Bench(dut, 1)
     await bench.start()
     rng = bench.rng
@@ -163,7 +166,9 @@ def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
 
 @cocotb.test()
 async def lanes_share_a_register(dut: Any) -> None:
-    """Both lanes count with one register, one behind the other and with the host between: each number comes once, in order on each lane."""
+    """Both lanes count with one register, one behind the other and with the host between: each number comes once, in
+    order on each lane.
+    """
     bench = Bench(dut, 3)
     await bench.start()
     rng = bench.rng
@@ -199,7 +204,9 @@ def number_of(frame: Any) -> int:
 
 
 def register_program(bench: Bench, tenant: int, base: int, size: int) -> Config:
-    """Bytes 14 to 17 say which register, 18 to 21 are the operand; the result of a random operation goes to bytes 22 to 25."""
+    """Bytes 14 to 17 say which register, 18 to 21 are the operand; the result of a random operation goes to bytes 22 to
+    25.
+    """
     rng = bench.rng
     # A state that only advances, and one that extracts.
     writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((4, 10)), 0, pack((16, 16)), 0, *(0,) * 8))]
@@ -254,7 +261,7 @@ async def registers_have_bounds(dut: Any) -> None:
 
 @cocotb.test()
 async def headers_end_with_the_frame(dut: Any) -> None:
-    """IPv4 with options in frames of all lengths around their ends: what the parser says of it is shown in bytes 2 to 5."""
+    """IPv4 with options in frames of all lengths around their ends: bytes 2 to 5 show the parser's result."""
     bench = Bench(dut, 9)
     await bench.start()
     rng = bench.rng
@@ -286,8 +293,9 @@ async def headers_end_with_the_frame(dut: Any) -> None:
 
 @cocotb.test()
 async def swap_under_load(dut: Any) -> None:
-    """A tenant's program is swapped again and again while both lanes are full; what was there before is overwritten at once. Each frame takes one
-    program whole, and none the older one behind a newer. A neighbour's frames do not change."""
+    """A tenant's program is swapped repeatedly while both lanes are full; the old program is overwritten at once. Each
+    frame sees one whole program, and none sees an older one after a newer. A neighbour's frames do not change.
+    """
     bench = Bench(dut, 4)
     await bench.start()
     rng = bench.rng
@@ -393,8 +401,9 @@ async def host_between_frames(dut: Any) -> None:
 
 @cocotb.test()
 async def ternary_rows_move(dut: Any) -> None:
-    """A row moves under load, and its target changes: first the copy, then the old one is cleared, so no frame misses it. Of two rows that fit the
-    first one wins."""
+    """A row moves under load, and its target changes: first it is copied, then the old one is cleared, so no frame
+    misses it. If two rows match, the first one wins.
+    """
     bench = Bench(dut, 10)
     await bench.start()
     rng = bench.rng
@@ -449,7 +458,9 @@ async def ternary_rows_move(dut: Any) -> None:
 
 @cocotb.test()
 async def lanes_count_together(dut: Any) -> None:
-    """Both lanes count with one counter without waiting for each other; what the host reads never falls, and is all of it in the end."""
+    """Both lanes count with one counter without waiting for each other; the host's readings never fall, and the last
+    one is complete.
+    """
     bench = Bench(dut, 11)
     await bench.start()
     rng = bench.rng

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""broadcast_port: words out, words in, who sees them, and messages: none lost, none twice, in order."""
+"""broadcast_port: words out, words in, their receivers, and messages: none lost, none twice, in order."""
 
 from __future__ import annotations
 

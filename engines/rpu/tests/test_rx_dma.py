@@ -258,7 +258,7 @@ async def answers_of_host_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def a_reset_forgets_what_waits(dut: Any) -> None:
-    """Whatever the queue held at the reset, later frames are received as usual."""
+    """Later frames are received as usual, whatever the queue held at the reset."""
     bench = Bench(dut, random.Random(SEED + 4))
     await bench.start()
     for length in (64, 65, 1000, 1500):

@@ -21,7 +21,7 @@ typedef __u32 __wsum;
 #define __always_inline inline __attribute__((always_inline))
 #define __noinline __attribute__((noinline))
 
-/* The keys of a map: a number is the size of an array, a type is what a pointer points to. */
+/* The keys of a map: a number is the size of an array, a type is the target of a pointer. */
 #define __uint(name, value) int(*name)[value]
 #define __type(name, value) __typeof__(value) *name
 #define __array(name, value) __typeof__(value) *name[]

@@ -91,7 +91,7 @@ package xdp_pkg;
     LogicSwap64
   } logic_op_e;
 
-  // A comparison: true when one of what it asks for is so, or, inverted, when none is.
+  // A comparison: true if one of its selected relations holds or, inverted, if none does.
   typedef struct packed {
     logic equal;
     logic less;
@@ -197,7 +197,7 @@ package xdp_pkg;
     packet_t     packet;
   } request_t;
 
-  // Where an address leads in a context's own memories
+  // The target of an address in a context's own memories
   typedef struct packed {
     logic    on_stack;  // else in the packet's buffer
     offset_t at;

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The card's maps as plain Python sees them (engines/xdp/maps.md): requests in parts, how a loader lays maps out, what
-each operation gives."""
+"""The card's maps in plain Python (engines/xdp/maps.md): requests in parts, a loader's layout of maps, the result of
+each operation.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def signed(value: int) -> int:
 
 
 def parts(data: bytes) -> list[int]:
-    """Bytes in parts of 16, zeros behind them."""
+    """Bytes in parts of 16, followed by zeros."""
     return [int.from_bytes(data[i : i + ROW], "little") for i in range(0, len(data), ROW)]
 
 
@@ -91,7 +92,7 @@ class Shape:
         return 1 if self.value_bytes <= 8 else 2 * -(-self.value_bytes // ROW)
 
     def lay_out(self, base: int, banks: int, share: int | None = None) -> int:
-        """Finds its place from row `base` on; gives the row behind it."""
+        """Finds its place from row `base` on; returns the row after it."""
         value_rows = -(-self.step() * self.processors // 2) or -(-self.value_bytes // ROW)
         mean = self.max_entries / banks
         if self.kind == ARRAY:

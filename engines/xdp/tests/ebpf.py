@@ -44,7 +44,7 @@ class Map:
 
     @staticmethod
     def cut(key: bytes) -> bytes:
-        """A prefix without the bits behind it."""
+        """A prefix without the bits after it."""
         length = int.from_bytes(key[:4], "little")
         bits = 8 * (len(key) - 4)
         number = int.from_bytes(key[4:], "big") >> bits - length << bits - length if length else 0

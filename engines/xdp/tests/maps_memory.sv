@@ -10,7 +10,7 @@ module maps_memory #(
     axi_write_if     write,
     axi_read_if      read,
 
-    // Lines that came from it, and that went there
+    // Lines that were read from it, and that were written to it
     output logic [31:0] lines_in,
     output logic [31:0] lines_out
 );

@@ -138,7 +138,7 @@ def test_maps_are_filled_before_and_written_behind(target: str, make_design: Des
 
 
 def test_a_dump_shows_what_is_there_now(tmp_path: Path, make_design: DesignMaker) -> None:
-    """Files of an earlier program's maps go, those of others stay."""
+    """Files of an earlier program's maps are removed, other files stay."""
     folder = tmp_path / "maps"
     folder.mkdir()
     (folder / "mine.json").write_text("mine")
@@ -148,7 +148,7 @@ def test_a_dump_shows_what_is_there_now(tmp_path: Path, make_design: DesignMaker
         design = make_design(program, units=1, engine="xdp")
         assert run_design(design, [none], tmp_path / "out", "soft", "--dump", f"map={folder}").status == 0
         shown.append({path.name for path in folder.iterdir()} - {"maps.txt", "mine.json"})
-        # A list that somebody has changed leads out of the folder no more than another.
+        # A modified list cannot lead out of the folder.
         (tmp_path / "out.json").touch()
         with (folder / "maps.txt").open("a") as listed:
             listed.write("../out.json\nmine.txt\n.\n\n")
@@ -274,7 +274,7 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
 
 
 def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
-    """Frames flow meanwhile, and none is missing, neither behind the card nor in the counts of maps."""
+    """Frames flow meanwhile, and none is missing, neither at the exits nor in the counts of maps."""
     design = make_design(PROGRAM, units=2, engine="xdp", policy="round-robin")
     up = Up(net, tmp_path, design, driver="packet")
     listed = up.ctl("prog", "list")
@@ -400,7 +400,7 @@ SEC("xdp") int {name}_frames(struct xdp_md *ctx) {{
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_program_in_place_of_the_design_s(target: str, tmp_path: Path) -> None:
-    """It need not have what the design names for its own; the design's own must."""
+    """It may lack what the design names for its own program; the design's own program may not."""
     for name in ("own", "other"):
         (tmp_path / f"{name}.c").write_text(counting(name))
     design = tmp_path / "own.toml"

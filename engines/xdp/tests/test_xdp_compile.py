@@ -23,7 +23,7 @@ PROGRAMS = ROOT / "engines" / "xdp" / "programs"
 def compiled(
     source: Path, folder: Path, *options: str | Path
 ) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
-    """The report, and what was printed."""
+    """The report, and the output."""
     report = folder / "report.json"
     done = call("compile", "xdp", source, "--json", report, *options)
     assert done.returncode == 0, done.stderr
@@ -81,7 +81,7 @@ def test_frames_of_a_capture_find_what_those_before_have_left(tmp_path: Path) ->
 
 
 def test_a_map_gets_a_size(make_design: DesignMaker, tmp_path: Path) -> None:
-    """As from bpf_map__set_max_entries(): the object says none."""
+    """As from bpf_map__set_max_entries(): the object has no size."""
     source = program(
         tmp_path,
         """struct {
@@ -201,7 +201,7 @@ def test_what_does_not_fit_is_said_before_a_card_is_loaded(text: str, told: str,
 
 @pytest.mark.parametrize("rounds", [1_000, 40_000])
 def test_the_longest_way(rounds: int, tmp_path: Path) -> None:
-    """A loop that always has all its rounds is one way, and all that is looked at."""
+    """A loop that always has all its rounds is one way, and the only one that is checked."""
     loop = """SEC("xdp") int loop(struct xdp_md *ctx) {
           __u64 sum = ctx->ingress_ifindex;
           %s
@@ -211,7 +211,7 @@ def test_the_longest_way(rounds: int, tmp_path: Path) -> None:
         }"""
     straight, done = compiled(program(tmp_path, loop % ("", rounds)), tmp_path, "--explain")
     (about,) = straight["programs"]
-    # Behind the loop a way goes on to each of the verdicts, or none does.
+    # After the loop a way leads to each of the verdicts, or none does.
     assert rounds * 4 <= about["longest"] <= about["visited"] <= about["longest"] + 4
     stopped = "  in RTL a frame that takes more than 65536 rows is stopped and counted as aborted"
     assert (stopped in done.stdout) == (rounds > 16_000)

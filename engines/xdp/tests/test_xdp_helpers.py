@@ -15,7 +15,7 @@ FIRMWARE = Path(__file__).parent / "firmware"
 LONGEST = 3520  # what a slot of an xdp unit holds
 MOST_TAIL_CALLS = 33
 
-# Where a frame from port 0 goes (None: nowhere, for that reason), and its bytes.
+# The destination of a frame from port 0 (None: dropped, for that reason), and its bytes.
 Fate = tuple[str | None, bytes]
 
 
@@ -27,7 +27,7 @@ def ones_complement(data: bytes, seed: int = 0) -> int:
 
 
 def helped(frame: bytes) -> Fate:
-    """What firmware/helped.c says."""
+    """The commands of firmware/helped.c."""
     data, n = bytearray(frame), frame[1]
     if len(frame) < 80:
         return None, b"blocked"

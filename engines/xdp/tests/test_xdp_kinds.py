@@ -16,7 +16,7 @@ FIRMWARE = Path(__file__).parent / "firmware"
 
 
 def both(design: Path, frames: list[bytes], maps: dict[str, Any], folder: Path) -> dict[str, tuple[Run, Path]]:
-    """Runs on each target, with maps filled before and written behind."""
+    """Runs on each target, with maps filled before and dumped afterwards."""
     capture = write_capture(folder / "in.pcap", frames)
     options: list[str | Path] = []
     for name, content in maps.items():
@@ -86,7 +86,7 @@ def asked(flow: bytes, table: int, what: int, key: int, flags: int = 0, value: i
 
 
 def answered(frame: bytes) -> tuple[int, int, int]:
-    """Result, processor and what its value began with."""
+    """Result, processor and the initial value."""
     return struct.unpack("<iII", frame[48:60])
 
 
@@ -102,7 +102,7 @@ def shown(table: int, key: int, value: int) -> Any:
 
 
 def test_each_processor_counts_in_hash_tables(make_design: DesignMaker, tmp_path: Path) -> None:
-    """Whichever processor makes an entry, every other processor begins at 0 in it."""
+    """Every other processor begins at 0 in an entry, whichever processor makes it."""
     rng = random.Random(31)
     flows = [rng.randbytes(8) for _ in range(60)]
     frames = [asked(rng.choice(flows), rng.randrange(2), COUNT, rng.randrange(6), value=1) for _ in range(600)]
@@ -126,7 +126,7 @@ def test_each_processor_counts_in_hash_tables(make_design: DesignMaker, tmp_path
         for key in range(6):
             values = large[json.dumps(key_of(LARGE, key))]
             assert [value["first"] for value in values] == [counts[LARGE][key][n] for n in range(32)]
-            # The rest only those have who found no entry: one, or several at the same time.
+            # Only processors that have found no entry create one: one of them, or several at the same time.
             rests = Counter(tuple(value["rest"]) for value in values)
             assert 1 <= rests[1, 2, 3, 4, key] <= 4
             assert rests[0, 0, 0, 0, 0] == 32 - rests[1, 2, 3, 4, key]

@@ -126,7 +126,7 @@ async def nobody_runs_for_ever(dut: Any) -> None:
     not stopped. Others go on meanwhile.
     """
     unit = Xdp(dut)
-    # The second byte says by how many the loop's rounds fall short; four rows are outside of it.
+    # The second byte shortens the loop by this many rounds; four rows are outside of it.
     program = [
         row(load(0, 0, 1), load(0, 1, 1), Lane(opcode("mov"), 0, imm=MOST_ROWS - 4), window=DATA),
         row(Lane(opcode("br.eq"), a=0, b=isa.SOURCE_ZERO, imm=1 << isa.TARGET_EXIT_AT | TX)),

@@ -32,7 +32,7 @@ MAC, MAC_OTHER = bytes([2, 0, 0, 0, 0, 1]), bytes([2, 0, 0, 0, 0, 2])
 def frame(mac: bytes, source: bytes, protocol: int, port: int) -> bytes:
     """A frame to that port of 10.0.0.9."""
     body = b"\x00\x09" + port.to_bytes(2, "big")
-    # The length that UDP says, and that of TCP's header.
+    # The length in UDP's header, and that of TCP's header.
     body += bytes([0, 32, 0, 0]) + bytes(24) if protocol == 17 else bytes(8) + b"\x50" + bytes(19)
     header = b"\x45\x00" + (20 + len(body)).to_bytes(2, "big") + bytes(4) + bytes([64, protocol, 0, 0])
     return bytes([2, 0, 0, 0, 0, 9]) + mac + b"\x08\x00" + header + source + bytes([10, 0, 0, 9]) + body
@@ -53,7 +53,7 @@ ASKED = {
 
 
 def matches(name: str, frame: bytes) -> bool:
-    """Whether an entry asks for a frame, by what a filter is called after."""
+    """Whether an entry matches a frame, by the name of a filter."""
     port = int.from_bytes(frame[36:38], "big") == PORT
     found = {
         "eth": frame[6:12] == MAC,

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Routes that programs ask for: on both targets what plain Python finds in the same table."""
+"""Routes for programs: on both targets the results equal plain Python's for the same table."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_what_is_wrong_with_routes(table: Table, told: str, make_design: DesignM
 
 
 def test_as_many_prefixes_as_a_card_takes(make_design: DesignMaker, tmp_path: Path) -> None:
-    """A neighbour takes one of its own only on a route without a gateway, to its interface."""
+    """A neighbour needs its own entry only on a route without a gateway, to its interface."""
     near = {"dst": "198.51.100.7", "dev": 2, "lladdr": "02:00:00:00:00:97"}
     table: Table = {
         "interfaces": {str(dev): {"mac": f"02:00:00:00:00:0{dev}", "mtu": 1500, "forwards": True} for dev in (1, 2)},

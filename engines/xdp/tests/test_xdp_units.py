@@ -26,7 +26,7 @@ def swapped(frame: bytes) -> bytes:
 
 
 def has_protocol(frame: bytes) -> bool:
-    """Whether the headers that the frame announces are there."""
+    """Whether the frame has the headers that it announces."""
     at = 12
     kind = frame[at : at + 2]
     for _ in range(2):

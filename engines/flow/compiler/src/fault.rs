@@ -17,7 +17,7 @@ pub struct Span {
 /// A fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Where it begins.
+    /// Its beginning.
     pub span: Span,
     /// The fault, and the way out.
     pub message: String,

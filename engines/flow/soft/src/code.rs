@@ -35,7 +35,7 @@ pub struct Bits {
     pub predicates: u64,
 }
 
-/// Some bits of a word: whether they lie in a range, as all that is compared with a number does.
+/// Some bits of a word: whether they are in a range; all comparisons with a number have this form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Predicate {
     word: Word,
@@ -71,7 +71,7 @@ struct Asked {
     bit: u8,
 }
 
-/// Puts predicates, whose numbers are their places, into the order in which they are looked at.
+/// Sorts predicates, whose numbers are their places, into the order of their evaluation.
 fn by_words(predicates: &[Predicate]) -> Box<[Asked]> {
     let mut order: Vec<Asked> = Vec::new();
     for (predicate, bit) in predicates.iter().copied().zip(0..) {
@@ -99,7 +99,7 @@ impl Match {
     }
 }
 
-/// A row's [`Match`] as it comes about.
+/// A row's [`Match`] under construction.
 #[derive(Default)]
 struct Wanted {
     mask: Bits,
@@ -172,7 +172,7 @@ struct Condition {
     holds: bool,
 }
 
-/// An operation and what it works on.
+/// An operation and its operands.
 #[derive(Debug, Clone, Copy)]
 struct Work {
     operation: Operation,
@@ -230,11 +230,11 @@ impl After {
     }
 }
 
-/// A row as it is run.
+/// A row in executable form.
 #[derive(Debug, Clone)]
 pub struct Code {
     conditions: Box<[Condition]>,
-    /// Those of registers, then those of edits.
+    /// Functions of registers, then those of edits.
     functions: Box<[Work]>,
     /// The registers that the first functions are for.
     updates: Box<[Place]>,
@@ -309,7 +309,7 @@ impl Code {
         }
     }
 
-    /// Where the frame goes.
+    /// The frame's destination.
     #[inline]
     pub fn decide(&self, frame: &Frame, known: &Known, registers: Registers) -> Decision {
         match self.verdict {
@@ -367,7 +367,7 @@ impl Code {
 pub struct Rows {
     pub rows: Vec<Code>,
     asked: Box<[Asked]>,
-    /// By state, those that are for it.
+    /// By state, the rows for it.
     of_state: Vec<Box<[Match]>>,
 }
 
@@ -375,7 +375,7 @@ impl Rows {
     pub fn new(element: &Element) -> Rows {
         let mut predicates = Vec::new();
         let matches: Vec<Wanted> = element.rows.iter().map(|row| wanted(row, &mut predicates)).collect();
-        // The compiler allows half as many, in which fields that are bits of others have no bits of their own.
+        // The compiler allows half as many; it counts fields that are parts of others once.
         assert!(predicates.len() <= u64::BITS as usize, "an element of more predicates than the compiler allows");
         let of = |state| {
             let rows = (0..).zip(&element.rows).zip(&matches);

@@ -17,14 +17,14 @@ fn bytes(hex: &str) -> Vec<u8> {
     if hex == "-" { Vec::new() } else { read_hex(hex).unwrap() }
 }
 
-/// A program, and what it makes of memories.
+/// A program, and its results for memories.
 struct Case {
     name: String,
     code: Vec<u8>,
     runs: Vec<(Vec<u8>, u64, Vec<u8>)>,
 }
 
-/// All that conformance.py says.
+/// All cases of conformance.py.
 fn cases(root: &Root) -> Vec<Case> {
     let script = root.join("engines/xdp/soft/tests/conformance.py");
     let done = Command::new(root.join("build/venv/bin/python")).arg(script).output().unwrap();
@@ -127,7 +127,7 @@ fn wrong_programs() {
     }
     let outside = |slot: usize| format!("instruction {slot} ");
     let stops = [
-        // *(u8 *)(r10 + 0) = 1, one behind the stack; r1 = 0 and *(u32 *)(r1 + 0).
+        // *(u8 *)(r10 + 0) = 1, one byte after the stack; r1 = 0 and *(u32 *)(r1 + 0).
         ("720a0000010000009500000000000000", 16, outside(0)),
         ("b7010000000000006110000000000000 9500000000000000", 16, outside(1)),
         // An address whose lower half is right: r2 = 1 << 32, r1 += r2.

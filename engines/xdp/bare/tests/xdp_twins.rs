@@ -32,7 +32,7 @@ const CHUNK: usize = 50;
 const FRAMES: usize = 10;
 const ONE_FLOW: [u8; 2] = [0x88, 0xB5];
 
-/// Numbers that look random and are the same each time (SplitMix64).
+/// Pseudo-random numbers, the same in each run (SplitMix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -215,7 +215,7 @@ fn programs() {
     let root = Root::find().unwrap();
     let (bytes, _) = object_of(&root, &root.join("engines/xdp/compiler/tests/objects/twins.c")).unwrap();
     let mut oracle = Oracle::new(&root);
-    // A card for each, on a thread of its own.
+    // A card for each, on a separate thread.
     let worker = |(number, lanes): (usize, &Lanes)| {
         let (first, lanes) = (number % each, *lanes);
         let (to, cases) = sync_channel::<Arc<Vec<Case>>>(1);
@@ -243,7 +243,7 @@ fn programs() {
         println!("{run} programs until seed {}, {:.0} s", seeds.end, begin.elapsed().as_secs_f64());
         let cases = Arc::new(cases);
         for (to, _) in &workers {
-            // A worker that has failed says why when it is waited for.
+            // A worker that has failed reports the reason when it is joined.
             let _ = to.send(Arc::clone(&cases));
         }
     }

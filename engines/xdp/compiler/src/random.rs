@@ -14,14 +14,14 @@ use crate::insn::{AluOp, AtomicOp, Callee, Code, CodeError, Cond, Imm64, Insn, O
 use crate::maps::MapKind;
 use crate::object::{Attach, Function, Object, Program};
 
-/// Where the context, the packet's beginning and its end are kept; the counter of a loop.
+/// The places of the context, the packet's beginning and its end; the counter of a loop.
 const CONTEXT: u8 = 6;
 const DATA: u8 = 7;
 const END: u8 = 8;
 const COUNTER: u8 = 9;
-/// The instruction or place behind the stack.
+/// The instruction or place after the stack.
 const FRAME: u8 = 10;
-/// Bytes of the stack that hold numbers, and, behind them, the key and the value of a map's entry.
+/// Bytes of the stack that hold numbers, followed by the key and the value of a map's entry.
 const NUMBERS: i16 = 64;
 const KEY: i16 = 80;
 const VALUE: i16 = 112;
@@ -93,7 +93,7 @@ struct Writer {
     maps: Vec<Entry>,
     /// Calls of the function, by index of the instruction.
     calls: Vec<usize>,
-    /// How many statements may still come.
+    /// The number of statements that may still follow.
     budget: usize,
 }
 
@@ -102,7 +102,7 @@ struct Writer {
 struct Scope {
     /// Registers that hold numbers.
     numbers: &'static [u8],
-    /// Bytes of the packet that are there.
+    /// Proven bytes of the packet.
     packet: i16,
     /// Blocks around it.
     depth: usize,
@@ -140,7 +140,7 @@ impl Writer {
         writer
     }
 
-    /// Numbers that look random (xorshift).
+    /// Pseudo-random numbers (xorshift).
     fn next(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -162,7 +162,7 @@ impl Writer {
         self.insns.len() - 1
     }
 
-    /// Makes a jump lead to the instruction that comes next.
+    /// Sets the target of a jump to the next instruction.
     fn here(&mut self, at: usize) {
         let distance = self.slots - self.insns[at].0 - 1;
         match &mut self.insns[at].1 {
@@ -354,7 +354,7 @@ impl Writer {
         self.access(scope, reg(DATA), self.random as i16 & 1, scope.packet - 1);
     }
 
-    /// A check of the packet's end, and a block behind it.
+    /// A check of the packet's end, followed by a block.
     fn check(&mut self, scope: Scope) {
         let bytes = 14 + self.below(50) as i16;
         let short = self.unless(bytes);
@@ -429,7 +429,7 @@ impl Writer {
         self.renew(&[0]);
     }
 
-    /// Requests in a row, behind each an exit.
+    /// Requests in a row, each followed by an exit.
     fn requests(&mut self, scope: Scope) {
         for _ in 0..2 + self.below(2) {
             let entry = self.one(&self.maps.clone());
@@ -542,7 +542,7 @@ impl Writer {
         self.renew(WITHOUT_R0);
     }
 
-    /// A call of the function behind the program.
+    /// A call of the function after the program.
     fn call(&mut self, scope: Scope) {
         let first = self.operand(scope);
         self.push(mov(1, first));
@@ -551,7 +551,7 @@ impl Writer {
         self.renew(WITHOUT_R0);
     }
 
-    /// The function: arithmetic on its arguments, and a stack of its own.
+    /// The function: arithmetic on its arguments, and its own stack.
     fn function(&mut self) {
         for call in std::mem::take(&mut self.calls) {
             self.here(call);

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows as bits and as text, and what they do: held against words put together by hand from engines/xdp/core.md.
+//! Rows as bits and as text, and their effects: against words that were written by hand from engines/xdp/core.md.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -99,7 +99,7 @@ fn any_row_returns() {
     assert!(count > 1_000, "{count}");
 }
 
-/// No maps, a clock that stands still.
+/// No maps, a stopped clock.
 struct Nothing;
 
 impl Outside for Nothing {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock compile xdp`: an XDP object, what its programs use, and whether the engine takes them.
+//! `penstock compile xdp`: an XDP object, the features that its programs use, and whether the engine supports them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::program::object_of;
 /// `penstock compile xdp`.
 pub const COMPILE: Tool = Tool { command, run };
 
-/// Compiles an XDP object or C source; tells what its programs use, and whether the engine takes them.
+/// Compiles an XDP object or C source; prints the features that its programs use, and whether the engine supports them.
 #[derive(Debug, Args)]
 struct Arguments {
     /// An object, as clang writes it for Linux, or a C source.
@@ -48,7 +48,7 @@ struct Arguments {
     /// Only the program of this name.
     #[arg(long, value_name = "NAME")]
     program: Option<String>,
-    /// Write what was built as JSON.
+    /// Write the result as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -60,7 +60,7 @@ fn command() -> Command {
 /// A number of lanes that a core may have.
 ///
 /// # Errors
-/// No core has so many; a sentence.
+/// If no core has this many; a sentence.
 pub fn lanes(word: &str) -> Result<Lanes, String> {
     let count = word.parse().ok().and_then(Lanes::new);
     count.ok_or_else(|| format!("a core has 1, 2, 3, 4 or 8 lanes, not {word}"))
@@ -106,7 +106,7 @@ enum RefusedError {
     Executed { file: PathBuf, name: String, source: ExecuteError },
 }
 
-/// Checks and reports. All programs are looked at; the first that is refused is the error.
+/// Checks and reports. All programs are checked; the first that is refused is the error.
 fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
     let request = Arguments::from_arg_matches(matches)?;
     let mut maps = BTreeSet::new();
@@ -243,7 +243,7 @@ fn executed(
     carry().map_err(failed)
 }
 
-/// The object, or what the compiler makes of C source; its warnings are shown.
+/// The object, or the compiler's output for C source; its warnings are shown.
 fn read(file: &Path, root: &Root) -> Result<Vec<u8>, RefusedError> {
     if file.extension().is_some_and(|extension| extension == "c") && file.exists() {
         let (object, messages) = object_of(root, file)?;
@@ -354,7 +354,7 @@ fn described(object: &Object, program: &Program, facts: &Facts) -> Value {
     })
 }
 
-/// `missing` says why a card has no place for it.
+/// `missing` is the reason why a card has no place for it.
 fn described_map(map: &Map, missing: Option<&str>) -> Value {
     let shape = &map.shape;
     json!({

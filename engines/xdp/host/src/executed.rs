@@ -54,10 +54,10 @@ impl<'a> Executed<'a> {
         self.around.ids.get(self.around.object.map(name)?.0 as usize).copied()
     }
 
-    /// Carries a frame through that came on an interface.
+    /// Carries a frame that arrived on an interface through.
     ///
     /// # Errors
-    /// It asks for what is not here.
+    /// It needs something that does not exist here.
     pub fn frame(&mut self, bytes: &[u8], ifindex: u32) -> Result<Done, ExecuteError> {
         let surroundings = Surroundings { ifindex, ..Surroundings::default() };
         let memory = ir::Memory::new(bytes);
@@ -72,7 +72,8 @@ impl<'a> Executed<'a> {
     }
 }
 
-/// Where programs see values of maps that are searched: apart from all arrays. Native code has them from so far on.
+/// The addresses at which programs see values of searched maps, apart from all arrays: offset from their addresses in
+/// native code.
 const FOUND: [(u64, u64); 2] = [(0xE000_0000, Memory::CARD_MAPS as u64), (0xC000_0000, Memory::UNIT_MAPS as u64)];
 
 /// The address at which programs see the data that native code has at another address.
@@ -87,7 +88,7 @@ struct Around<'a> {
     object: &'a Object,
     /// By index of the map.
     ids: Vec<MapId>,
-    /// Where rows expect the arrays.
+    /// The addresses at which rows expect the arrays.
     layout: &'a Layout,
     /// The frame's request that this simulation cannot serve.
     beyond: Option<&'static str>,
@@ -140,7 +141,7 @@ impl Around<'_> {
         Ok(done.unwrap_or_else(Errno::result))
     }
 
-    /// Says what the frame asked for, if it is the first such thing.
+    /// Records the frame's request, if it is the first such one.
     fn note(&mut self, what: &'static str) {
         self.beyond.get_or_insert(what);
     }

@@ -111,7 +111,7 @@ impl MapAccess for NativeAccess<'_> {
     }
 
     fn entries(&mut self) -> Result<Vec<Entry>, MapError> {
-        // In a trie, the lookup of a prefix that is there finds that prefix.
+        // In a trie, the lookup of an existing prefix finds that prefix.
         let all = self.with(|maps, id| maps.dump(id))?;
         Ok(all.into_iter().map(|(key, value)| (key, self.own_values(value))).collect())
     }

@@ -54,7 +54,7 @@ pub enum XdpError {
     NoProgram {
         /// The object.
         path: PathBuf,
-        /// What `entry` says.
+        /// The key `entry`.
         name: String,
         /// Names of the programs, separated by commas.
         there: String,
@@ -94,7 +94,7 @@ pub enum XdpError {
     Entries {
         /// The object.
         path: PathBuf,
-        /// Why, as the compiler says it.
+        /// The compiler's reason.
         what: String,
     },
     /// A program cannot be linked.
@@ -137,7 +137,7 @@ pub enum XdpError {
         /// Which.
         source: NoProgram,
     },
-    /// Only native code can do what the program asks for.
+    /// Only native code has a feature that the program needs.
     #[error("{}: {what}; as it is, only `soft` runs it", path.display())]
     NotInRtl {
         /// The object.
@@ -203,7 +203,7 @@ pub struct XdpProgram {
     pub number: u64,
     path: PathBuf,
     object: Arc<Object>,
-    /// The program that frames begin with, and behind it the programs that it may call as tail calls.
+    /// The program that frames begin with, followed by the programs that it may reach by tail calls.
     programs: Arc<[Checked]>,
     /// Lanes of the cores that its rows are for.
     pub lanes: Lanes,
@@ -229,7 +229,7 @@ impl XdpProgram {
     /// that may run it, plus one.
     ///
     /// # Errors
-    /// The program does not compile, is refused, or does not have what the settings name.
+    /// If the program does not compile, is refused, or lacks something that the settings name.
     pub fn of(
         root: &Root,
         path: &Path,

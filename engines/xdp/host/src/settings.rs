@@ -118,7 +118,7 @@ impl CardSettings {
         Ok(Self { routes: routes.map(|file| folder.join(file)), map_mib })
     }
 
-    /// Rows of 16 bytes of each of the banks in which maps lie.
+    /// Rows of 16 bytes in each bank of the maps.
     #[must_use]
     pub fn map_rows(&self) -> u32 {
         self.map_mib * ROWS_PER_MIB / BANKS

@@ -13,7 +13,7 @@ impl Maps {
     /// For a trie, it is the entry with the longest prefix.
     ///
     /// # Errors
-    /// ENOENT; EINVAL when the key has not the map's length.
+    /// ENOENT; EINVAL if the key does not have the map's length.
     pub fn get(&mut self, id: MapId, key: &[u8]) -> Result<Vec<u8>, Errno> {
         self.key(id, key)?;
         let place = self.map_mut(id).find(key, false).ok_or(Errno::NoEntry)?;
@@ -51,7 +51,7 @@ impl Maps {
         map.put(memory, place, value)
     }
 
-    /// Checks what a value names.
+    /// Checks the objects that a value names.
     fn admit(&self, id: MapId, value: &[u8]) -> Result<(), Errno> {
         let map = self.map(id);
         if !map.kind.of_maps() {
@@ -92,7 +92,7 @@ impl Maps {
     /// and nothing is taken, of maps of another shape, of constants, and of kinds whose entries say something only
     /// among their own maps and programs.
     pub fn take_over(&mut self, id: MapId, others: &mut Maps, theirs: MapId) -> bool {
-        /// Bytes that are compared before they are written: memory that nobody has touched takes none then.
+        /// Bytes are compared before they are written: untouched pages then take no memory.
         const PAGE: usize = 4096;
         let (map, other) = (self.map(id), others.map(theirs));
         let outlasts = map.kind.outlasts(map.shape.value_bytes);

@@ -16,7 +16,7 @@ const MAX_KEY: usize = penstock_xdp_compiler::maps::MAX_KEY_BYTES as usize;
 /// Prefixes, each with a place.
 #[derive(Debug, Clone)]
 pub struct Prefixes {
-    /// By length and bits; those behind the prefix are 0.
+    /// By length and bits; bits after the prefix are 0.
     table: Hash,
     key_bytes: usize,
     /// By place, the original key: bits after the prefix may be set, and are kept for the host.
@@ -37,7 +37,7 @@ impl Prefixes {
         }
     }
 
-    /// The longest prefix of a key that is not longer than the key says.
+    /// The longest prefix of a key that is not longer than the key's length.
     pub fn longest(&self, key: &[u8]) -> Option<u32> {
         let most = self.len_of(key).ok()?;
         let mut cut = [0; MAX_KEY];
@@ -55,7 +55,7 @@ impl Prefixes {
     /// The place of exactly this prefix.
     ///
     /// # Errors
-    /// EINVAL: it says to be longer than keys are.
+    /// EINVAL: its length is above that of keys.
     pub fn find(&self, key: &[u8]) -> Result<Option<u32>, Errno> {
         let (cut, _) = self.cut(key)?;
         Ok(self.table.find(&cut[..self.key_bytes]))
@@ -64,7 +64,7 @@ impl Prefixes {
     /// Gives a prefix that is not there a place.
     ///
     /// # Errors
-    /// ENOSPC: there are as many as the map holds.
+    /// ENOSPC: the map is full.
     pub fn insert(&mut self, key: &[u8]) -> Result<u32, Errno> {
         let (cut, len) = self.cut(key)?;
         let place = self.table.insert(&cut[..self.key_bytes]).ok_or(Errno::NoSpace)?;
@@ -73,7 +73,7 @@ impl Prefixes {
         Ok(place)
     }
 
-    /// Keeps the key of a place as it is given now.
+    /// Keeps the present key of a place in its given form.
     pub fn write_down(&mut self, place: u32, key: &[u8]) {
         self.given[place as usize * self.key_bytes..][..self.key_bytes].copy_from_slice(key);
     }

@@ -43,7 +43,7 @@ impl Loaded {
         Loaded { number, engine: Arc::new(Mutex::new(engine)), program, since: Instant::now() }
     }
 
-    /// Takes over the clock of a program that is not run any more, and what its maps hold ([`Engine::take_over`]).
+    /// Takes over the clock of a program that no longer runs, and the contents of its maps ([`Engine::take_over`]).
     pub fn take_over(&mut self, object: &Object, other: &Loaded, theirs: &Object) -> Vec<(String, bool)> {
         self.since = other.since;
         self.with(|engine| other.with(|old| engine.take_over(object, old, theirs)))
@@ -109,7 +109,7 @@ impl Unit {
         self.loaded.as_ref()
     }
 
-    /// Declares its slots, if it has not, and works on all frames that it holds. Without a program it keeps them.
+    /// Declares its slots if necessary, and works on all frames that it holds. Without a program it keeps them.
     fn work_all(&mut self, outside: &mut dyn Outside) {
         if !self.reset && !self.declared {
             self.declared = true;

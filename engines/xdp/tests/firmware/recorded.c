@@ -52,7 +52,7 @@ static __always_inline int two(struct xdp_md *ctx, int keep) {
   return give(ctx, 2);
 }
 
-/* Is stopped, on a card whose programs may take so many rows and no more, while it has a record. */
+/* Is stopped while it has a record, on a card that limits the rows of programs. */
 static __always_inline int dawdle(struct xdp_md *ctx) {
   __u64 *record = bpf_ringbuf_reserve(&ring, 8, 0);
   if (!record) return give(ctx, 0);

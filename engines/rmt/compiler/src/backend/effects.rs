@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a sequence of statements does, as assignments that all read the values from before it.
+//! The effect of a sequence of statements, as assignments that all read the values from before it.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::source::Span;
 /// Stands for the old value of the register that the statements read.
 pub const OLD: FieldId = usize::MAX;
 
-/// What a register does.
+/// The operation of a register.
 #[derive(Debug, Clone)]
 pub struct RegisterUse {
     pub register: RegisterId,
@@ -68,7 +68,8 @@ struct Walk<'p> {
     in_if: bool,
 }
 
-/// The effects of statements without tables. `all` is how often the whole program reads fields: local fields that nobody else reads are left out.
+/// The effects of statements without tables. `all` is how often the whole program reads fields: local fields that
+/// nobody else reads are left out.
 pub fn effects(program: &Program, stmts: &[Stmt], all: &Uses) -> Check<Effects> {
     let mut walk =
         Walk { program, values: HashMap::new(), order: Vec::new(), register: None, count: None, in_if: false };

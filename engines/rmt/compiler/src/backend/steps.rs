@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A control as steps: groups of units that any stage can do, and steps that need a stage's gate, its table or its register.
+//! A control as steps: groups of units that any stage can do, and steps that need a stage's gate, its table or its
+//! register.
 
 use super::effects::effects;
 use super::units::{CountDraft, Draft, Drafts, Source, Units};
@@ -10,7 +11,7 @@ use crate::fault::Check;
 use crate::ir::{ActionId, Apply, BinaryOp, Expr, ExprKind, FieldKind, Stmt, StmtKind, TableId, UnaryOp};
 use crate::source::Span;
 
-/// What a gate asks for.
+/// The condition of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Literal {
     /// `vector[word] & mask == value`; of bits that never change once they are there.
@@ -33,9 +34,9 @@ pub type Guard = Vec<Literal>;
 pub struct Step {
     pub gate: Guard,
     pub table: Option<TableId>,
-    /// Actions of the table; without one, what is done if the gate is open.
+    /// Actions of the table; without a table, the statements for an open gate.
     pub open: Vec<(Option<ActionId>, Drafts)>,
-    /// What is done if the gate is closed.
+    /// The statements for a closed gate.
     pub closed: Drafts,
     /// Words of the key.
     pub keys: Vec<Piece>,
@@ -52,7 +53,7 @@ pub enum Item {
 /// Makes items of controls.
 pub struct Steps<'s, 'u, 'p> {
     pub units: &'s mut Units<'u, 'p>,
-    /// Of the whole program.
+    /// The uses in the whole program.
     pub uses: &'p Uses,
     pub items: Vec<Item>,
     /// Tables that were applied.
@@ -110,7 +111,7 @@ impl Steps<'_, '_, '_> {
         self.items.push(Item::Step(Box::new(Step { gate, table, open, closed: Drafts::default(), keys, span })));
     }
 
-    /// The units of statements; what they need before is done in groups in front.
+    /// The units of statements; groups in front compute their inputs.
     fn drafts(&mut self, stmts: &[Stmt]) -> Check<Drafts> {
         let effects = effects(self.units.program, stmts, self.uses)?;
         let drafts = self.units.drafts(&effects)?;
@@ -309,8 +310,9 @@ impl Steps<'_, '_, '_> {
     }
 }
 
-/// Units that all read the values from before them, as groups for one stage each: a unit is in no later group than one that writes what it reads. Units that
-/// read each other's places stay together, even if they are more than a stage has.
+/// Units that all read the values from before them, as groups for one stage each: a unit is in no later group than one
+/// that writes what it reads. Units that read each other's places stay together, even if they are more than a stage
+/// has.
 fn split(units: Vec<Draft>) -> Vec<Vec<Draft>> {
     let (mut rest, mut groups, mut group) = (units, Vec::new(), Vec::new());
     while !rest.is_empty() {
@@ -360,7 +362,8 @@ fn conjunction(expr: &Expr, terms: &mut Vec<Expr>) {
     }
 }
 
-/// Whether units can do a statement, and the one register access and count of a stage: no table, and no register or counter under a condition.
+/// Whether units can do a statement, and the one register access and count of a stage: no table, and no register or
+/// counter under a condition.
 fn is_plain(stmt: &Stmt) -> bool {
     let inside = |stmt: &Stmt| {
         let once = matches!(

@@ -8,7 +8,7 @@ use super::words::{KeyRow, PARAMS, Piece, low_bits};
 use crate::fault::Check;
 use crate::ir::{ActionCall, ActionId, Entry, Match, MatchKind, PORT_ONWARD, Program, Table, TableId};
 
-/// What kind of table a stage searches.
+/// The kind of table that a stage searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// All keys are equal.
@@ -95,7 +95,8 @@ impl TableCode {
         (words[0], length + above)
     }
 
-    /// The rows of an entry of a ternary table. A range takes as many as it has blocks of a power of two that begin at a multiple of their size.
+    /// The rows of an entry of a ternary table. A range takes as many as it has blocks of a power of two that begin at
+    /// a multiple of their size.
     ///
     /// # Errors
     /// It takes more rows than a stage has; a sentence.
@@ -124,14 +125,14 @@ impl TableCode {
         Ok(lines)
     }
 
-    /// What decides between two entries of a ternary table that match: the larger number wins.
+    /// The rank among matching entries of a ternary table: the larger number wins.
     #[must_use]
     pub fn rank(&self, entry: &Entry) -> i32 {
         let length = |key: &Match| if let Match::Lpm(_, length) = key { *length } else { 0 };
         if self.priorities { entry.priority } else { entry.keys.iter().map(length).max().unwrap_or(0).cast_signed() }
     }
 
-    /// Row and parameters of an action with its arguments. `cell` is the entry's own counter; None if it has none.
+    /// Row and parameters of an action with its arguments. `cell` is the entry's own counter, if it has one.
     ///
     /// # Errors
     /// The machine cannot do it; a sentence.

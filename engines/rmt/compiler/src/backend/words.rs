@@ -40,7 +40,7 @@ impl Piece {
     }
 }
 
-/// So many bits set, at most 32.
+/// This many bits set, at most 32.
 pub fn low_bits(width: u32) -> u32 {
     if width >= 32 { u32::MAX } else { (1 << width) - 1 }
 }
@@ -291,7 +291,8 @@ pub struct KeyRow {
 }
 
 impl KeyRow {
-    /// Its words. `base` and `size` are those of the table's partition; `miss` is the action of a miss, with its parameters.
+    /// Its words. `base` and `size` are those of the table's partition; `miss` is the action of a miss, with its
+    /// parameters.
     pub fn words(&self, base: u32, size: u32, miss: (u32, [u32; 4])) -> [u32; 12] {
         let mut words = [0; 12];
         let key = |index: usize| self.keys.get(index).copied().unwrap_or((0, 0));

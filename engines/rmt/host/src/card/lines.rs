@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Places of entries in the rows of a ternary table. Of the rows that fit a frame the first one wins, so entries stand in the order of their ranks. An entry that
-//! finds no row between its neighbours moves others out of its way.
+//! Places of entries in the rows of a ternary table. Among the rows that match a frame the first one wins, so entries
+//! have the order of their ranks. An entry that finds no row between its neighbours moves others away.
 
 use std::ops::Range;
 
@@ -34,7 +34,8 @@ impl<K: Clone + PartialEq> Lines<K> {
         (0..self.rows.len()).filter(own).collect()
     }
 
-    /// A way to place a row of this rank behind all of its rank and above, with as few moves as possible; None if no row is free.
+    /// A way to place a row of this rank behind all of its rank and above, with as few moves as possible; None if no
+    /// row is free.
     pub fn plan(&self, rank: i32) -> Option<Plan> {
         let above = |row: &Option<(i32, K)>| row.as_ref().is_some_and(|(other, _)| *other >= rank);
         let below = |row: &Option<(i32, K)>| row.as_ref().is_some_and(|(other, _)| *other < rank);

@@ -15,7 +15,7 @@ use crate::card::window::{Memory, Row, Shape, Window};
 use crate::error::RmtError;
 use crate::shadow::EntryKey;
 
-/// Of a hundred places of an exact table, those that are meant to be taken.
+/// The planned load of an exact table, in percent.
 const LOAD: u32 = 90;
 
 /// Free room in the memories of one stage.
@@ -49,7 +49,7 @@ impl Rooms {
     }
 }
 
-/// What a hit leads to: action and parameters.
+/// The result of a hit: action and parameters.
 pub type Target = (u32, Words);
 
 /// An exact table in its partition.
@@ -249,7 +249,7 @@ pub struct TernaryTable {
     /// Its rows.
     pub range: Range<u32>,
     placed: Lines<EntryKey>,
-    /// What stands in each row, and what it leads to.
+    /// The entry in each row, and its result.
     lines: Vec<Option<(Line, Target)>>,
 }
 

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The driver over memories of rows alone: what stands there is searched as engines/rmt/machine.md says.
+//! The driver over memories of rows alone, which are searched according to engines/rmt/machine.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -17,7 +17,7 @@ pub enum Memory {
     Tenant = 0,
     /// Checksum behind the parser.
     Check = 1,
-    /// What is written back.
+    /// Words that are written back.
     Exit = 2,
     /// States of the parser.
     Parser = 3,
@@ -31,13 +31,13 @@ pub enum Memory {
     Register = 7,
     /// First way of the exact table; the others follow.
     Way = 8,
-    /// What leaves lead to.
+    /// Results of leaves.
     Result = 12,
     /// Leaves of the tree of prefixes.
     Leaf = 13,
     /// Ternary rows.
     Ternary = 14,
-    /// What ternary rows lead to.
+    /// Results of ternary rows.
     Target = 15,
     /// First level of the tree of prefixes; the others follow.
     Lpm = 16,

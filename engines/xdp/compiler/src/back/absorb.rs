@@ -54,7 +54,8 @@ fn guarded(nodes: &[Node], when: When, wanted: &VarSet, lanes: Lanes) -> Option<
     Some(out)
 }
 
-/// A short block that only this branch leads to: its nodes come before the branch, which then leads to where they lead.
+/// A short block that only this branch leads to: its nodes come before the branch, which then leads to the block's
+/// targets.
 fn side(code: &mut Code, block: usize, at: usize, lanes: Lanes) -> bool {
     let branch = &code.blocks[block].nodes[at];
     let (Some(when), Some(To::Block(to))) = (branch.leaves_when(), branch.target()) else { return false };

@@ -13,7 +13,7 @@ pub struct Linked {
     pub first: Vec<u32>,
 }
 
-/// Puts programs one behind the other.
+/// Places programs one after the other.
 ///
 /// # Errors
 /// All of them together are too long.

@@ -113,7 +113,7 @@ fn order(code: &Code) -> Vec<usize> {
     order
 }
 
-/// Where in the checked program a variable is first named.
+/// The place in the checked program where a variable is first named.
 fn slot(code: &Code, var: Var) -> usize {
     let names = |node: &&Node| node.dst == Some(var) || node.uses().any(|used| used == var);
     code.blocks.iter().flat_map(|block| &block.nodes).find(names).map_or(0, |node| node.slot)

@@ -8,7 +8,7 @@ use super::code::{Code, Node, NodeOp, Src, Var};
 use super::rename;
 use crate::rows::Do;
 
-/// Lets later nodes of each block that give what an earlier one gives go.
+/// Removes later nodes of each block that compute the result of an earlier one.
 pub fn reuse(code: &mut Code) {
     let once = given_once(code);
     let constant = |src: Src| !matches!(src, Src::Var(var) if !once[var.index()]);

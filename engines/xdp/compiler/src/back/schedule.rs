@@ -21,7 +21,7 @@ use crate::rows::Lanes;
 enum First {
     /// On which most waits.
     Longest,
-    /// First the nodes that the next branch needs, among them the one with the longest chain behind it.
+    /// First the nodes that the next branch needs, among them the one with the longest chain after it.
     Exits,
     /// The program's.
     InTurn,
@@ -30,7 +30,7 @@ enum First {
 /// The lower, the sooner.
 type Rank = (usize, Reverse<usize>);
 
-/// The rows of a program, by block in the order in which they stand.
+/// The rows of a program, by block in their order.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     pub blocks: Vec<Scheduled>,
@@ -42,7 +42,7 @@ pub struct Schedule {
 pub struct Scheduled {
     pub block: usize,
     pub rows: Vec<OpenRow>,
-    /// The jump at its end leads to the block behind it and is left out.
+    /// The jump at its end leads to the next block and is left out.
     pub falls: bool,
 }
 
@@ -96,11 +96,11 @@ fn homes(code: &Code, lanes: Lanes) -> Vec<Option<u8>> {
     homes
 }
 
-/// A block, and what its order hangs on.
+/// A block, and the constraints of its order.
 struct Plan<'a> {
     number: usize,
     block: &'a Block,
-    /// The jump at its end leads to the block behind it and is left out.
+    /// The jump at its end leads to the next block and is left out.
     falls: bool,
     graph: Graph,
     heights: Vec<usize>,
@@ -248,7 +248,7 @@ impl<'a> Filler<'a> {
         None
     }
 
-    /// The ready node behind that one.
+    /// The next ready node.
     fn next(&self, last: Option<(Rank, usize)>) -> Option<(Rank, usize)> {
         let from = last.map_or(Bound::Unbounded, Bound::Excluded);
         self.ready.range((from, Bound::Unbounded)).next().copied()
@@ -304,7 +304,7 @@ impl<'a> Filler<'a> {
         room
     }
 
-    /// Says where the row's results are, and which registers are free behind it.
+    /// Records the registers of the row's results, and the registers that are free after it.
     fn close(&mut self, row: &OpenRow) {
         for (item, lane) in row.items.iter().zip(&row.lanes) {
             let Some(node) = item.node else { continue };

@@ -21,7 +21,7 @@ pub fn tidy(code: &mut Code) -> bool {
     *code != before
 }
 
-/// Where a way really leads: over blocks that only jump.
+/// The real target of a way, past blocks that only jump.
 fn destination(code: &Code, mut to: To) -> To {
     for _ in 0..code.blocks.len() {
         let To::Block(block) = to else { break };

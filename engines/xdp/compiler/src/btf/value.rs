@@ -11,16 +11,16 @@ use super::{Member, Shape};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     Int(i128),
-    /// As they lie in memory.
+    /// In memory order.
     Bytes(Vec<u8>),
-    /// A value as a user typed it; it is only written. [`Shape::encode`] says how it is read.
+    /// A value as a user typed it; it is only written. [`Shape::encode`] parses it.
     Text(String),
     List(Vec<Value>),
     /// By the names of members, in their order.
     Record(Vec<(String, Value)>),
 }
 
-/// Why a value has not the shape that it should.
+/// Why a value does not have the expected shape.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
     #[error("{shape} has {wanted} bytes, and these are {found}")]
@@ -126,7 +126,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Puts a number into so many bits from bit `start` on.
+    /// Writes a number into this many bits from bit `start` on.
     fn put(&self, number: i128, bits: u32, start: u32, to: &mut [u8]) -> Result<(), ValueError> {
         let (low, high) = match self {
             // The signedness of bytes without a meaning is unknown.
@@ -200,7 +200,7 @@ impl Member {
         self.shape.write(value, place)
     }
 
-    /// Its name; of a union without one those of its members.
+    /// Its name; for a union without a name, those of its members.
     fn called(&self) -> String {
         match &self.shape {
             Shape::Record { union: true, members, .. } if self.name.is_empty() => names(members).join("|"),
@@ -220,7 +220,7 @@ fn find<'a>(members: &'a [Member], name: &str, start: u32) -> Option<(&'a Member
     })
 }
 
-/// The names of members, those of records without a name among them.
+/// The names of members, including those of records without a name.
 fn names(members: &[Member]) -> Vec<String> {
     let of = |member: &Member| match &member.shape {
         Shape::Record { union: false, members, .. } if member.name.is_empty() => names(members),

@@ -17,7 +17,7 @@ use crate::ir::{Array, Ring};
 pub const WRITTEN: u32 = 0;
 pub const TAKEN: u32 = 8;
 pub const LOST: u32 = 16;
-/// Where the bytes begin.
+/// The beginning of the bytes.
 pub const DATA: u32 = 32;
 
 /// Bytes of a header: length and state, position.

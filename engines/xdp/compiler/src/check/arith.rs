@@ -80,7 +80,7 @@ fn constant(op: AluOp, width: Width, x: u64, y: u64) -> u64 {
     if width == Width::W64 { result } else { result & u64::from(u32::MAX) }
 }
 
-/// The range of a result; `bits` is what is known of its bits.
+/// The range of a result; `bits` are the known bits.
 fn range(op: AluOp, width: Width, a: &Range, b: &Range, bits: Bits) -> Range {
     let any = Range::any(width);
     let mut found = any;

@@ -70,7 +70,7 @@ pub fn decided(cond: Cond, width: Width, left: &Scalar, right: &Scalar) -> Optio
     }
 }
 
-/// Both sides when the comparison came out as `holds`.
+/// Both sides if the comparison's result is `holds`.
 pub fn refined(cond: Cond, holds: bool, width: Width, left: &Scalar, right: &Scalar) -> (Scalar, Scalar) {
     let (mut a, mut b) = (*left, *right);
     if cond == Cond::Set {
@@ -80,7 +80,7 @@ pub fn refined(cond: Cond, holds: bool, width: Width, left: &Scalar, right: &Sca
     } else if let Some(cond) = if holds { Some(cond) } else { cond.inverse() } {
         apply(cond, width, &mut a, &mut b);
     }
-    // Where both cannot be, nothing follows: the other way out is taken.
+    // If both are impossible, nothing follows: the other way is taken.
     match a.consistent().zip(b.consistent()) {
         Some(both) => both,
         None => (*left, *right),
@@ -147,7 +147,7 @@ fn apply(cond: Cond, width: Width, left: &mut Scalar, right: &mut Scalar) {
     }
 }
 
-/// Takes a number away that stands at an end of a range.
+/// Removes a number at an end of a range.
 fn exclude(range: &mut Range, value: u64, width: Width) {
     let signed = if width == Width::W64 { value.cast_signed() } else { i64::from((value as u32).cast_signed()) };
     if range.umin == value {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Conditional jumps: which ways are open, and what is known on each.
+//! Conditional jumps: the open ways, and the facts on each.
 
 use super::compare::{decided, refined};
 use super::error::Rule;
@@ -142,7 +142,7 @@ fn packet_check(cond: Cond, pointer: &Value, end: &Value) -> Option<(Pointer, u3
     tells.then(|| u32::try_from(bytes).ok().map(|bytes| (*pointer, bytes, when_taken))).flatten()
 }
 
-/// That many bytes are there for all pointers with the same variable part.
+/// This many bytes are proven for all pointers with the same variable part.
 fn prove(state: &mut State, pointer: &Pointer, bytes: u32, slot: usize) {
     state.change(|value| {
         if let Value::Pointer(other) = value

@@ -119,7 +119,7 @@ impl Places {
         }
     }
 
-    /// Everything of a frame: it has just begun, nothing in it comes from before.
+    /// A new frame: nothing in it is older.
     pub fn insert_frame(&mut self, frame: usize) {
         self.regs[frame] = u16::MAX;
         self.slots[frame] = u64::MAX;
@@ -139,7 +139,7 @@ impl Places {
 /// All that is known at one point of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// The last is the one that is being run.
+    /// The last one is active.
     pub frames: Vec<Rc<Frame>>,
     /// Records of ring buffers that are still to be given back, with the slot of the call they are from.
     pub records: Vec<(u32, usize)>,
@@ -201,7 +201,7 @@ impl State {
         }
     }
 
-    /// Whether what was shown for this state holds for `new`, given the places that were read after it.
+    /// Whether the result for this state also holds for `new`, given the places that were read after it.
     pub fn covers(&self, new: &State, read: &Places) -> bool {
         let same_calls = self.frames.len() == new.frames.len()
             && self.frames.iter().zip(&new.frames).all(|(old, new)| old.returns_to == new.returns_to)

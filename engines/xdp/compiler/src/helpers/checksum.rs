@@ -24,13 +24,13 @@ struct Bytes {
     count: Arg,
 }
 
-/// The bytes that leave the sum and those that enter it: place and length.
+/// The bytes to subtract from the sum and those to add: place and length.
 pub(super) fn difference(sides: [(Place, Arg); 2], seed: Arg) -> Code<'static> {
     Box::new(move |w| {
         let [from, to] = sides.map(|(Place { space, base, .. }, count)| Bytes { space, base, count });
         let (from, to) = (counted(w, from), counted(w, to));
         let seed = w.low(seed);
-        // Without bytes to add, the seed goes into what is taken away.
+        // Without bytes to add, the seed goes into the subtracted sum.
         let (both, [added, taken, minus]) = w.block();
         let nothing_goes = w.when(Cond::Ne, from.count, ZERO);
         let something_comes = w.when(Cond::Eq, to.count, ZERO);
@@ -67,7 +67,7 @@ fn counted(w: &mut Writer, bytes: Bytes) -> Bytes {
     Bytes { count, ..bytes }
 }
 
-/// The lower 32 bits, and what is above them.
+/// The lower 32 bits, and the bits above them.
 fn half(w: &mut Writer, sum: Arg) -> Arg {
     let low = w.low(sum);
     let high = w.bin(BinOp::Rsh, sum, Arg::Const(32));

@@ -42,7 +42,7 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Where the word is that is not 0 when there is an entry.
+    /// The place of the word that is not 0 if the entry exists.
     fn there_at(&self) -> i32 {
         if self.kind == MapKind::Xskmap { SOCKET_AT.cast_signed() } else { 0 }
     }
@@ -82,7 +82,7 @@ pub(super) fn by_number(targets: Targets, key: Arg, given: u64) -> Code<'static>
     })
 }
 
-/// The same where it is searched. The key stands on the stack meanwhile, at that distance from its end.
+/// The same for a searched map. The key is on the stack meanwhile, at that distance from its end.
 pub(super) fn by_hash(map: u32, key_at: i64, key: Arg, given: u64) -> Code<'static> {
     Box::new(move |w| {
         let (to, [ifindex]) = w.block();

@@ -11,7 +11,7 @@ use crate::ir::{Arg, Op, Place, Space, Special};
 pub(super) struct Staged {
     /// Index among the arguments.
     pub arg: usize,
-    /// Index among what the call reads.
+    /// Index among the call's inputs.
     pub read: usize,
     /// The place of the copy: its distance from the stack's end.
     pub at: i64,
@@ -32,7 +32,7 @@ pub(super) fn reached(place: &Place) -> bool {
     matches!(place.space, Space::Stack | Space::Packet)
 }
 
-/// The call with copies in place of what it cannot reach.
+/// The call with copies of the data that it cannot reach.
 pub(super) fn call(op: Op, staged: Vec<Staged>) -> Code<'static> {
     Box::new(move |w| {
         let Op::Call { helper, map, mut args, mut reads, writes } = op else { return };

@@ -49,7 +49,7 @@ pub enum Special {
     DataMeta,
     /// `DataEnd` − `Data`.
     Len,
-    /// The address behind the stack.
+    /// The address after the stack.
     Stack,
     Ifindex,
     Queue,
@@ -177,7 +177,7 @@ pub enum Op {
     /// A helper outside of the core. `reads` and `writes` is the memory that it reaches through its arguments.
     Call {
         helper: Helper,
-        /// The object's map that it works on. None: the pointer among the arguments says.
+        /// The object's map that it works on. None: the pointer among the arguments selects it.
         map: Option<u32>,
         /// As in eBPF. Maps are [`map_pointer`]s, the context is 0.
         args: Vec<Arg>,
@@ -198,13 +198,13 @@ pub enum Adjust {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inst {
     pub op: Op,
-    /// None: it gives nothing, or nobody wants it.
+    /// None: it has no result, or the result is unused.
     pub result: Option<ValueId>,
     /// Its place in the checked program, for messages.
     pub slot: usize,
 }
 
-/// A way to another block, with what its parameters become.
+/// A way to another block, with the values of its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     pub to: BlockId,
@@ -228,7 +228,7 @@ pub enum End {
     },
     /// The program ends with this verdict, in the lower 32 bits.
     Exit(Arg),
-    /// `bpf_tail_call` into the program array of that index; goes on when there is no program.
+    /// `bpf_tail_call` into the program array of this index; continues if there is no program.
     TailCall {
         map: u32,
         index: Arg,
@@ -248,7 +248,7 @@ pub struct Block {
     pub params: Vec<ValueId>,
     pub insts: Vec<Inst>,
     pub end: End,
-    /// Slot of the checked program that its end comes from.
+    /// Slot of the checked program at its end.
     pub end_slot: usize,
 }
 

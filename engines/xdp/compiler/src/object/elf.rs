@@ -146,7 +146,7 @@ impl Elf {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// The symbols that a section defines, in the order of their places; without the one that names the section itself.
+    /// The symbols that a section defines, in the order of their places; without the symbol of the section itself.
     pub fn symbols_of(&self, id: SectionId) -> Vec<&Symbol> {
         let defined = |symbol: &&Symbol| symbol.section == Some(id) && symbol.names != Names::Section;
         let mut symbols: Vec<_> = self.symbols.iter().filter(defined).collect();

@@ -173,7 +173,7 @@ impl Linker<'_> {
         self.slot(slot)[4..8].copy_from_slice(&imm.to_le_bytes());
     }
 
-    /// Fills in what a relocation names.
+    /// Resolves a relocation.
     fn relocate(&mut self, slot: usize, names: &Names) -> Result<(), LinkErrorKind> {
         match names {
             Names::Map(map) => self.set_address(slot, Imm64::Map(*map)),

@@ -188,7 +188,7 @@ struct Legacy {
     inner: Option<Inner>,
     /// 0: none.
     identity: u32,
-    /// Where the map is in the outer map at the start.
+    /// The map's place in the outer map at the start.
     place: u32,
 }
 
@@ -200,7 +200,7 @@ enum Inner {
     Identity(u32),
 }
 
-/// Maps of the section `.maps`: variables whose types say all.
+/// Maps of the section `.maps`: variables whose types describe them.
 fn typed(
     elf: &Elf,
     section: &Section,

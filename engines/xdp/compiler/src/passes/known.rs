@@ -16,11 +16,11 @@ pub(super) struct Known {
     values: Vec<Scalar>,
     /// By block, the additional facts from comparisons on all ways to it.
     behind: Vec<HashMap<ValueId, Scalar>>,
-    /// By block, how comparisons on all ways there came out.
+    /// By block, the results of comparisons on all ways to it.
     told: Vec<Vec<Told>>,
 }
 
-/// A comparison, and how it came out.
+/// A comparison, and its result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Told {
     pub cond: Cond,
@@ -165,12 +165,12 @@ impl Known {
         }
     }
 
-    /// How comparisons on all ways to a block came out.
+    /// The results of comparisons on all ways to a block.
     pub fn told(&self, block: BlockId) -> &[Told] {
         &self.told[block.0 as usize]
     }
 
-    /// How a comparison in a block comes out, if that is known.
+    /// The result of a comparison in a block, if it is known.
     pub fn outcome(&self, block: BlockId, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
         let told = || self.told(block).iter().find_map(|told| told.says(cond, width, a, b));
         decided(cond, width, &self.at(block, a), &self.at(block, b)).or_else(told)
@@ -238,7 +238,7 @@ fn of_special(special: Special) -> Scalar {
     }
 }
 
-/// Beyond what the checker knows of arithmetic, which is no more than Linux does: division.
+/// Division, which goes beyond the checker's arithmetic; that is limited to Linux'.
 fn binary(op: BinOp, width: Width, a: &Scalar, b: &Scalar) -> Scalar {
     let op = match op {
         BinOp::Add => AluOp::Add,

@@ -51,7 +51,7 @@ pub(super) struct Length {
 }
 
 impl Length {
-    /// Where a program begins.
+    /// The beginning of a program.
     pub const ANY: Length = Length { span: Span::ANY, read: None, less: None, moved: None };
 
     /// Points where ways meet. `at`: facts about a value at this place.

@@ -58,7 +58,7 @@ fn offsets(place: &Place) -> impl Iterator<Item = i32> {
     place.offset..place.offset.saturating_add_unsigned(place.bytes)
 }
 
-/// From before an operation to behind it.
+/// From before an operation to after it.
 fn step(now: &mut Written, op: &Op) {
     match op {
         Op::Store { place, swap, value } if place.space == Space::Packet => {

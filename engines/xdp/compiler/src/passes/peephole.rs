@@ -10,7 +10,7 @@ use crate::ir::{Arg, BinOp, BlockId, Op, Order, Program};
 
 /// Definitions of an instruction's operands.
 pub(super) struct Context {
-    /// By number, what gives the value: pure operations, loads and reads.
+    /// By number, the definition of the value: pure operations, loads and reads.
     definitions: Vec<Option<Op>>,
     known: Known,
     /// The block of the instruction.
@@ -48,7 +48,7 @@ impl Context {
         self.known.at(self.block, arg)
     }
 
-    /// How a comparison comes out, if that is known.
+    /// The result of a comparison, if it is known.
     pub fn outcome(&self, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
         self.known.outcome(self.block, cond, width, a, b)
     }
@@ -63,7 +63,7 @@ impl Context {
         bits >= 64 || self.known(arg).bits.max() >> bits == 0
     }
 
-    /// A value of which only the lower bits count, without what only changes the others.
+    /// A value of which only the lower bits matter, without operations that only change the others.
     pub fn lower(&self, mut arg: Arg, bits: u32) -> Arg {
         let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
         loop {

@@ -103,7 +103,7 @@ fn begin(order: &Order, ways: &[BlockId], ends: &[Option<Vec<Byte>>]) -> Vec<Byt
     }
 }
 
-/// From before an operation to behind it.
+/// From before an operation to after it.
 pub(super) fn step(now: &mut [Byte], op: &Op) {
     match op {
         Op::Store { place, swap, value } => match bytes(place) {

@@ -23,14 +23,14 @@ pub(super) fn run(program: &mut Program) -> bool {
     changed
 }
 
-/// Leads one way on, if there is one.
+/// Redirects one way, if there is one.
 fn one(program: &mut Program, copies: &mut usize) -> bool {
     let order = Order::of(program);
     let known = Known::of(program, &order);
     for &from in &order.blocks {
         for index in 0..program.block(from).end.edges().len() {
             let edge = program.block(from).end.edges()[index].clone();
-            // Around a loop the block that decides would stand in the middle of it.
+            // Around a loop the block that decides would be in the middle of it.
             if order.dominates(edge.to, from) || !is_short(program.block(edge.to), *copies) {
                 continue;
             }
@@ -48,7 +48,7 @@ fn one(program: &mut Program, copies: &mut usize) -> bool {
     false
 }
 
-/// Whether a block's instructions are few, and such as can stand twice.
+/// Whether a block has few instructions, all of which can be duplicated.
 fn is_short(block: &Block, copies: usize) -> bool {
     let plain = |inst: &Inst| inst.op.is_idle() || matches!(inst.op, Op::Store { .. });
     block.insts.is_empty() || copies < COPIES && block.insts.len() <= COPIED && block.insts.iter().all(plain)

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! All of a context but its registers, and what operations do to it.
+//! The state of a context except its registers, and the effects of operations on it.
 
 use super::Why;
 use super::memory::{Extent, Memory};
@@ -33,7 +33,7 @@ pub struct State {
 }
 
 impl State {
-    /// Where a block begins.
+    /// The beginning of a block.
     pub fn begin(values: &mut Values) -> State {
         let mut part = |number| values.of(Term::Begin(number));
         State {
@@ -72,13 +72,13 @@ impl State {
         }
     }
 
-    /// A look at the clock.
+    /// A read of the clock.
     pub fn look(&mut self, special: Special, values: &mut Values) -> Val {
         self.looks += 1;
         values.of(Term::Clock(special, self.looks, self.asked))
     }
 
-    /// The result of what changes nothing, now.
+    /// The present result of an operation without side effects.
     pub fn result(&self, op: Operation, values: &mut Values) -> Val {
         let seen = match extent(&op) {
             Some((window, extent)) => vec![self.memory(window).seen(extent, values)],
@@ -124,7 +124,7 @@ impl State {
         }
         let asks = if let Do::Request { asks, .. } = op { Some(asks) } else { None };
         if let Some(Asks::TailCall) = asks {
-            // The other program finds the packet as it is.
+            // The other program finds the packet unchanged.
             before.push(self.packet.seen(Extent(None), values));
         }
         let id = values.of(Term::Done(op, None, before));
@@ -139,7 +139,7 @@ impl State {
     }
 }
 
-/// Where a load or store goes.
+/// The target of a load or store.
 pub fn extent(op: &Operation) -> Option<(Window, Extent)> {
     match op {
         Do::Load { window, place, bytes, .. } | Do::Store { window, place, bytes, .. } => {

@@ -41,7 +41,7 @@ impl Writer {
 
     /// A number that the core has: what differs from run to run is made 0 in a way that only running it shows.
     pub(super) fn ask(&mut self) {
-        // The clock, random numbers, and, where all packets come to one context, its processor.
+        // The clock, random numbers and, if all packets go to one context, its processor.
         let (helper, bits) =
             self.one(if self.maps.is_empty() { &[(5, 63), (7, 32)] } else { &[(5, 63), (7, 32), (8, 0)] });
         self.push(Insn::Call(Callee::Helper(helper)));

@@ -42,7 +42,7 @@ pub struct Test<S> {
     pub b: Second<S>,
 }
 
-/// Where the first bytes of a key are, for the map not to wait for them.
+/// The place of a key's first bytes, so that the map need not wait for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key<P> {
     pub window: Window,
@@ -88,7 +88,7 @@ pub enum Asks<P> {
     TailCall,
 }
 
-/// The operation of a lane. `S` is what it reads, `P` a place in memory, `T` where branches lead.
+/// The operation of a lane. `S` is an input, `P` a place in memory, `T` the target of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Do<S, P, T> {
     Alu {
@@ -271,7 +271,7 @@ impl Window {
 }
 
 impl<S, P, T> Do<S, P, T> {
-    /// The lane in which an operation has to be, if there is one.
+    /// The required lane of an operation, if it has one.
     pub fn lane(&self, lanes: Lanes) -> Option<usize> {
         match self {
             Do::Request { .. } => Some(0),

@@ -10,7 +10,7 @@ use penstock_xdp_compiler::rows::run::{Asked, Outside};
 
 use super::world::{Plain, map_of};
 
-/// The maps of the form's interpreter, behind the requests of rows.
+/// The maps of the form's interpreter, for the requests of rows.
 pub struct Around {
     pub world: Plain,
     key_bytes: Vec<u32>,

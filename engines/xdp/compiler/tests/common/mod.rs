@@ -81,7 +81,7 @@ pub fn corpus() -> Vec<PathBuf> {
     sources("engines/xdp/tests/corpus")
 }
 
-/// Numbers that look random and are the same each time (xorshift).
+/// Pseudo-random numbers, the same in each run (xorshift).
 pub struct Numbers(pub u64);
 
 impl Numbers {

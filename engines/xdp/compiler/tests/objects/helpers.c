@@ -9,7 +9,7 @@ MAP(ports_by_hash, DEVMAP_HASH, 4, 8, 8, 0);
 MAP(programs, PROG_ARRAY, 4, 4, 8, 0);
 MAP(kept, ARRAY, 4, 8, 4, 0);
 
-/* Requires so many bytes of the packet, or ends the program. */
+/* Requires this many bytes of the packet, or ends the program. */
 #define BYTES(count)                                       \
   __u8 *packet = frame_start(ctx);                         \
   if ((void *)(packet + (count)) > frame_end(ctx)) return XDP_DROP
@@ -111,7 +111,7 @@ GROW(shrink, -7)
 GROW(grow_any, (int)packet[6] - 100)
 GROW(grow_far, (packet[6] & 1 ? 1 << 31 : packet[7] * 16))
 
-/* Metadata goes along with the head, and comes to no harm when the head stays. */
+/* Metadata moves with the head, and does not change when the head stays. */
 #define HEAD(name, words, by)                                            \
   SEC("xdp") int name(struct xdp_md *ctx) {                              \
     BYTES(14);                                                           \
@@ -160,11 +160,12 @@ SEC("xdp") __attribute__((naked)) int compare_low(struct xdp_md *ctx) {
       "r0 = *(u32 *)(r10 - 8); exit;");
 }
 
-/* With all bits of what they take as 32. */
+/* With all bits of arguments that count as 32. */
 static long (*const load_wide)(struct xdp_md *, __u64 offset, void *, __u64 size) = (void *)189;
 static long (*const store_wide)(struct xdp_md *, __u64 offset, void *, __u64 size) = (void *)190;
 
-/* Bytes of the packet to the stack, changed there, and back elsewhere; those that are not loaded stay as they were. */
+/* Copies bytes of the packet to the stack, changes them there, and copies them back elsewhere; bytes that are not
+ * loaded do not change. */
 #define COPY(name, size, from, to, count)                               \
   SEC("xdp") int name(struct xdp_md *ctx) {                             \
     __u8 bytes[size];                                                   \

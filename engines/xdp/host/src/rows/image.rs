@@ -24,7 +24,7 @@ pub struct RowImage {
     pub maps: Vec<CardMap>,
     /// Numbers of maps that the program before has made and whose entries stay.
     pub kept: BTreeSet<u32>,
-    /// Where the compiler expects values that need no search, by index of the map.
+    /// The compiler's places for values that need no search, by index of the map.
     pub layout: Layout,
     /// By index of the map, why it has no place on the card.
     pub missing: Vec<Option<String>>,

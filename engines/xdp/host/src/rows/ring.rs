@@ -22,7 +22,7 @@ enum Head {
     Done { bytes: u32, discarded: bool },
     /// The program has written its length.
     Reserved { bytes: u32 },
-    /// The program has not even written its length.
+    /// The program has not yet written its length.
     Nothing,
 }
 
@@ -52,7 +52,7 @@ impl CardRing<'_> {
                     left += 1;
                     taken += whole(bytes);
                 }
-                // Without its length the records behind it cannot be found.
+                // Without its length the records after it cannot be found.
                 Head::Nothing => {
                     left += 1;
                     taken = written;

@@ -33,7 +33,8 @@ pub enum Ask {
     Get {
         /// The map.
         name: String,
-        /// The key. The type of the map's keys says how text is read: as a number, an address, bytes in hexadecimal.
+        /// The key. The type of the map's keys decides how text is parsed: as a number, an address, bytes in
+        /// hexadecimal.
         key: Json,
         /// If true, a missing entry is not an error: the answer has no entry.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -70,7 +71,7 @@ pub enum Ask {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         optional: bool,
     },
-    /// Takes the records that programs have sent; each record comes once.
+    /// Takes the records that programs have sent, each once.
     Take {
         /// The map.
         name: String,

@@ -36,7 +36,7 @@ fn add(bytes: &[u8], before: u32) -> u32 {
     words.iter().fold(plus(before, last), |sum, word| plus(sum, u32::from_le_bytes(*word)))
 }
 
-/// A sum whose carry comes back in at the bottom.
+/// A sum with end-around carry.
 fn plus(a: u32, b: u32) -> u32 {
     let (sum, carry) = a.overflowing_add(b);
     sum + u32::from(carry)

@@ -50,7 +50,7 @@ fn perf_event(state: &mut State, map: u64, flags: u64, data: u64, bytes: u64) ->
     state.maps.events(map, queue).ok_or(Errno::NoEntry)?.put(event)
 }
 
-/// Flags of records: whether the host is woken. Here it looks by itself.
+/// Flags of records: whether the host is woken. Here it polls.
 const WAKE_FLAGS: u64 = 3;
 
 fn ring(state: &mut State, map: u64) -> Option<&mut Ring> {

@@ -30,7 +30,7 @@ impl<F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'_, F> {
         }
     }
 
-    /// A function of the program, with a frame of its own below this one's.
+    /// A function of the program, whose frame is below this one's.
     fn local(&mut self, slot: usize) {
         let Some(target) = self.source.code.target(slot) else { return };
         let Some(function) = (self.called)(target, self.builder.func) else { return };

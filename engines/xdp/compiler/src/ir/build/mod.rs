@@ -125,7 +125,7 @@ impl Builder<'_> {
         self.before[run].len() + usize::from(run == 0) > 1
     }
 
-    /// The blocks, still empty, with a parameter for each live register where runs come together.
+    /// The blocks, still empty, with a parameter for each live register where runs meet.
     fn blocks(&mut self) {
         let start = Edge { to: BlockId(1), args: vec![] };
         self.program.blocks.push(Block { params: vec![], insts: vec![], end: End::Jump(start), end_slot: 0 });
@@ -137,7 +137,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Runs, each after the one that alone leads to it.
+    /// Runs, each after its only predecessor.
     fn order(&self) -> Vec<usize> {
         let mut seen = vec![false; self.flow.runs.len()];
         let mut order = Vec::new();
@@ -224,7 +224,7 @@ impl Builder<'_> {
         self.stacks[frame] = self.value(Op::sum(Arg::Special(Special::Stack), below));
     }
 
-    /// Hands on what the parameters of blocks become.
+    /// Passes on the values of block parameters.
     fn join(&mut self, ends: &[Option<RunEnd>]) {
         for (run, end) in ends.iter().enumerate() {
             let Some(end) = end else { continue };

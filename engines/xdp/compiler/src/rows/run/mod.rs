@@ -50,7 +50,7 @@ pub struct Surroundings {
     pub cpu: u32,
 }
 
-/// Why rows cannot go on: the compiler's fault.
+/// Why rows cannot continue: a fault of the compiler.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("row {row}: {fault}")]
 pub struct RunError {
@@ -97,7 +97,7 @@ enum Next {
     Program(u32),
 }
 
-/// A value, and whether it is made of bytes that are there.
+/// A value, and whether all its bytes are defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Value {
     bits: u64,
@@ -179,7 +179,7 @@ impl<'a, O: Outside> Machine<'a, O> {
         self.commit(effects)
     }
 
-    /// For each lane, its comparison's outcome, and whether that is defined.
+    /// For each lane, its comparison's result, and whether it is defined.
     fn outcomes(&mut self, row: &Row) -> Vec<(bool, bool)> {
         let mut outcomes = Vec::new();
         for lane in &row.lanes {
@@ -461,7 +461,7 @@ impl<'a, O: Outside> Machine<'a, O> {
     }
 }
 
-/// Bytes of packet, metadata or stack, the lowest address in the lowest bits; None unless all of them are there.
+/// Bytes of packet, metadata or stack, the lowest address in the lowest bits; None unless all of them exist.
 fn load(memory: &Memory, address: u64, count: u8) -> Option<u64> {
     let end = address.checked_add(count.into())?;
     let inside = address >= memory.special(Special::DataMeta)? && end <= memory.special(Special::DataEnd)?;
