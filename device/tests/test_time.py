@@ -118,12 +118,12 @@ def test_a_token_bucket(engine: str, target: str, make_design: DesignMaker, tmp_
         frames = card.run(rate="turns").frames
         assert [frame.source for frame in frames] == passes(times)
         assert [seen(frame.data) for frame in frames] == [times[number] for number in passes(times)]
-        # What leaves has the capture's times, too, and on `rtl` the latency on top.
+        # The frames that leave have the capture's times, on `rtl` with the latency on top.
         for frame in frames:
             assert frame.time_ns - times[frame.source or 0] in (range(1) if target == "soft" else range(1, 100_000))
         # Behind the run the time goes on.
         assert times[-1] <= card.time < times[-1] + 60 * 10**9
-        # Python sets the time of frames that have none, also back.
+        # Python sets the time of frames without a time, also to earlier ones.
         card.load()
         later = [5 * TOKEN_NS + time - START for time in times]
         out = []

@@ -2,7 +2,7 @@
 `default_nettype none
 
 // The clock that a unit's programs see, in ns (TIME_L, TIME_H and TIME_RUN in shell/regs/unit.rdl). It counts 4 a cycle
-// from the card's reset on. The host sets it, and then it stands until the host lets it run: so each frame that enters
+// from the card's reset on. A time that the host sets stands until the host lets it run, so that a frame that enters
 // alone finds the time at which it was captured.
 module unit_clock (
     input wire logic clk,

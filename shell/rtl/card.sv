@@ -49,6 +49,7 @@ module card
     axis_if.src   host_tx,
     output port_t host_tx_src,
     output time_t host_tx_timestamp,
+    output logic [31:0] host_tx_mark,
 
     axi_write_if.mgr host_write,
     axi_read_if.mgr  host_read,
@@ -476,6 +477,7 @@ module card
         .tx(tx[p]),
         .tx_src(tx_src[p]),
         .tx_timestamp(tx_timestamp[p]),
+        .tx_mark(),
         .events(tx_events[p])
     );
   end
@@ -491,6 +493,7 @@ module card
       .tx(host_tx),
       .tx_src(host_tx_src),
       .tx_timestamp(host_tx_timestamp),
+      .tx_mark(host_tx_mark),
       .events(tx_events[Host])
   );
   loopback #(

@@ -8,8 +8,9 @@
 //                                         R ────────────────────>┴─> realign ─> buffer (512 beats of block RAM) ─> frames
 //                                                                    4          3 cycles
 //
-// A read asks only when the buffer has room for all of it, so R never waits for a unit. Up to 32 reads are on their way. One cycle a beat, and
-// two more for each read. Bytes that the host refuses are zero, and mark the whole read as refused.
+// A read asks only when the buffer has room for all of it, so R never waits for a unit. Up to 32 reads are on their
+// way. One cycle a beat, and two more for each read. Bytes that the host refuses are zero, and mark the whole read as
+// refused.
 //
 // The host may not be reset with the card: beats of reads from before a reset still come. They are counted across the
 // reset and taken without a use, and until the last of them has come, no burst is asked for. Therefore no

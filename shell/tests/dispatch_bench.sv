@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The dispatcher with flat ports. The data of a beat is a tag of 32 bits, which must come out with it. The last source is the loopback: of its
-// requests the low bits of the tag are the unit that asks. The tail of a folded frame, which ports have, is its tag inverted.
+// The dispatcher with flat ports. The data of a beat is a tag of 32 bits, which must come out with it. The last source
+// is the loopback: of its requests the low bits of the tag are the unit that asks. The tail of a folded frame, which
+// ports have, is its tag inverted.
 module dispatch_bench
   import penstock_pkg::*, shell_pkg::*;
 #(

@@ -38,7 +38,9 @@ class Frame:
 
 
 class Bench:
-    """Feeds the stream, takes the beats, and checks each frame that comes out against those that went in, in their order."""
+    """Feeds the stream, takes the beats, and checks each frame that comes out against those that went in, in their
+    order.
+    """
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
@@ -95,7 +97,7 @@ class Bench:
                 frame = self.waiting[0]
                 chunk = frame.data[self.at : self.at + self.bytes]
                 last = self.at + self.bytes >= len(frame.data)
-                # What lies beyond the frame means nothing
+                # Bytes beyond the frame are arbitrary
                 d.rx_tdata.value = int.from_bytes(chunk.ljust(self.bytes, b"\xa5"), "little")
                 d.rx_tkeep.value = (1 << len(chunk)) - 1
                 d.rx_tlast.value, d.rx_tuser.value = last, last and frame.damaged
@@ -149,7 +151,9 @@ class Bench:
 
 @cocotb.test()
 async def all_lengths(dut: Any) -> None:
-    """Every length from the shortest up to 300 bytes, and those around rows and the longest, with gaps and stalls and without."""
+    """Every length from the shortest up to 300 bytes, and those around rows and the longest, with gaps and stalls and
+    without.
+    """
     bench = Bench(dut)
     await bench.start()
     sizes = [*range(SHORTEST, 301), 383, 384, 385, 448, 449, 465, 1500, 9000, 16320, 16321, 16336, 16383, LONGEST]
@@ -169,7 +173,9 @@ async def all_lengths(dut: Any) -> None:
 
 @cocotb.test()
 async def headers(dut: Any) -> None:
-    """Headers of all kinds, whole and cut, also with what belongs to them in the tail: the hash is that of the first 64 bytes."""
+    """Headers of all kinds, whole and cut, also with what belongs to them in the tail: the hash is that of the first 64
+    bytes.
+    """
     bench = Bench(dut)
     await bench.start()
     for i in range(400):
@@ -184,7 +190,9 @@ async def headers(dut: Any) -> None:
 @of_port
 @cocotb.test()
 async def a_frame_a_cycle(dut: Any) -> None:
-    """Frames of up to 80 bytes enter and leave in each cycle; longer ones as fast as their beats; whatever enters never waits."""
+    """Frames of up to 80 bytes enter and leave in each cycle; longer ones as fast as their beats; whatever enters never
+    waits.
+    """
     bench = Bench(dut)
     await bench.start()
     for sizes, cycles in (([60, 64, 65, 80], 400), ([81, 128], 800), ([65, 129, 193], 267 + 133 * 3 + 134 * 4)):
@@ -201,7 +209,9 @@ async def a_frame_a_cycle(dut: Any) -> None:
 
 @cocotb.test()
 async def faults(dut: Any) -> None:
-    """Runts, damaged and longest frames among good ones, also folded: counted once by the first reason, and the neighbours get through."""
+    """Runts, damaged and longest frames among good ones, also folded: counted once by the first reason, and the
+    neighbours get through.
+    """
     bench = Bench(dut)
     await bench.start()
     rng = bench.rng

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// bpf_xdp_adjust_head, _meta and _tail: where the packet lies afterwards, and what the helper returns. Linux keeps 40
-// bytes for itself before the headroom that a program may use, and 320 behind.
+// bpf_xdp_adjust_head, _meta and _tail: the packet's new place, and the helper's result. Linux keeps 40 bytes for
+// itself before the headroom that a program may use, and 320 after the packet.
 //
 //   EXEC  sums and limits -> registers, in MEM
 module adjust

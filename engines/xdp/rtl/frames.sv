@@ -11,11 +11,13 @@
 //         └─> buffer free, after its headroom was cleared if the packet had grown into it (port B, before frames that
 //         leave; four cycles)
 //
-// The core's stores come first, but when they have kept frames from port B for four cycles running, the core leaves them every other cycle until
-// no row of a frame waits (`starved`). So frames come in at half the link's rate or more, whatever programs do.
+// The core's stores have priority, but when they have kept frames from port B for four cycles in a row, the core leaves
+// every other cycle to frames until no row of a frame waits (`starved`). Frames therefore arrive at half the link's
+// rate or more, whatever programs do.
 //
-// A frame may start when its first beat is there; the core asks how much of it has come. A buffer is a slot of the dispatcher: slot n is
-// buffer n - 1. It is free again when its frame's last beat has left, or at once when the frame is dropped.
+// A frame may start when its first beat is there; the core asks how much of it has come. A buffer is a slot of the
+// dispatcher: slot n is buffer n - 1. It is free again when its frame's last beat has left, or at once when the frame
+// is dropped.
 module frames
   import penstock_pkg::*;
   import xdp_pkg::*;
@@ -217,7 +219,8 @@ module frames
 
   logic [7:0] target_index;
   assign target_index = done_packet.target - 8'd1;
-  wire target_there = done_packet.target == IfindexHost || (done_packet.target != 0 && done_packet.target <= 8'(card.port_count));
+  wire target_there =
+      done_packet.target == IfindexHost || (done_packet.target != 0 && done_packet.target <= 8'(card.port_count));
   port_t target_port, dst;
   logic sends, refuses;
 

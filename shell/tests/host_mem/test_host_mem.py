@@ -86,7 +86,7 @@ class Host:
 
 @dataclass
 class Request:
-    """What a unit asks, and what has to come of it."""
+    """A unit's request, and its expected result."""
 
     unit: int
     tag: int
@@ -145,7 +145,7 @@ class Bench:
         await self.edge
 
     def _stays(self, name: str, valid: bool, *values: int) -> None:
-        """AXI4: what is offered stays until it is taken."""
+        """AXI4: an offered transfer stays until it is taken."""
         if name in self.held:
             assert valid and self.held[name] == values, f"{name} was withdrawn or changed"
 
