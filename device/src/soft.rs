@@ -135,7 +135,8 @@ impl SoftDevice {
                 made.add(frame.bytes.len());
             }
             let bytes = frame.bytes.to_vec();
-            run.departures.push(Departure { to, input, made_by, entered: 0, first: 0, last: 0, bytes });
+            let mark = frame.mark;
+            run.departures.push(Departure { to, input, made_by, mark, entered: 0, first: 0, last: 0, bytes });
         }
     }
 

@@ -15,8 +15,8 @@ class AccessError(PenstockError): ...
 class ServiceError(PenstockError): ...
 class UnsupportedError(PenstockError): ...
 
-# Where it left, its place among those sent, cycles (entered, first, last), time in ns, bytes.
-Departure = tuple[str, int | None, int | None, tuple[int, int, int], int, bytes]
+# Where it left, its place among those sent, unit that made it, mark, cycles (entered, first, last), time in ns, bytes.
+Departure = tuple[str, int | None, int | None, int, tuple[int, int, int], int, bytes]
 
 class Card:
     def __new__(

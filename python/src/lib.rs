@@ -19,9 +19,9 @@ use crate::card::{Card, Changes};
 use crate::error::{CardError, Error, UnsupportedError};
 use crate::worker::Worker;
 
-/// The frame's exit, its place among those sent, the unit that made it, cycles (entered, first, last), time in ns,
-/// bytes.
-type PyDeparture<'py> = (String, Option<usize>, Option<u8>, (u64, u64, u64), u64, Bound<'py, PyBytes>);
+/// The frame's exit, its place among those sent, the unit that made it, its mark, cycles (entered, first, last), time in
+/// ns, bytes.
+type PyDeparture<'py> = (String, Option<usize>, Option<u8>, u32, (u64, u64, u64), u64, Bound<'py, PyBytes>);
 
 /// A card at work on its own thread.
 #[pyclass(frozen, name = "Card", module = "penstock._native")]
@@ -266,7 +266,15 @@ fn port_of(word: &str) -> PyResult<Port> {
 fn departure_of<'py>(py: Python<'py>, departure: &Departure, time_ns: u64) -> PyDeparture<'py> {
     let cycles = (departure.entered, departure.first, departure.last);
     let unit = departure.made_by.and_then(Maker::unit);
-    (departure.to.to_string(), departure.input, unit, cycles, time_ns, PyBytes::new(py, &departure.bytes))
+    (
+        departure.to.to_string(),
+        departure.input,
+        unit,
+        departure.mark,
+        cycles,
+        time_ns,
+        PyBytes::new(py, &departure.bytes),
+    )
 }
 
 #[pymodule]

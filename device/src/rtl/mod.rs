@@ -897,6 +897,7 @@ impl Matcher {
             }
         };
         let to = Port::from_model_stream(exit.stream, self.ports);
-        Departure { to, input, made_by: exit.made_by(), entered, first: exit.first, last: exit.last, bytes }
+        let Exit { first, last, mark, .. } = *exit;
+        Departure { to, input, made_by: exit.made_by(), mark, entered, first, last, bytes }
     }
 }
