@@ -27,8 +27,9 @@ Shape = dict[str, int | str]
 
 
 def each(*groups: tuple[int, Engine, int]) -> dict[str, str]:
-    """The parameters of the card that have a value for each unit: so many units are of this engine with this word, so many of that; those
-    behind the last group are as that is."""
+    """The parameters of the card that have a value for each unit: pairs of a number of units and the word of their
+    engine. Units after the last group are like the last one.
+    """
     units = [(engine.number, word) for count, engine, word in groups for _ in range(count)]
     units += [units[-1]] * (MAX_UNITS - len(units))
     return {
@@ -48,8 +49,9 @@ def blocks(*chosen: Engine) -> dict[str, int | str]:
 
 
 def shapes(units: list[Engine], inline: list[Engine]) -> tuple[list[Shape], list[Shape]]:
-    """Parameters of cards, the largest first: those of which each shows what no other does, that is ports and units at their bounds, where
-    widths go wrong, an inline chain, and all that units can be beside each other; and those of cards as they are used."""
+    """Parameters of cards, the largest first. Each has something that no other has: ports and units at their bounds,
+    where widths go wrong, an inline chain, and all combinations of units; and cards as they are used.
+    """
     first = units[0]
     telling: list[Shape] = [
         {"Ports": 4, "Units": 32, **each((1, first, first.params[0]))},
@@ -95,12 +97,12 @@ def main() -> int:
 
 
 def lint(shape: Shape, view: str, warnings: str, top: str = "card_top", sources: Sequence[Path] | None = None) -> bool:
-    """Whether Verilator has nothing to say; prints what it says."""
+    """Whether Verilator has no messages; prints them otherwise."""
     command = [
         str(VERILATOR_ROOT / "bin" / "verilator_bin"),
         "--lint-only",
         warnings,
-        # `.port()` says that an output is not used; packages and interfaces hold what only some of their users need.
+        # `.port()` marks an output as unused; packages and interfaces have items that only some of their users need.
         *("-Wno-PINCONNECTEMPTY", "-Wno-UNUSEDPARAM", "-Wno-UNUSEDSIGNAL"),
         view,
         "--top-module",

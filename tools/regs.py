@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Iterable
 
 from generated import ROOT, bring
@@ -47,6 +48,13 @@ def constants(top: AddrmapNode) -> list[tuple[str, int, str]]:
     return rows
 
 
+def wrapped(text: str, first: str, others: str) -> list[str]:
+    """A comment in lines of 120 columns."""
+    return textwrap.wrap(
+        text, 120, initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def describe(node: RegNode) -> str:
     return " ".join((node.get_property("desc") or "").split())
 
@@ -78,7 +86,8 @@ def c(guard: str, maps: list[Map]) -> str:
     lines = [f"/* {NOTICE} */", f"/* {ORIGIN} */", f"#ifndef {guard}", f"#define {guard}"]
     for source, rows, _ in maps:
         lines.append(f"\n/* {source} */")
-        lines += [f"#define {name} 0x{value:X}u /* {desc} */" for name, value, desc in rows]
+        for name, value, desc in rows:
+            lines += [*wrapped(f"{desc} */", "/* ", " * "), f"#define {name} 0x{value:X}u"]
     return "\n".join([*lines, "\n#endif", ""])
 
 
@@ -86,7 +95,8 @@ def rust(maps: list[Map]) -> str:
     lines = [f"// {NOTICE}", f"//! {ORIGIN}"]
     for source, rows, _ in maps:
         lines.append(f"\n// {source}")
-        lines += [f"/// {desc}\npub const {name}: u32 = 0x{value:X};" for name, value, desc in rows]
+        for name, value, desc in rows:
+            lines += [*wrapped(desc, "/// ", "/// "), f"pub const {name}: u32 = 0x{value:X};"]
     return "\n".join([*lines, ""])
 
 
@@ -99,7 +109,9 @@ def python(maps: list[Map]) -> str:
 
 
 def render(shell: list[Map], cards: list[Map], of: list[tuple[Engine, list[Map]]]) -> dict[str, str]:
-    """The shell's registers beside what all engines build on, a board's and each engine's in their folders, and for Python all in one module."""
+    """The shell's registers beside what all engines build on, a board's and each engine's in their folders, and for
+    Python all in one module.
+    """
     files = {
         "lib/regs/regs_pkg.sv": system_verilog("regs_pkg", shell),
         "lib/regs/regs.rs": rust(shell),

@@ -17,7 +17,8 @@
 module fifo_async #(
     parameter int unsigned Width = 8,
     parameter int unsigned Depth = 512,  // a power of two, at least 4
-    parameter int unsigned Room  = 1     // words that are free while `ready`: for a writer with Room - 1 stages behind it
+    // words that are free while `ready`: for a writer with Room - 1 stages behind it
+    parameter int unsigned Room  = 1
 ) (
     input  wire logic             wr_clk,
     input  wire logic             wr_rst,

@@ -8,8 +8,8 @@
 //   cmac_clk[p]: CMAC p ─> mac_rx ─┆─> card_top ─┆─> mac_tx ─> CMAC p            card_clk: card_top
 //   axil_aclk:   AXI4-Lite ─> bar_front ─┆─> card_top's registers
 //
-// The shell's own way between host and CMACs, the `adap` streams, is closed: frames from the host are taken and dropped,
-// and the host receives nothing. The card has neither host streams, host memory nor card memory: a frame to the host is
+// The shell's own way between host and CMACs, the `adap` streams, is closed: the plugin drops the host's frames, and
+// the host receives none. The card has neither host streams, host memory nor card memory: a frame to the host is
 // dropped as `unsent`, a burst is refused.
 module opennic_plugin
   import penstock_pkg::*;

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Builds the model of OpenNIC's shell around a card: `python shell/cards/sim/build.py PROJECT`, where PROJECT is a folder that
-`penstock fpga init` has written. The program is PROJECT/sim/opennic_sim; opennic.cpp says how it is used."""
+"""Builds the model of OpenNIC's shell around a card: `python shell/cards/sim/build.py PROJECT`, where PROJECT is a
+folder that `penstock fpga init` has written. The program is PROJECT/sim/opennic_sim; opennic.cpp says how it is used.
+"""
 
 from __future__ import annotations
 

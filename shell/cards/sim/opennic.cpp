@@ -109,7 +109,7 @@ struct Shell {
             if (cmac[p].next < next->next) next = &cmac[p], which = p;
         now = next->next;
         const bool rise = !next->high;
-        // What a rising edge takes is looked at before it, and what follows from it is set at the falling edge.
+        // Inputs of a rising edge are sampled before it, and their effects are set at the falling edge.
         if (rise && which >= 0) take(which);
         next->high = rise;
         next->next += next->period / 2;

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""bar_front: registers that always answer, a window into a card's address space, and cards that refuse, hang or are in reset."""
+"""bar_front: registers that always answer, a window into a card's address space, and cards that refuse, hang or are in
+reset.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ WINDOW, ONES, TIMEOUT = 0x10000, 0xFFFFFFFF, 200
 
 
 class Bench:
-    """The host at one side and a card at the other: a memory by address, in which some addresses are refused and some never answer."""
+    """The host at one side and a card at the other: a memory by address, in which some addresses are refused and some
+    never answer.
+    """
 
     def __init__(self, dut: Any) -> None:
         self.dut, self.rng = dut, random.Random(7)
@@ -118,7 +122,9 @@ class Bench:
 
 @cocotb.test()
 async def identity(dut: Any) -> None:
-    """The registers say who the card is; those that are not there, and writes to those that are fixed, count as errors."""
+    """The registers say who the card is; those that are not there, and writes to those that are
+    fixed, count as errors.
+    """
     b = Bench(dut)
     await b.start()
     words = [await b.read(regs.BAR_DESIGN + 4 * i) for i in range(4)]
@@ -140,7 +146,7 @@ async def identity(dut: Any) -> None:
 
 @cocotb.test()
 async def window(dut: Any) -> None:
-    """Words go through the window to the address that PAGE says, each once and in order; what the card refuses is counted."""
+    """Words go through the window to the address in PAGE, each once and in order; refusals of the card are counted."""
     b = Bench(dut)
     await b.start()
     b.refused = {0x40000018}
@@ -176,7 +182,9 @@ async def a_card_that_hangs(dut: Any) -> None:
 
 @cocotb.test()
 async def resets(dut: Any) -> None:
-    """The host resets the card, for a while; a card in reset counts as one that does not answer, and works afterwards."""
+    """The host resets the card, for a while; a card in reset counts as one that does not answer,
+    and works afterwards.
+    """
     b = Bench(dut)
     await b.start()
     b.memory = {8: 0x3333}

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The crossings between clocks of random ratio and phase, with metastability modelled and resets that come and go alone."""
+"""The crossings between clocks of random ratio and phase, with metastability modelled and resets that come and go
+alone.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,7 @@ class Queue:
 
 @cocotb.test()
 async def queue(dut: Any) -> None:
-    """Words arrive once, in order, at all rates of both sides; what was discarded never does."""
+    """Words arrive once, in order, at all rates of both sides; discarded words never arrive."""
     a, b = (int(period) for period in cocotb.plusargs["periods"].split(","))
     rng, _ = await start(dut, 1, a, b)
     q = Queue(dut, rng)
@@ -160,8 +162,9 @@ async def full_rate(dut: Any) -> None:
 
 @cocotb.test()
 async def resets(dut: Any) -> None:
-    """Resets of either side, long and shorter than a cycle of the other, also while a clock stands still: words of before never come
-    after, and all those from after do."""
+    """Resets of either side, long and shorter than a cycle of the other, also while a clock stands still: words of
+    before never come after, and all those from after do.
+    """
     a, b = (int(period) for period in cocotb.plusargs["periods"].split(","))
     rng, clocks = await start(dut, 3, a, b)
     for turn in range(30):

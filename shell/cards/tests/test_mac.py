@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""mac_rx and mac_tx: between a MAC of 512 bits without ready and a port of 1,024 bits, with drift, resets and a card that stands still."""
+"""mac_rx and mac_tx: between a MAC of 512 bits without ready and a port of 1,024 bits, with drift, resets and a card
+that stands still.
+"""
 
 from __future__ import annotations
 
@@ -225,7 +227,9 @@ SIZES = [*range(1, 260), 383, 384, 385, 511, 512, 513, 1500, 1514, 9000, LONGEST
 
 @cocotb.test()
 async def all_lengths(dut: Any) -> None:
-    """Every length crosses both ways, byte for byte, in order; short ones are filled up; a frame that is bad stays bad."""
+    """Every length crosses both ways, byte for byte, in order; short ones are filled up; a frame
+    that is bad stays bad.
+    """
     p = port(dut, 1)
     await p.start()
     for p.wire, p.mac_rate in ((False, 1.0), (True, 0.7)):
@@ -251,7 +255,9 @@ async def line_rate(dut: Any) -> None:
 
 @cocotb.test()
 async def no_room(dut: Any) -> None:
-    """The card's clock stands still while frames come: those that find no room are lost whole and counted, all others arrive."""
+    """The card's clock stands still while frames come: those that find no room are lost whole and counted, all others
+    arrive.
+    """
     p = port(dut, 3)
     await p.start()
     p.strict = False
@@ -273,7 +279,9 @@ async def no_room(dut: Any) -> None:
 
 @cocotb.test()
 async def jabber(dut: Any) -> None:
-    """Of a frame without end some rows go on, more than the card takes as a frame, and its neighbours are whole."""
+    """Some rows of a frame without end go on, more than the card accepts as a frame, and its
+    neighbours are complete.
+    """
     p = port(dut, 4)
     await p.start()
     long = p.rng.randbytes(60000)
@@ -290,8 +298,9 @@ async def jabber(dut: Any) -> None:
 
 @cocotb.test()
 async def resets(dut: Any) -> None:
-    """Resets of either side in the middle of traffic: what arrives is whole and in order, a frame that was cut at the MAC is marked bad, and
-    afterwards all frames pass."""
+    """Resets of either side in the middle of traffic: what arrives is whole and in order, a frame that was cut at the
+    MAC is marked bad, and afterwards all frames pass.
+    """
     p = port(dut, 5)
     await p.start()
     p.wire, p.mac_rate = True, 0.8

@@ -1,7 +1,94 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Numbers in payload: `byte_test` and `byte_jump`.
+//! Numbers in payload: `byte_test`, `byte_jump`, `byte_extract` and `byte_math`.
 
 use crate::numbers::number;
+
+/// A number in a rule: as it stands there, or the value of a variable of the rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount<T> {
+    /// This number.
+    Fixed(T),
+    /// The variable with this index.
+    Variable(u8),
+}
+
+impl Amount<i64> {
+    /// The number, with these values of the rule's variables. A value that is larger than a position becomes the
+    /// largest one.
+    #[must_use]
+    pub fn signed(self, values: &[u64]) -> i64 {
+        match self {
+            Self::Fixed(number) => number,
+            Self::Variable(index) => {
+                let value = values.get(usize::from(index)).copied().unwrap_or_default();
+                i64::from(u32::try_from(value).unwrap_or(u32::MAX))
+            }
+        }
+    }
+}
+
+impl Amount<u64> {
+    /// The number, with these values of the rule's variables.
+    #[must_use]
+    pub fn unsigned(self, values: &[u64]) -> u64 {
+        match self {
+            Self::Fixed(number) => number,
+            Self::Variable(index) => values.get(usize::from(index)).copied().unwrap_or_default(),
+        }
+    }
+}
+
+/// Variables that a rule may have.
+const VARIABLES: usize = 16;
+
+/// Names of the variables of a rule, in the order of their indices.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    all: Vec<(Option<usize>, String)>,
+    /// The group of conditions that is read. A variable is known in the group that sets it.
+    pub(crate) group: Option<usize>,
+}
+
+impl Names {
+    /// Index of a variable that a step before has set.
+    pub(crate) fn known(&self, name: &str) -> Result<u8, Wrong> {
+        let known = |(group, known): &(_, String)| *group == self.group && known == name;
+        let found = self.all.iter().position(known).and_then(|at| u8::try_from(at).ok());
+        found.ok_or_else(|| {
+            Wrong::Value(format!("no byte_extract or byte_math sets `{name}` before this, in the same buffer"))
+        })
+    }
+
+    /// Index of a variable that is set here.
+    pub(crate) fn set(&mut self, name: &str) -> Result<u8, Wrong> {
+        if !is_name(name) {
+            return Err(Wrong::Value(format!("`{name}` is no name of a variable: it begins with a letter")));
+        }
+        if self.known(name).is_ok() {
+            return Err(Wrong::Value(format!("`{name}` is set twice")));
+        }
+        if self.all.len() >= VARIABLES {
+            return Err(Wrong::Value(format!("a rule has {VARIABLES} variables at most")));
+        }
+        self.all.push((self.group, name.to_owned()));
+        self.known(name)
+    }
+
+    /// A number or the name of a variable.
+    fn amount<T>(&self, text: &str, read: impl Fn(&str) -> Result<T, Wrong>) -> Result<Amount<T>, Wrong> {
+        if is_name(text) { Ok(Amount::Variable(self.known(text)?)) } else { Ok(Amount::Fixed(read(text)?)) }
+    }
+
+    /// A position, or the name of a variable.
+    pub(crate) fn position(&self, text: &str) -> Result<Amount<i64>, Wrong> {
+        self.amount(text, |text| Ok(number(text)?))
+    }
+}
+
+/// Whether a word is the name of a variable.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+}
 
 /// How a number stands in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +107,7 @@ pub struct Number {
     /// Bytes that it has.
     pub count: usize,
     /// Its first byte, counted from the beginning or from the end of the match before.
-    pub at: i64,
+    pub at: Amount<i64>,
     /// Counted from the match before.
     pub relative: bool,
     /// How it stands there.
@@ -78,15 +165,15 @@ pub struct ByteTest {
     pub compare: Compare,
     /// The comparison must not hold.
     pub negated: bool,
-    /// What it is compared with.
-    pub value: u64,
+    /// The value of the comparison.
+    pub value: Amount<u64>,
 }
 
 impl ByteTest {
-    /// Whether it holds for a number.
+    /// Whether it holds for a number, with these values of the rule's variables.
     #[must_use]
-    pub fn holds(&self, number: u64) -> bool {
-        let value = self.value;
+    pub fn holds(&self, number: u64, values: &[u64]) -> bool {
+        let value = self.value.unsigned(values);
         self.negated
             != match self.compare {
                 Compare::Less => number < value,
@@ -123,10 +210,78 @@ pub struct ByteJump {
     /// The jump is rounded up to a multiple of four bytes.
     pub align: bool,
     /// Bytes that are added to the jump.
-    pub post_offset: i64,
+    pub post_offset: Amount<i64>,
 }
 
-/// What is wrong with the value of a keyword.
+/// `byte_extract`: sets a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByteExtract {
+    /// The number.
+    pub number: Number,
+    /// Multiplies the number.
+    pub multiplier: u64,
+    /// The number is rounded up to a multiple of this.
+    pub align: u64,
+    /// Index of the variable.
+    pub to: u8,
+}
+
+/// What `byte_math` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// Adds.
+    Add,
+    /// Subtracts. A result below 0 wraps.
+    Subtract,
+    /// Multiplies.
+    Multiply,
+    /// Divides. A division by 0 does not match.
+    Divide,
+    /// Shifts to the left.
+    Left,
+    /// Shifts to the right.
+    Right,
+}
+
+/// `byte_math`: sets a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByteMath {
+    /// The number on the left.
+    pub number: Number,
+    /// What is done.
+    pub operator: Operator,
+    /// The number on the right.
+    pub right: Amount<u64>,
+    /// Index of the variable.
+    pub to: u8,
+}
+
+impl ByteExtract {
+    /// The value of the variable.
+    #[must_use]
+    pub fn value(&self, number: u64) -> Option<u64> {
+        number.checked_mul(self.multiplier)?.checked_next_multiple_of(self.align)
+    }
+}
+
+impl ByteMath {
+    /// The value of the variable.
+    #[must_use]
+    pub fn value(&self, left: u64, values: &[u64]) -> Option<u64> {
+        let right = self.right.unsigned(values);
+        let shift = u32::try_from(right).unwrap_or(u32::MAX);
+        Some(match self.operator {
+            Operator::Add => left.wrapping_add(right),
+            Operator::Subtract => left.wrapping_sub(right),
+            Operator::Multiply => left.wrapping_mul(right),
+            Operator::Divide => left.checked_div(right)?,
+            Operator::Left => left.checked_shl(shift).unwrap_or_default(),
+            Operator::Right => left.checked_shr(shift).unwrap_or_default(),
+        })
+    }
+}
+
+/// A fault in the value of a keyword.
 pub enum Wrong {
     /// It is wrong.
     Value(String),
@@ -144,9 +299,6 @@ impl From<String> for Wrong {
 fn value(text: &str) -> Result<u64, Wrong> {
     let parsed =
         text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok());
-    if text.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        return Err(Wrong::Unsupported(format!("the variable `{text}` is not supported: leave the rule out")));
-    }
     parsed.ok_or_else(|| Wrong::Value(format!("`{text}` is no number")))
 }
 
@@ -186,19 +338,13 @@ fn options(
     Ok(())
 }
 
-fn plain(count: &str, at: &str) -> Result<Number, Wrong> {
-    let (count, at) = (value(count)?, number::<i64>(at).map_err(|message| variable(at, message))?);
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    Ok(Number { count, at, relative: false, form: Form::Big, mask: u64::MAX })
-}
-
-/// A name where a number should be is a variable of byte_extract.
-fn variable(text: &str, message: String) -> Wrong {
-    value(text).err().filter(|wrong| matches!(wrong, Wrong::Unsupported(_))).unwrap_or(Wrong::Value(message))
+fn plain(count: &str, at: &str, names: &Names) -> Result<Number, Wrong> {
+    let count = usize::try_from(value(count)?).unwrap_or(usize::MAX);
+    Ok(Number { count, at: names.position(at)?, relative: false, form: Form::Big, mask: u64::MAX })
 }
 
 /// The value of `byte_test`: `COUNT,[!]OPERATOR,VALUE,OFFSET[,option…]`.
-pub fn byte_test(text: &str) -> Result<ByteTest, Wrong> {
+pub fn byte_test(text: &str, names: &Names) -> Result<ByteTest, Wrong> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let [count, operator, against, at, rest @ ..] = words.as_slice() else {
         return Err(Wrong::Value("write byte_test:COUNT,OPERATOR,VALUE,OFFSET".to_owned()));
@@ -214,26 +360,24 @@ pub fn byte_test(text: &str) -> Result<ByteTest, Wrong> {
         "^" => Compare::Xor,
         other => return Err(Wrong::Value(format!("`{other}` is none of < <= > >= = & ^"))),
     };
-    let mut number = plain(count, at)?;
+    let mut number = plain(count, at, names)?;
     options(&mut number, rest, |_, _| Ok(false))?;
-    Ok(ByteTest { number, compare, negated, value: value(against)? })
+    Ok(ByteTest { number, compare, negated, value: names.amount(against, value)? })
 }
 
 /// The value of `byte_jump`: `COUNT,OFFSET[,option…]`.
-pub fn byte_jump(text: &str) -> Result<ByteJump, Wrong> {
+pub fn byte_jump(text: &str, names: &Names) -> Result<ByteJump, Wrong> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let [count, at, rest @ ..] = words.as_slice() else {
         return Err(Wrong::Value("write byte_jump:COUNT,OFFSET".to_owned()));
     };
-    let mut field = plain(count, at)?;
-    let mut jump = ByteJump { number: field, from: JumpFrom::Number, multiplier: 1, align: false, post_offset: 0 };
+    let mut field = plain(count, at, names)?;
+    let mut jump =
+        ByteJump { number: field, from: JumpFrom::Number, multiplier: 1, align: false, post_offset: Amount::Fixed(0) };
     options(&mut field, rest, |name, argument| {
         match name {
             "multiplier" => jump.multiplier = value(argument.unwrap_or_default())?,
-            "post_offset" => {
-                let text = argument.unwrap_or_default();
-                jump.post_offset = number(text).map_err(|message| variable(text, message))?;
-            }
+            "post_offset" => jump.post_offset = names.position(argument.unwrap_or_default())?,
             "align" => jump.align = true,
             "from_beginning" => jump.from = JumpFrom::Beginning,
             "from_end" => jump.from = JumpFrom::End,
@@ -243,4 +387,64 @@ pub fn byte_jump(text: &str) -> Result<ByteJump, Wrong> {
     })?;
     jump.number = field;
     Ok(jump)
+}
+
+/// The value of `byte_extract`: `COUNT,OFFSET,NAME[,option…]`.
+pub fn byte_extract(text: &str, names: &mut Names) -> Result<ByteExtract, Wrong> {
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [count, at, name, rest @ ..] = words.as_slice() else {
+        return Err(Wrong::Value("write byte_extract:COUNT,OFFSET,NAME".to_owned()));
+    };
+    let mut number = plain(count, at, names)?;
+    let (mut multiplier, mut align) = (1, 1);
+    options(&mut number, rest, |name, argument| {
+        match name {
+            "multiplier" => multiplier = value(argument.unwrap_or_default())?,
+            "align" => {
+                align = value(argument.unwrap_or_default())?;
+                if !matches!(align, 2 | 4) {
+                    return Err(Wrong::Value("align is 2 or 4".to_owned()));
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    Ok(ByteExtract { number, multiplier, align, to: names.set(name)? })
+}
+
+/// The value of `byte_math`: `bytes N, offset N, oper O, rvalue N, result NAME[, option…]`.
+pub fn byte_math(text: &str, names: &mut Names) -> Result<ByteMath, Wrong> {
+    let (mut count, mut at, mut operator, mut right, mut result) = (None, None, None, None, None);
+    let mut rest = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        let (name, argument) = part.split_once(char::is_whitespace).map_or((part, ""), |(a, b)| (a, b.trim()));
+        match name {
+            "bytes" => count = Some(argument),
+            "offset" => at = Some(argument),
+            "rvalue" => right = Some(names.amount(argument, value)?),
+            "result" => result = Some(argument),
+            "endian" => rest.push(argument),
+            "string" => rest.extend(["string", argument]),
+            "oper" => {
+                operator = Some(match argument {
+                    "+" => Operator::Add,
+                    "-" => Operator::Subtract,
+                    "*" => Operator::Multiply,
+                    "/" => Operator::Divide,
+                    "<<" => Operator::Left,
+                    ">>" => Operator::Right,
+                    other => return Err(Wrong::Value(format!("`{other}` is none of + - * / << >>"))),
+                });
+            }
+            _ => rest.push(part),
+        }
+    }
+    let (Some(count), Some(at), Some(operator), Some(right), Some(result)) = (count, at, operator, right, result)
+    else {
+        return Err(Wrong::Value("write byte_math:bytes 2, offset 0, oper +, rvalue 1, result NAME".to_owned()));
+    };
+    let mut number = plain(count, at, names)?;
+    options(&mut number, &rest, |_, _| Ok(false))?;
+    Ok(ByteMath { number, operator, right, to: names.set(result)? })
 }

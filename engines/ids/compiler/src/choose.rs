@@ -1,7 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the filter looks for: the keys that a rule may have, best first.
+//! Chooses the strings of the filter: the keys that a rule may have, best first.
 
-use crate::rule::{Content, Key, Rule, Step};
+use penstock_app::{Field, Protocol};
+
+use crate::rule::{Content, Group, Key, Rule, Step, Transform};
 
 /// Text that most connections carry. A key that stands in it would be found all the time.
 const COMMON: &str = "get / http/1.1\r\nhost: www..com\r\npost /index.html http/1.0\r\nuser-agent: mozilla/5.0 (windows nt 10.0; win64; x64) applewebkit/537.36 \
@@ -45,24 +47,229 @@ fn ranked(mut keys: Vec<(u32, Key)>) -> Vec<Key> {
     keys.into_iter().map(|(_, key)| key).collect()
 }
 
-/// Keys of a rule, best first: each occurs in every payload or stream that the rule matches. The part that a rule names with
-/// `fast_pattern` comes before all else.
-#[must_use]
-pub fn keys(rule: &Rule) -> Vec<Key> {
-    let positive = |step: &Step| match step {
-        Step::Content(content) if !content.negated => Some(content.bytes.clone()),
+/// A content that must be there.
+fn positive(step: &Step) -> Option<&Content> {
+    match step {
+        Step::Content(content) if !content.negated => Some(content),
         _ => None,
-    };
-    let named = rule.named.as_ref().and_then(|(step, part)| match rule.steps.get(*step) {
-        Some(Step::Content(Content { bytes, .. })) => bytes.get(part.clone()),
-        _ => None,
-    });
-    let mut all = named.map_or_else(Vec::new, |bytes| ranked(windows(bytes)));
-    let rest = rule.steps.iter().filter_map(positive).flat_map(|bytes| windows(&bytes)).collect();
+    }
+}
+
+/// All keys of these windows, best first, those of a part that the rule names before all others.
+fn all(named: Vec<(u32, Key)>, rest: Vec<(u32, Key)>) -> Vec<Key> {
+    let mut all = ranked(named);
     all.extend(ranked(rest));
     // Tails are places of last resort.
     let tails: Vec<Key> =
         all.iter().filter_map(|key| Key::of(key.bytes().get(key.bytes().len().checked_sub(4)?..)?)).collect();
     all.extend(tails);
     all
+}
+
+/// Keys of a rule about payload or streams, best first: each occurs in every payload or stream that the rule matches.
+/// The part that a rule names with `fast_pattern` comes before all else.
+#[must_use]
+pub fn keys(rule: &Rule) -> Vec<Key> {
+    let named = rule.named.as_ref().filter(|named| named.group.is_none()).and_then(|named| {
+        let content = positive(rule.steps.get(named.step)?)?;
+        content.bytes.get(named.part.clone())
+    });
+    let rest = rule.steps.iter().filter_map(positive).flat_map(|content| windows(&content.bytes)).collect();
+    all(named.map_or_else(Vec::new, windows), rest)
+}
+
+/// The parts of contents of messages that stand in the fields themselves, before any transform, in whatever case: each
+/// with its field, and whether the rule names it for the filter.
+fn parts(rule: &Rule) -> Vec<(Field, &[u8], bool)> {
+    let mut parts = Vec::new();
+    let Some(messages) = &rule.messages else { return parts };
+    for (number, Group { field, transforms, steps }) in messages.groups.iter().enumerate() {
+        let keeps = |transform: &Transform| transform.keeps_strings() || *transform == Transform::DotPrefix;
+        if !transforms.iter().all(keeps) {
+            continue;
+        }
+        // A dot in front is not in the field.
+        let dotted = transforms.contains(&Transform::DotPrefix);
+        let own = |bytes: &'_ [u8]| usize::from(dotted && bytes.first() == Some(&b'.'));
+        for (at, step) in steps.iter().enumerate() {
+            let Some(content) = positive(step) else { continue };
+            let named = rule.named.as_ref().filter(|named| named.group == Some(number) && named.step == at);
+            if let Some(part) = named.and_then(|named| content.bytes.get(named.part.clone())) {
+                parts.push((*field, &part[own(part)..], true));
+            }
+            parts.push((*field, &content.bytes[own(&content.bytes)..], false));
+        }
+    }
+    parts
+}
+
+/// Keys of a rule about messages, best first: each occurs in one of the fields that the rule asks about.
+#[must_use]
+pub fn message_keys(rule: &Rule) -> Vec<Key> {
+    let parts = parts(rule);
+    let of = |wanted: bool| {
+        parts.iter().filter(|(.., named)| *named == wanted).flat_map(|(_, bytes, _)| windows(bytes)).collect()
+    };
+    all(of(true), of(false))
+}
+
+/// How a string of a message stands in the bytes of its stream or datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// As it is.
+    Raw,
+    /// Parts of it do; or bytes that stand before all such messages.
+    Transformable,
+    /// Perhaps nowhere: the host looks at every frame.
+    HostOnly,
+}
+
+/// The card's search for a rule about messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnCard {
+    /// One of these keys is looked for, the first one that has a place; none: the guards are enough.
+    pub keys: Vec<Key>,
+    /// The card also searches for all of these.
+    pub guards: Vec<Key>,
+}
+
+/// Names of headers that say that a body is not sent as it is; the parser takes no other.
+const ENCODED: [&[u8]; 2] = [b"nt-encod", b"er-encod"];
+/// Bytes that every HTTP direction has before its first message is complete: a version, or a method that the parser
+/// knows.
+const HTTP: [&str; 21] = [
+    "http/",
+    "get",
+    "post",
+    "head",
+    "put",
+    "delete",
+    "options",
+    "trace",
+    "connect",
+    "patch",
+    "propfind",
+    "proppatch",
+    "mkcol",
+    "copy",
+    "move",
+    "lock",
+    "unlock",
+    "report",
+    "search",
+    "subscribe",
+    "m-search",
+];
+/// Headers of TLS records of a handshake: the parser takes no other version.
+const TLS: [&[u8]; 5] = [&[22, 3, 0], &[22, 3, 1], &[22, 3, 2], &[22, 3, 3], &[22, 3, 4]];
+
+/// Bytes that split the strings of a field: the pieces between them stand in the stream as they are. None: no piece
+/// need.
+fn splits(field: Field) -> Option<(&'static [u8], bool)> {
+    Some(match field {
+        Field::Line
+        | Field::Method
+        | Field::UriRaw
+        | Field::Version
+        | Field::StatusCode
+        | Field::StatusMessage
+        | Field::HeadersRaw => (b"", false),
+        // Lines may be folded, and values of several headers are joined.
+        Field::Headers | Field::HeaderNames | Field::Header | Field::Start => (b" \t\r\n:,", false),
+        Field::UserAgent
+        | Field::Host
+        | Field::HostRaw
+        | Field::Accept
+        | Field::AcceptEncoding
+        | Field::AcceptLanguage
+        | Field::Referer
+        | Field::Connection
+        | Field::ContentType
+        | Field::ContentLength
+        | Field::Cookie
+        | Field::Server
+        | Field::Location => (b" \t,", false),
+        Field::Body => (b"", true),
+        // Labels have lengths between them.
+        Field::Query | Field::QuestionName | Field::AnswerName => (b".", false),
+        _ => return None,
+    })
+}
+
+/// Bytes of the filter's keys that stand for `http`: each method with what follows it.
+fn http_guards() -> Vec<Key> {
+    let with = |word: &&str| -> Vec<String> {
+        if word.ends_with('/') { vec![(*word).to_owned()] } else { vec![format!("{word} "), format!("{word}\t")] }
+    };
+    let tail = |text: String| Key::of(&text.as_bytes()[text.len().saturating_sub(*Key::LENGTHS.end())..]);
+    HTTP.iter().flat_map(with).filter_map(tail).collect()
+}
+
+/// The card's search for a rule about messages. None: no string announces such a message.
+#[must_use]
+pub fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
+    let Some(messages) = &rule.messages else { return (Class::HostOnly, None) };
+    let fixed = |keys: &[&[u8]]| keys.iter().filter_map(|key| Key::of(key)).collect::<Vec<_>>();
+    let mut best: Option<(bool, u32, Field, Vec<(u32, Key)>)> = None;
+    for (field, bytes, named) in parts(rule) {
+        let Some((split, _)) = splits(field) else { continue };
+        let pieces = bytes.split(|byte| split.contains(byte));
+        let windows: Vec<(u32, Key)> = pieces.flat_map(windows).collect();
+        let Some(score) = windows.iter().map(|(score, _)| *score).max() else { continue };
+        if best.as_ref().is_none_or(|(known, most, ..)| (named, score) > (*known, *most)) {
+            best = Some((named, score, field, windows));
+        }
+    }
+    if let Some((_, _, field, windows)) = best {
+        let (split, encoded) = splits(field).unwrap_or_default();
+        let guards = if encoded { fixed(&ENCODED) } else { Vec::new() };
+        let class = if split.is_empty() && !encoded { Class::Raw } else { Class::Transformable };
+        return (class, Some(OnCard { keys: all(Vec::new(), windows), guards }));
+    }
+    let guards = match messages.protocol {
+        Protocol::Http => http_guards(),
+        Protocol::Tls => fixed(&TLS),
+        Protocol::Dns => return (Class::HostOnly, None),
+    };
+    (Class::Transformable, Some(OnCard { keys: Vec::new(), guards }))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::set::{Options, RuleFile, Ruleset};
+
+    #[test]
+    fn strings_of_messages_have_classes() {
+        let class = |protocol: &str, options: &str| {
+            let text = format!("alert {protocol} any any -> any any ({options} sid:1;)");
+            let set = Ruleset::read(&[RuleFile { name: "r".into(), text }], &Options::default()).unwrap();
+            let (class, card) = on_card(&set.rules[0]);
+            let text = |key: &Key| String::from_utf8_lossy(key.bytes()).into_owned();
+            let first = card.as_ref().map(|card| card.keys.first().map(text));
+            (class, first, card.map_or(0, |card| card.guards.len()))
+        };
+        let key = |text: &str| Some(Some(text.to_owned()));
+        assert_eq!(class("http", "http.uri.raw; content:\"/Evil%2e\";"), (Class::Raw, key("/evil%2e"), 0));
+        // A piece of a value without white space, where lines fold; a label; a body that may be encoded.
+        assert_eq!(class("http", "http.user_agent; content:\"a bad-bot\";"), (Class::Transformable, key("bad-bot"), 0));
+        assert_eq!(class("http", "http.header; content:\"X-Y: Zebra\";"), (Class::Transformable, key("zebra"), 0));
+        assert_eq!(
+            class("dns", "dns.query; dotprefix; content:\".evil.com\";"),
+            (Class::Transformable, key("evil"), 0)
+        );
+        assert_eq!(
+            class("http", "http.request_body; content:\"shellcode\";"),
+            (Class::Transformable, key("shellcod"), 2)
+        );
+        // Nothing of a decoded URI need be in the stream: all directions of the protocol go to the host.
+        assert_eq!(class("http", "http.uri; content:\"/evil\";"), (Class::Transformable, Some(None), 41));
+        assert_eq!(class("tls", "tls.sni; content:\"evil\";"), (Class::Transformable, Some(None), 5));
+        assert_eq!(class("dns", "dns.query; content:\"a.b\";"), (Class::HostOnly, None, 0));
+        assert_eq!(
+            class("http", "http.user_agent; to_md5; content:\"|00 01 02 03|\";"),
+            (Class::Transformable, Some(None), 41)
+        );
+    }
 }

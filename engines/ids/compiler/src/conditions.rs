@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Conditions that remember: `flowbits`, `threshold` and `detection_filter`.
+//! Conditions that remember: `flowbits`, `flowint`, `xbits`, `threshold` and `detection_filter`; and `stream_size`.
 
 use std::sync::Arc;
 
 use crate::byte_ops::Wrong;
-use crate::numbers::number;
+use crate::numbers::{number, within};
+use crate::rule::Within;
 
-/// What a rule does with the bits of a flow, or asks of them.
+/// A rule's operations on the bits of a flow, and its conditions on them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlowBit {
     /// Sets the bit when the rule matches.
@@ -56,6 +57,204 @@ pub fn flowbits(text: &str) -> Result<Option<FlowBit>, String> {
     }))
 }
 
+/// A rule's operations on a counter of the flow, and its conditions on it: `flowint`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FlowCount {
+    /// Sets the counter when the rule matches.
+    Set(Arc<str>, u32),
+    /// Adds to it when the rule matches; a counter that was not set is 0.
+    Add(Arc<str>, u32),
+    /// Subtracts from it when the rule matches, down to 0.
+    Subtract(Arc<str>, u32),
+    /// It is set and its value is in this range.
+    Is(Arc<str>, Within),
+    /// It is set, or is not.
+    IsSet(Arc<str>, bool),
+}
+
+impl FlowCount {
+    /// Whether it asks something.
+    #[must_use]
+    pub fn is_test(&self) -> bool {
+        matches!(self, Self::Is(..) | Self::IsSet(..))
+    }
+}
+
+/// The value of `flowint`: `NAME,OPERATOR[,NUMBER]`.
+///
+/// # Errors
+/// A sentence, or something that is not supported.
+pub fn flowint(text: &str) -> Result<FlowCount, Wrong> {
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    let (name, operator, value) = match words[..] {
+        [name, operator] if !name.is_empty() => (name, operator, ""),
+        [name, operator, value] if !name.is_empty() => (name, operator, value),
+        _ => return Err(Wrong::Value("write flowint:NAME,OPERATOR,NUMBER".to_owned())),
+    };
+    if value.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return Err(Wrong::Unsupported("a counter in place of the number is not supported".to_owned()));
+    }
+    let name = Arc::from(name);
+    let is = |sign: &str| Ok(within(&format!("{sign}{}", number::<u32>(value)?), u32::MAX)?);
+    Ok(match operator {
+        "isset" => FlowCount::IsSet(name, true),
+        "notset" | "isnotset" => FlowCount::IsSet(name, false),
+        "=" => FlowCount::Set(name, number(value)?),
+        "+" => FlowCount::Add(name, number(value)?),
+        "-" => FlowCount::Subtract(name, number(value)?),
+        "==" => FlowCount::Is(name, is("")?),
+        "!=" => FlowCount::Is(name, is("!")?),
+        "<" | ">" | "<=" | ">=" => FlowCount::Is(
+            name,
+            is(operator).map_err(|_: Wrong| Wrong::Value(format!("no number is {operator} {value}")))?,
+        ),
+        other => return Err(Wrong::Value(format!("`{other}` is none of isset notset = + - == != < > <= >="))),
+    })
+}
+
+/// Addresses that a bit of `xbits` or `hostbits` belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HostTrack {
+    /// The source of the packet.
+    Source,
+    /// Its destination.
+    Destination,
+    /// Both, in either order.
+    Pair,
+}
+
+/// A rule's operation on such a bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostBitDo {
+    /// Sets it when the rule matches.
+    Set,
+    /// Clears it.
+    Unset,
+    /// Inverts it.
+    Toggle,
+    /// It is set.
+    IsSet,
+    /// It is not set.
+    IsNotSet,
+}
+
+/// A bit of an address or of a pair of addresses: `xbits`, `hostbits`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostBit {
+    /// The operation.
+    pub what: HostBitDo,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Whose bit it is.
+    pub track: HostTrack,
+    /// Seconds after which a bit that is set is no longer set.
+    pub expire: u32,
+}
+
+impl HostBit {
+    /// Whether it asks something.
+    #[must_use]
+    pub fn is_test(&self) -> bool {
+        matches!(self.what, HostBitDo::IsSet | HostBitDo::IsNotSet)
+    }
+}
+
+/// Seconds for which `xbits` are set if a rule does not say it.
+const EXPIRE: u32 = 30;
+
+/// The value of `xbits`: `set,NAME,track ip_src[,expire 60]`.
+///
+/// # Errors
+/// A sentence, or something that is not supported.
+pub fn xbits(text: &str) -> Result<HostBit, Wrong> {
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [what, name, track, rest @ ..] = &words[..] else {
+        return Err(Wrong::Value("write xbits:set,NAME,track ip_src,expire 60".to_owned()));
+    };
+    let what = match *what {
+        "set" => HostBitDo::Set,
+        "unset" => HostBitDo::Unset,
+        "toggle" => HostBitDo::Toggle,
+        "isset" => HostBitDo::IsSet,
+        "isnotset" => HostBitDo::IsNotSet,
+        other => return Err(Wrong::Value(format!("`{other}` is none of set, unset, toggle, isset, isnotset"))),
+    };
+    let track = match track.split_whitespace().collect::<Vec<_>>()[..] {
+        ["track", "ip_src"] => HostTrack::Source,
+        ["track", "ip_dst"] => HostTrack::Destination,
+        ["track", "ip_pair"] => HostTrack::Pair,
+        _ => return Err(Wrong::Unsupported(format!("`{track}` is not supported: ip_src, ip_dst and ip_pair are"))),
+    };
+    let mut expire = EXPIRE;
+    for word in rest {
+        let seconds = word.strip_prefix("expire").map(str::trim);
+        expire = number(seconds.ok_or_else(|| Wrong::Value(format!("there is no `{word}`")))?)?;
+    }
+    if name.is_empty() || expire == 0 {
+        return Err(Wrong::Value("a bit has a name, and expires after a second or more".to_owned()));
+    }
+    Ok(HostBit { what, name: Arc::from(*name), track, expire })
+}
+
+/// Whose bytes `stream_size` counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamOf {
+    /// Those of the server.
+    Server,
+    /// Those of the client.
+    Client,
+    /// Those of each: both numbers are in the range.
+    Both,
+    /// One of the numbers is in the range.
+    Either,
+}
+
+/// `stream_size`: bytes of payload that came in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamSize {
+    /// Whose bytes count.
+    pub of: StreamOf,
+    /// How many there are.
+    pub bytes: Within,
+}
+
+impl StreamSize {
+    /// Whether it holds for so many bytes of the client and of the server.
+    #[must_use]
+    pub fn holds(&self, [client, server]: [u64; 2]) -> bool {
+        let holds = |bytes: u64| self.bytes.holds(u32::try_from(bytes).unwrap_or(u32::MAX));
+        match self.of {
+            StreamOf::Server => holds(server),
+            StreamOf::Client => holds(client),
+            StreamOf::Both => holds(client) && holds(server),
+            StreamOf::Either => holds(client) || holds(server),
+        }
+    }
+}
+
+/// The value of `stream_size`: `server,>,100`.
+///
+/// # Errors
+/// A sentence.
+pub fn stream_size(text: &str) -> Result<StreamSize, String> {
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [of, operator, value] = words[..] else { return Err("write stream_size:server,>,100".to_owned()) };
+    let of = match of {
+        "server" => StreamOf::Server,
+        "client" => StreamOf::Client,
+        "both" => StreamOf::Both,
+        "either" => StreamOf::Either,
+        other => return Err(format!("`{other}` is none of server, client, both, either")),
+    };
+    let sign = match operator {
+        "=" | "==" => "",
+        "!=" => "!",
+        "<" | ">" | "<=" | ">=" => operator,
+        other => return Err(format!("`{other}` is none of < > <= >= = !=")),
+    };
+    Ok(StreamSize { of, bytes: within(&format!("{sign}{value}"), u32::MAX)? })
+}
+
 /// When a rule that matches often reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThresholdKind {
@@ -69,7 +268,7 @@ pub enum ThresholdKind {
     Filter,
 }
 
-/// What matches are counted by.
+/// The key by which matches are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Track {
     /// Source address.
@@ -87,7 +286,7 @@ pub enum Track {
 pub struct Threshold {
     /// When the rule reports.
     pub kind: ThresholdKind,
-    /// What matches are counted by.
+    /// The key by which matches are counted.
     pub track: Track,
     /// Matches.
     pub count: u32,

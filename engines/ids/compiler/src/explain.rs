@@ -3,11 +3,13 @@
 
 use std::fmt;
 
+use crate::buffers;
+use crate::choose::Class;
 use crate::filter::{BITMAPS, WAYS};
 use crate::program::{Found, Program, tell};
 use crate::rule::{Key, Protocol, Rule, Step};
 
-/// What the filter takes, and what it lets through.
+/// The filter's resources, and its selectivity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     /// Rules.
@@ -22,6 +24,8 @@ pub struct Cost {
     pub short_keys: usize,
     /// Places of the exact table.
     pub places: usize,
+    /// Rules about messages whose string for the filter is raw, transformable, for the host alone.
+    pub classes: [usize; 3],
     /// Share of offsets in random data that go from the bitmaps to the exact table, by long and by short keys.
     pub random_hits: [f64; 2],
 }
@@ -57,10 +61,10 @@ pub fn key_text(key: &Key) -> String {
 }
 
 impl Program {
-    /// What the filter takes, and what it lets through.
+    /// The filter's resources, and its selectivity.
     #[must_use]
     pub fn cost(&self) -> Cost {
-        let filtered = self.found.iter().filter(|found| matches!(found, Found::Key(..))).count();
+        let filtered = self.found.iter().filter(|found| !matches!(found, Found::Always(_))).count();
         let entries = self.filter.exact.iter().filter(|entry| entry.length > 0);
         let long_keys = entries.clone().filter(|entry| entry.length == 8).count();
         let share = |map: usize, bit: u8| {
@@ -74,6 +78,8 @@ impl Program {
             long_keys,
             short_keys: entries.count() - long_keys,
             places: WAYS << self.filter.log,
+            classes: [Class::Raw, Class::Transformable, Class::HostOnly]
+                .map(|class| self.classes.iter().filter(|known| **known == Some(class)).count()),
             random_hits: [share(0, 1) * share(1, 1) * share(2, 1), share(0, 2) * share(1, 2)],
         }
     }
@@ -89,13 +95,34 @@ impl Program {
         let rule = &self.set.rules[number];
         let found = match &self.found[number] {
             Found::Key(key, id) => format!("the filter looks for \"{}\" (key {id})", key_text(key)),
+            Found::Guards(protocol) => {
+                format!(
+                    "the host follows every direction in which the filter finds the beginning of {}",
+                    protocol.name()
+                )
+            }
             Found::Always(why) => format!("the host looks at every frame of its classes: {why}"),
         };
-        format!("{}: {}:{}: {} {}; {found}", self.set.place(rule), rule.gid, rule.sid, rule.action.name(), about(rule))
+        let class = match self.classes.get(number).copied().flatten() {
+            Some(class) => format!(" ({})", class_name(class)),
+            None => String::new(),
+        };
+        let (place, action) = (self.set.place(rule), rule.action.name());
+        format!("{place}: {}:{}: {action} {}; {found}{class}", rule.gid, rule.sid, about(rule))
     }
 }
 
-/// What a rule looks at.
+/// Name of a class.
+#[must_use]
+pub fn class_name(class: Class) -> &'static str {
+    match class {
+        Class::Raw => "raw",
+        Class::Transformable => "transformable",
+        Class::HostOnly => "host-only",
+    }
+}
+
+/// The data that a rule inspects.
 fn about(rule: &Rule) -> String {
     let protocol = match rule.protocol {
         Protocol::Ip => "ip",
@@ -103,8 +130,10 @@ fn about(rule: &Rule) -> String {
         Protocol::Udp => "udp",
         Protocol::Icmp => "icmp",
     };
-    let contents = rule.steps.iter().filter(|step| matches!(step, Step::Content(_))).count();
-    let expressions = rule.steps.iter().filter(|step| matches!(step, Step::Pcre(_))).count();
+    let groups = rule.messages.iter().flat_map(|messages| &messages.groups);
+    let steps = || rule.steps.iter().chain(groups.clone().flat_map(|group| &group.steps));
+    let contents = steps().filter(|step| matches!(step, Step::Content(_))).count();
+    let expressions = steps().filter(|step| matches!(step, Step::Pcre(_))).count();
     let wheres = match (rule.looks.packets, rule.looks.stream) {
         (true, true) => "packets and streams",
         (false, true) => "streams",
@@ -115,13 +144,26 @@ fn about(rule: &Rule) -> String {
         1 => format!(", 1 {noun}"),
         number => format!(", {number} {noun}s"),
     };
+    if let Some(messages) = &rule.messages {
+        let fields: Vec<&str> = messages.groups.iter().map(|group| buffers::name(group.field)).collect();
+        let of = if fields.is_empty() { String::new() } else { format!(" ({})", fields.join(", ")) };
+        let (name, contents) = (messages.protocol.name(), count(contents, "content"));
+        return format!("messages of {name}{of}{contents}{}", count(expressions, "pcre"));
+    }
     format!("{protocol} in {wheres}{}{}", count(contents, "content"), count(expressions, "pcre"))
 }
 
 impl fmt::Display for Cost {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rules, filtered, skipped, long_keys, short_keys, places, random_hits: [long, short] } = self;
+        let Self { rules, filtered, skipped, long_keys, short_keys, places, classes, random_hits: [long, short] } =
+            self;
         writeln!(to, "{rules} rules, {skipped} left out; the filter finds the candidates of {filtered}")?;
+        if let [raw, transformable, host @ ..] = classes
+            && classes.iter().sum::<usize>() > 0
+        {
+            let [host] = host;
+            writeln!(to, "strings of messages: {raw} raw, {transformable} transformable, {host} host-only")?;
+        }
         writeln!(
             to,
             "{} keys ({long_keys} of 8 bytes, {short_keys} shorter) in {places} places",

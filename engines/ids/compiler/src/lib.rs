@@ -11,6 +11,7 @@
 //! # Ok::<(), penstock_ids_compiler::Faults>(())
 //! ```
 
+pub mod buffers;
 mod byte_ops;
 mod choose;
 mod classes;
@@ -26,9 +27,11 @@ mod ranges;
 pub mod rule;
 mod set;
 mod text;
+mod transforms;
 
+pub use choose::Class;
 pub use ends::{Addresses, Variables};
-pub use explain::{Cost, key_text};
+pub use explain::{Cost, class_name, key_text};
 pub use faults::{Fault, Faults};
 pub use filter::Filter;
 pub use program::{Found, Program, tell};

@@ -1,13 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From the text of a rule to a [`Rule`].
 
-use crate::byte_ops::{self, Wrong};
+use penstock_app::{Field, Protocol as AppProtocol};
+
+use crate::buffers::{self, Group, Layer, Messages};
+use crate::byte_ops::{self, Amount, Names, Wrong};
 use crate::classes;
-use crate::conditions::{self, FlowBit, Threshold};
+use crate::conditions::{self, FlowBit, FlowCount, HostBit, Threshold};
 use crate::ends::{self, Variables};
 use crate::numbers::{flags, number, within};
-use crate::rule::{Action, Check, Content, FlowTest, Looks, Pcre, Place, Protocol, Rule, Step};
+use crate::rule::{Action, Check, Content, FlowTest, Looks, Named, Pcre, Place, PlaceVariables, Protocol, Rule, Step};
 use crate::text::{self, Split};
+use crate::transforms::Transform;
 
 /// Why a rule is not loaded.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,7 +34,7 @@ impl From<&str> for Refusal {
     }
 }
 
-/// What is wrong with the value of a keyword.
+/// A fault in the value of a keyword.
 fn refused(keyword: &str, wrong: Wrong) -> Refusal {
     match wrong {
         Wrong::Value(message) => Refusal::Wrong(format!("{keyword}: {message}")),
@@ -47,14 +51,16 @@ const MOST_BYTES: u32 = 65_535;
 /// Steps that PCRE2 may take for one search, in its own unit; a search that needs more counts as limited.
 const PCRE_LIMITS: &str = "(*LIMIT_MATCH=100000)(*LIMIT_DEPTH=10000)(*LIMIT_HEAP=4096)";
 
-/// What the modifiers behind a content say of it.
+/// The modifiers of a content.
 #[derive(Default)]
 struct Modifiers {
-    offset: Option<u32>,
-    depth: Option<u32>,
-    distance: Option<i32>,
-    within: Option<u32>,
+    offset: Option<Amount<i64>>,
+    depth: Option<Amount<i64>>,
+    distance: Option<Amount<i64>>,
+    within: Option<Amount<i64>>,
     starts: bool,
+    /// Index of the group that a modifier behind the content names.
+    group: Option<usize>,
     fast: Option<Option<(usize, usize)>>,
 }
 
@@ -64,7 +70,7 @@ struct Open {
     modifiers: Modifiers,
 }
 
-/// What options have said.
+/// The options read so far.
 #[derive(Default)]
 struct Options {
     message: Option<String>,
@@ -82,9 +88,27 @@ struct Options {
     checks: Vec<Check>,
     steps: Vec<Step>,
     open: Option<Open>,
-    /// A content has an offset, a depth or an end.
+    /// A content of the payload or stream has an offset, a depth or an end.
     placed: bool,
-    named: Option<(usize, std::ops::Range<usize>)>,
+    named: Option<Named>,
+    counts: Vec<FlowCount>,
+    host_bits: Vec<HostBit>,
+    layers: Vec<Layer>,
+    groups: Vec<Group>,
+    /// The buffer that keywords are about; None: payload or stream.
+    buffer: Option<Buffer>,
+    /// Direction of the messages, and the keyword that says so.
+    way: Option<(bool, String)>,
+    names: Names,
+}
+
+/// The buffer that was named last.
+struct Buffer {
+    keyword: String,
+    field: Field,
+    transforms: Vec<Transform>,
+    /// Its group, once it has a condition.
+    group: Option<usize>,
 }
 
 /// Reads a rule that begins in this line of this file.
@@ -101,7 +125,12 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
         "reject" | "rejectsrc" | "rejectdst" | "rejectboth" => Action::Reject,
         other => return Err(format!("`{other}` is no action: alert, drop, reject or pass").into()),
     };
+    let mut read = Options::default();
+    let layer = buffers::protocol(protocol);
+    read.layers.extend(layer.map(|protocol| Layer { protocol, negated: false }));
     let (protocol, given) = match protocol {
+        _ if layer == Some(AppProtocol::Dns) => (Protocol::Ip, None),
+        _ if layer.is_some() => (Protocol::Tcp, None),
         "ip" => (Protocol::Ip, None),
         "tcp" => (Protocol::Tcp, None),
         "tcp-pkt" => (Protocol::Tcp, Some(false)),
@@ -110,8 +139,8 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
         "icmp" => (Protocol::Icmp, None),
         other => {
             let message = format!(
-                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp or icmp, with contents \
-                 as they are in the raw bytes"
+                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp, icmp, http, dns or tls, \
+                 with contents as they are in the raw bytes"
             );
             return Err(unsupported(other, message));
         }
@@ -127,12 +156,19 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
     if exchange {
         std::mem::swap(&mut from, &mut to);
     }
-    let mut read = Options::default();
     for (keyword, value) in options {
         read.option(keyword, value)?;
     }
     read.close()?;
-    let looks = read.looks(protocol, given)?;
+    read.leave_buffer()?;
+    let messages = read.messages(protocol)?;
+    let looks = match &messages {
+        Some(_) if given == Some(false) || read.only_stream == Some(false) => {
+            return Err("a rule about messages looks at streams: write it without tcp-pkt and no_stream".into());
+        }
+        Some(_) => Looks { packets: false, stream: false },
+        None => read.looks(protocol, given)?,
+    };
     let (category, class_priority) = read.class.as_deref().map_or(("", classes::PRIORITY), classes::class);
     Ok(Rule {
         action,
@@ -156,6 +192,10 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
         looks,
         checks: read.checks,
         steps: read.steps,
+        layers: read.layers,
+        messages,
+        counts: read.counts,
+        host_bits: read.host_bits,
         named: read.named,
         line,
         file,
@@ -186,29 +226,108 @@ impl Options {
                 let (negated, inner) = text::quoted(needed()?)?;
                 let bytes = text::bytes(inner)?;
                 let place = Place::Absolute { offset: 0, end: None };
-                let content = Content { bytes, nocase: false, negated, place, at_end: false };
+                let content = Content { bytes, nocase: false, negated, place, at_end: false, variables: None };
+                self.names.group = self.current();
                 self.open = Some(Open { content, modifiers: Modifiers::default() });
             }
             "nocase" | "rawbytes" | "offset" | "depth" | "distance" | "within" | "startswith" | "endswith"
             | "fast_pattern" => self.modifier(keyword, value)?,
             "pcre" => {
                 self.close()?;
-                self.steps.push(Step::Pcre(pcre(needed()?)?));
+                let (pcre, buffer) = pcre(needed()?)?;
+                match buffer {
+                    Some((field, way)) => {
+                        self.go(way, "pcre")?;
+                        let group = self.group(field, &[]);
+                        self.groups[group].steps.push(Step::Pcre(pcre));
+                    }
+                    None => self.push(Step::Pcre(pcre)),
+                }
             }
-            "isdataat" => {
+            "isdataat" | "byte_test" | "byte_jump" | "byte_extract" | "byte_math" => {
                 self.close()?;
-                self.steps.push(data_at(needed()?)?);
+                self.names.group = self.current();
+                let (value, names) = (needed()?, &mut self.names);
+                let step = match keyword {
+                    "isdataat" => data_at(value, names),
+                    "byte_test" => byte_ops::byte_test(value, names).map(Step::ByteTest),
+                    "byte_jump" => byte_ops::byte_jump(value, names).map(Step::ByteJump),
+                    "byte_extract" => byte_ops::byte_extract(value, names).map(Step::ByteExtract),
+                    _ => byte_ops::byte_math(value, names).map(Step::ByteMath),
+                };
+                self.push(step.map_err(|wrong| refused(keyword, wrong))?);
             }
-            "byte_test" => {
+            "bsize" => {
                 self.close()?;
-                let test = byte_ops::byte_test(needed()?).map_err(|wrong| refused(keyword, wrong))?;
-                self.steps.push(Step::ByteTest(test));
+                if self.buffer.is_none() {
+                    return Err("bsize is about a buffer: write it behind one, for example http.uri".into());
+                }
+                self.push(Step::Size(within(needed()?, u32::MAX)?));
             }
-            "byte_jump" => {
+            "urilen" => {
+                let (size, form) =
+                    needed()?.split_once(',').map_or((needed()?, "norm"), |(size, form)| (size, form.trim()));
+                let field = match form {
+                    "norm" => Field::Uri,
+                    "raw" => Field::UriRaw,
+                    other => return Err(format!("urilen counts the URI as `norm` or `raw`, not `{other}`").into()),
+                };
+                self.ask(field, Some(true), keyword, Step::Size(within(size, u32::MAX)?))?;
+            }
+            "dns.opcode" => self.ask(Field::Opcode, None, keyword, Step::Value(within(needed()?, 15)?))?,
+            "dns.rcode" => self.ask(Field::ResponseCode, Some(false), keyword, Step::Value(within(needed()?, 15)?))?,
+            "dns.rrtype" => self.ask(Field::RecordType, None, keyword, Step::Value(within(needed()?, 65_535)?))?,
+            "tls.version" | "ssl_version" => {
+                let version = needed()?.trim_matches('"').to_ascii_lowercase();
+                let version = version.strip_prefix("tls").unwrap_or(&version);
+                self.ask(Field::TlsVersion, None, keyword, whole(version, false))?;
+            }
+            "tls.subject" | "tls.issuerdn" | "tls.fingerprint" => {
+                let (negated, text) = text::quoted(needed()?)?;
+                let field = match keyword {
+                    "tls.subject" => Field::Subject,
+                    "tls.issuerdn" => Field::Issuer,
+                    _ => Field::Fingerprint,
+                };
+                self.ask(field, Some(false), keyword, anywhere(text::bytes(text)?, negated))?;
+            }
+            "app-layer-protocol" => {
+                let value = needed()?;
+                let (negated, name) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim()));
+                let protocol = buffers::protocol(name).ok_or_else(|| {
+                    unsupported(keyword, format!("the protocol `{name}` is not supported: http, dns and tls are"))
+                })?;
+                self.layers.push(Layer { protocol, negated });
+            }
+            "pkt_data" => {
                 self.close()?;
-                let jump = byte_ops::byte_jump(needed()?).map_err(|wrong| refused(keyword, wrong))?;
-                self.steps.push(Step::ByteJump(jump));
+                self.leave_buffer()?;
             }
+            _ if buffers::sticky(keyword).is_some() => {
+                self.close()?;
+                self.leave_buffer()?;
+                if let Some((field, way)) = buffers::sticky(keyword) {
+                    self.go(way, keyword)?;
+                    self.buffer =
+                        Some(Buffer { keyword: keyword.to_owned(), field, transforms: Vec::new(), group: None });
+                }
+            }
+            _ if buffers::modifier(keyword).is_some() => {
+                if let Some((field, way)) = buffers::modifier(keyword) {
+                    self.go(way, keyword)?;
+                    let group = self.group(field, &[]);
+                    let open = self.open.as_mut().ok_or_else(|| format!("{keyword} stands behind no content"))?;
+                    open.modifiers.group = Some(group);
+                }
+            }
+            "flowint" => {
+                self.counts.push(conditions::flowint(needed()?).map_err(|wrong| refused(keyword, wrong))?);
+            }
+            "xbits" | "hostbits" if value.is_some_and(|value| value.split(',').next() == Some("noalert")) => {
+                self.silent = true;
+            }
+            "xbits" => self.host_bits.push(conditions::xbits(needed()?).map_err(|wrong| refused(keyword, wrong))?),
+            "stream_size" => self.checks.push(Check::Streams(conditions::stream_size(needed()?)?)),
             "flowbits" => match conditions::flowbits(needed()?)? {
                 Some(bit) => self.bits.push(bit),
                 None => self.silent = true,
@@ -234,12 +353,134 @@ impl Options {
                 self.checks.push(Check::Flags(test, flags, ignored));
             }
             other => {
+                if let Some(transform) = Transform::read(other, value)? {
+                    self.close()?;
+                    let buffer =
+                        self.buffer.as_mut().filter(|buffer| buffer.group.is_none()).ok_or_else(|| {
+                            format!("{other} stands between the name of a buffer and its first content")
+                        })?;
+                    buffer.transforms.push(transform);
+                    return Ok(());
+                }
                 let message =
                     format!("the keyword `{other}` is not supported: write the rule without it, or leave the rule out");
                 return Err(unsupported(other, message));
             }
         }
         Ok(())
+    }
+
+    /// The messages of the rule go this way, says a keyword.
+    fn go(&mut self, way: Option<bool>, keyword: &str) -> Result<(), Refusal> {
+        match (way, &self.way) {
+            (Some(way), Some((known, other))) if way != *known => {
+                Err(format!("{keyword} and {other} are about messages of opposite directions: make two rules of it")
+                    .into())
+            }
+            (Some(way), None) => {
+                self.way = Some((way, keyword.to_owned()));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The group of conditions on this field; of fields that come several times, a new one.
+    fn group(&mut self, field: Field, transforms: &[Transform]) -> usize {
+        let same = |group: &Group| group.field == field && group.transforms == transforms;
+        let known = self.groups.iter().position(same).filter(|_| !buffers::is_many(field));
+        known.unwrap_or_else(|| {
+            self.groups.push(Group { field, transforms: transforms.to_vec(), steps: Vec::new() });
+            self.groups.len() - 1
+        })
+    }
+
+    /// The group of the buffer that was named last.
+    fn current(&mut self) -> Option<usize> {
+        let mut buffer = self.buffer.take()?;
+        let group = buffer.group.unwrap_or_else(|| self.group(buffer.field, &buffer.transforms));
+        buffer.group = Some(group);
+        self.buffer = Some(buffer);
+        Some(group)
+    }
+
+    /// Adds a condition on the buffer that was named last, or on payload or stream.
+    fn push(&mut self, step: Step) {
+        match self.current() {
+            Some(group) => self.groups[group].steps.push(step),
+            None => self.steps.push(step),
+        }
+    }
+
+    /// Adds a condition that is a keyword of its own.
+    fn ask(&mut self, field: Field, way: Option<bool>, keyword: &str, step: Step) -> Result<(), Refusal> {
+        self.close()?;
+        self.go(way, keyword)?;
+        let group = self.group(field, &[]);
+        self.groups[group].steps.push(step);
+        Ok(())
+    }
+
+    /// Keywords are about payload or stream again.
+    fn leave_buffer(&mut self) -> Result<(), Refusal> {
+        match self.buffer.take() {
+            Some(Buffer { keyword, group: None, .. }) => {
+                Err(format!("nothing is asked of {keyword}: write a content, pcre or bsize behind it").into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The rule's conditions on messages.
+    fn messages(&mut self, protocol: Protocol) -> Result<Option<Messages>, Refusal> {
+        let layer = self.layers.iter().find(|layer| !layer.negated).map(|layer| layer.protocol);
+        let Some(first) = self.groups.first() else {
+            // A rule that names a protocol and no bytes is about all messages of it.
+            let any = self.steps.is_empty() && self.checks.is_empty();
+            let to_server = self.flow.to_server;
+            let messages = |protocol| Messages { protocol, to_server, groups: Vec::new() };
+            return Ok(layer.filter(|_| any).map(messages));
+        };
+        let app = first.field.protocol();
+        if let Some(other) = self.groups.iter().find(|group| group.field.protocol() != app) {
+            let (one, two) = (buffers::name(first.field), buffers::name(other.field));
+            return Err(format!("{one} and {two} are of different protocols: no message has both").into());
+        }
+        if layer.is_some_and(|layer| layer != app) {
+            return Err(format!("{} is not of the protocol that the rule names", buffers::name(first.field)).into());
+        }
+        let fits = match protocol {
+            Protocol::Tcp | Protocol::Ip => true,
+            Protocol::Udp => app == AppProtocol::Dns,
+            Protocol::Icmp => false,
+        };
+        if !fits {
+            return Err(format!("{} does not come in packets of this protocol", buffers::name(first.field)).into());
+        }
+        let way = self.way.as_ref().map(|(way, _)| *way);
+        if let (Some((way, keyword)), Some(asked)) = (&self.way, self.flow.to_server)
+            && *way != asked
+        {
+            return Err(format!("{keyword} is about messages of the other direction than flow says").into());
+        }
+        if self.checks.iter().any(is_of_packet) {
+            return Err(unsupported(
+                "messages",
+                "conditions on headers of packets beside buffers are not supported: leave one of the two out",
+            ));
+        }
+        let groups = std::mem::take(&mut self.groups);
+        for group in &groups {
+            for step in &group.steps {
+                if let (Field::Host, Step::Content(content)) = (group.field, step)
+                    && group.transforms.is_empty()
+                    && content.bytes.iter().any(u8::is_ascii_uppercase)
+                {
+                    return Err("http.host is in lower case: write the content so, or use http.host.raw".into());
+                }
+            }
+        }
+        Ok(Some(Messages { protocol: app, to_server: way.or(self.flow.to_server), groups }))
     }
 
     fn flow(&mut self, value: &str) -> Result<(), Refusal> {
@@ -265,20 +506,23 @@ impl Options {
         let open = self.open.as_mut().ok_or_else(|| format!("{keyword} stands behind no content"))?;
         let needed = || value.ok_or_else(|| Refusal::Wrong(format!("{keyword} has no value: write {keyword}:…;")));
         let modifiers = &mut open.modifiers;
-        // A name instead of a number is a variable of byte_extract.
-        let variable = || value.is_some_and(|value| value.starts_with(|first: char| first.is_ascii_alphabetic()));
-        if matches!(keyword, "offset" | "depth" | "distance" | "within") && variable() {
-            return Err(unsupported(
-                keyword,
-                format!("{keyword} with a variable is not supported: leave the rule out"),
-            ));
-        }
+        let names = &self.names;
+        let amount = |low: i64, high: i64| {
+            let amount = names.position(needed()?).map_err(|wrong| refused(keyword, wrong))?;
+            match amount {
+                Amount::Fixed(number) if !(low..=high).contains(&number) => {
+                    Err(Refusal::Wrong(format!("{keyword}: `{number}` is out of range")))
+                }
+                amount => Ok(Some(amount)),
+            }
+        };
+        let (unsigned, signed) = ((0, i64::from(u32::MAX)), (i64::from(i32::MIN), i64::from(i32::MAX)));
         match keyword {
             "nocase" => open.content.nocase = true,
-            "offset" => modifiers.offset = Some(number(needed()?)?),
-            "depth" => modifiers.depth = Some(number(needed()?)?),
-            "distance" => modifiers.distance = Some(number(needed()?)?),
-            "within" => modifiers.within = Some(number(needed()?)?),
+            "offset" => modifiers.offset = amount(unsigned.0, unsigned.1)?,
+            "depth" => modifiers.depth = amount(unsigned.0, unsigned.1)?,
+            "distance" => modifiers.distance = amount(signed.0, signed.1)?,
+            "within" => modifiers.within = amount(unsigned.0, unsigned.1)?,
             "startswith" => modifiers.starts = true,
             "endswith" => open.content.at_end = true,
             "fast_pattern" => {
@@ -299,30 +543,29 @@ impl Options {
     /// Ends the content that is read.
     fn close(&mut self) -> Result<(), Refusal> {
         let Some(Open { mut content, modifiers }) = self.open.take() else { return Ok(()) };
-        let Modifiers { mut offset, mut depth, distance, within, starts, fast } = modifiers;
+        let Modifiers { mut offset, mut depth, distance, within, starts, group, fast } = modifiers;
         let length = u32::try_from(content.bytes.len()).unwrap_or(u32::MAX);
         if starts {
             if offset.is_some() || depth.is_some() || distance.is_some() || within.is_some() {
                 return Err("startswith stands with none of offset, depth, distance and within".into());
             }
-            (offset, depth) = (Some(0), Some(length));
+            (offset, depth) = (Some(Amount::Fixed(0)), Some(Amount::Fixed(length.into())));
         }
         let relative = distance.is_some() || within.is_some();
         if relative && (offset.is_some() || depth.is_some()) {
             return Err("a content has either offset and depth or distance and within".into());
         }
         for (name, range) in [("depth", depth), ("within", within)] {
-            if range.is_some_and(|range| range < length) {
+            if matches!(range, Some(Amount::Fixed(range)) if range < i64::from(length)) {
                 return Err(format!("{name} is shorter than the content, which has {length} bytes").into());
             }
         }
-        self.placed |= offset.is_some() || depth.is_some() || content.at_end;
-        content.place = if relative {
-            Place::Relative { distance: distance.unwrap_or(0), within }
-        } else {
-            let offset = offset.unwrap_or(0);
-            Place::Absolute { offset, end: depth.map(|depth| offset.saturating_add(depth)) }
-        };
+        let group = group.or_else(|| self.current());
+        self.placed |= group.is_none() && (offset.is_some() || depth.is_some() || content.at_end);
+        let variables = PlaceVariables { offset, depth, distance, within };
+        content.place = variables.place(&[]);
+        let named = [offset, depth, distance, within].into_iter().flatten();
+        content.variables = named.into_iter().any(|amount| matches!(amount, Amount::Variable(_))).then_some(variables);
         if content.nocase {
             content.bytes.make_ascii_lowercase();
         }
@@ -335,10 +578,12 @@ impl Options {
                 return Err(format!("fast_pattern names bytes outside of the content, which has {length}").into());
             }
             if !content.negated {
-                self.named = Some((self.steps.len(), part));
+                let step = group.map_or(self.steps.len(), |group| self.groups[group].steps.len());
+                self.named = Some(Named { group, step, part });
             }
         }
-        self.steps.push(Step::Content(content));
+        let to = group.map_or(&mut self.steps, |group| &mut self.groups[group].steps);
+        to.push(Step::Content(content));
         Ok(())
     }
 
@@ -356,12 +601,17 @@ impl Options {
         Ok(match given.or(self.only_stream) {
             Some(true) if positive => stream,
             Some(false) => packets,
-            // Conditions on headers are about packets; so are rules that name no bytes that must be there.
-            _ if !self.checks.is_empty() || !positive => packets,
+            // Conditions on headers are about packets, and so are rules without bytes that must be there.
+            _ if self.checks.iter().any(is_of_packet) || !positive => packets,
             _ if self.placed => Looks { packets: true, stream: true },
             _ => stream,
         })
     }
+}
+
+/// Whether a condition is about one packet.
+fn is_of_packet(check: &Check) -> bool {
+    !matches!(check, Check::Streams(_))
 }
 
 /// Pairs of words, separated by commas.
@@ -373,13 +623,29 @@ fn metadata(value: &str) -> Vec<(String, String)> {
     value.split(',').map(pair).filter(|(key, _)| !key.is_empty()).collect()
 }
 
-/// The value of `pcre`: `"/EXPRESSION/FLAGS"`.
-fn pcre(value: &str) -> Result<Pcre, Refusal> {
+/// A content that may stand anywhere.
+fn anywhere(bytes: Vec<u8>, negated: bool) -> Step {
+    let place = Place::Absolute { offset: 0, end: None };
+    Step::Content(Content { bytes, nocase: false, negated, place, at_end: false, variables: None })
+}
+
+/// A content that is the whole buffer.
+fn whole(text: &str, negated: bool) -> Step {
+    let place = Place::Absolute { offset: 0, end: u32::try_from(text.len()).ok() };
+    let bytes = text.as_bytes().to_vec();
+    Step::Content(Content { bytes, nocase: false, negated, place, at_end: true, variables: None })
+}
+
+/// A field, and the direction of its messages if that is known.
+type Buffered = Option<(Field, Option<bool>)>;
+
+/// The value of `pcre`: `"/EXPRESSION/FLAGS"`, and the buffer that a flag names.
+fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
     let (negated, inner) = text::quoted(value)?;
     let inner = inner.strip_prefix('/').ok_or("pcre is \"/EXPRESSION/FLAGS\"")?;
     let (expression, letters) = inner.rsplit_once('/').ok_or("pcre is \"/EXPRESSION/FLAGS\"")?;
     let mut builder = pcre2::bytes::RegexBuilder::new();
-    let (mut relative, mut anchor) = (false, false);
+    let (mut relative, mut anchor, mut buffer) = (false, false, None);
     for letter in letters.chars() {
         match letter {
             'i' => drop(builder.caseless(true)),
@@ -390,10 +656,16 @@ fn pcre(value: &str) -> Result<Pcre, Refusal> {
             'R' => relative = true,
             // Limits are always ours; raw bytes are always what is searched.
             'O' | 'B' => {}
-            other => {
-                let message = format!("the flag {other} of pcre is not supported: i, s, m, x, A, R and O are");
-                return Err(unsupported("pcre", message));
-            }
+            other => match buffers::flag(other) {
+                Some(_) if buffer.is_some() => return Err("pcre has two flags that name buffers".into()),
+                Some(named) => buffer = Some(named),
+                None => {
+                    let message = format!(
+                        "the flag {other} of pcre is not supported: i, s, m, x, A, R, O, B and those of buffers are"
+                    );
+                    return Err(unsupported("pcre", message));
+                }
+            },
         }
     }
     let anchor = if anchor { "\\A" } else { "" };
@@ -405,30 +677,30 @@ fn pcre(value: &str) -> Result<Pcre, Refusal> {
             format!("pcre does not compile: {}", text.rsplit(": ").next().unwrap_or(&text))
         })
     };
-    // Alone first: what is around it must not close its groups.
+    // Alone first: the surrounding expression must not close its groups.
     compile(&builder, expression)?;
     let text = format!("{PCRE_LIMITS}{anchor}(?:{expression}{end})");
     let regex = compile(builder.jit_if_available(true), &text)?;
-    Ok(Pcre { regex, negated, relative })
+    Ok((Pcre { regex, negated, relative }, buffer))
 }
 
 /// The value of `isdataat`: `[!]n[,relative]`.
-fn data_at(value: &str) -> Result<Step, Refusal> {
+fn data_at(value: &str, names: &Names) -> Result<Step, Wrong> {
     let mut words = value.split(',').map(str::trim);
     let first = words.next().unwrap_or_default();
     let (negated, at) = first.strip_prefix('!').map_or((false, first), |rest| (true, rest.trim()));
-    if at.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        return Err(unsupported("isdataat", "isdataat with a variable is not supported: leave the rule out"));
-    }
     let mut relative = false;
     for word in words {
         match word {
             "relative" => relative = true,
             "rawbytes" => {}
-            other => return Err(format!("isdataat has no `{other}`: write isdataat:NUMBER[,relative]").into()),
+            other => {
+                return Err(Wrong::Value(format!("there is no `{other}`: write isdataat:NUMBER[,relative]")));
+            }
         }
     }
-    Ok(Step::DataAt { at: number::<u32>(at)?.into(), relative, negated })
+    let at = if byte_ops::is_name(at) { names.position(at)? } else { Amount::Fixed(number::<u32>(at)?.into()) };
+    Ok(Step::DataAt { at, relative, negated })
 }
 
 /// A protocol of IP by name or number.

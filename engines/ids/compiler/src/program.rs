@@ -1,9 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rules with the filter that finds their candidates.
 
-use crate::choose;
+use penstock_app::Protocol as AppProtocol;
+
+use crate::choose::{self, Class};
 use crate::filter::Filter;
-use crate::rule::{Key, Protocol, Rule, Step};
+use crate::rule::{Check, Key, Protocol, Rule, Step};
 use crate::set::Ruleset;
 
 /// Classes of frames that the host looks at whatever the filter finds: bits of the register TELL.
@@ -18,7 +20,7 @@ pub mod tell {
     pub const ICMP: u8 = 1 << 3;
     /// Other IP.
     pub const OTHER: u8 = 1 << 4;
-    /// What is not IP.
+    /// Frames without IP.
     pub const NOT_IP: u8 = 1 << 5;
     /// TCP with SYN, FIN or RST.
     pub const TCP_ENDS: u8 = 1 << 6;
@@ -29,6 +31,8 @@ pub mod tell {
 pub enum Found {
     /// The filter finds this key, which has this number.
     Key(Key, u16),
+    /// Keys that stand for all messages of a protocol are found; every frame behind them is a candidate.
+    Guards(AppProtocol),
     /// Every frame of the rule's classes is a candidate, for this reason.
     Always(&'static str),
 }
@@ -48,55 +52,152 @@ pub struct Program {
     pub always: Vec<u32>,
     /// Classes of frames for which there are rules without a key ([`tell`]).
     pub tell: u8,
+    /// How strings of rules about messages stand in streams, in the order of the rules; None: the rule is not about
+    /// messages.
+    pub classes: Vec<Option<Class>>,
+    /// The filter that finds candidates among the rules about messages in the fields of a message.
+    pub fields: Filter,
+    /// Rules about messages by number of their key in `fields`.
+    pub by_field_key: Vec<Vec<u32>>,
+    /// Rules about messages without a key.
+    pub always_messages: Vec<u32>,
+    /// Classes of frames that are told whatever the rules are.
+    also: u8,
+}
+
+/// Adds a rule to those of a key.
+fn add(by_key: &mut Vec<Vec<u32>>, id: u16, number: u32) {
+    if by_key.len() <= usize::from(id) {
+        by_key.resize(usize::from(id) + 1, Vec::new());
+    }
+    by_key[usize::from(id)].push(number);
 }
 
 impl Program {
     /// Chooses keys and fills the tables.
     #[must_use]
     pub fn new(set: Ruleset) -> Self {
-        let keys: Vec<Vec<Key>> = set.rules.iter().map(choose::keys).collect();
-        let filter = Filter::for_keys(keys.iter().filter(|keys| !keys.is_empty()).count());
-        Self::fill(set, &keys, filter)
+        Self::telling(set, 0)
+    }
+
+    /// The same for a host that looks at all frames of these classes, whatever the rules are.
+    #[must_use]
+    pub fn telling(set: Ruleset, also: u8) -> Self {
+        let with_key = |rule: &&Rule| rule.messages.is_some() || !choose::keys(rule).is_empty();
+        let guards = if set.rules.iter().any(|rule| rule.messages.is_some()) { GUARDS } else { 0 };
+        let filter = Filter::for_keys(set.rules.iter().filter(with_key).count() + guards);
+        Self::fill(set, filter, also)
     }
 
     /// The same rules with ways of 2^`log` entries, for a card that has such ways.
     #[must_use]
     pub fn sized(&self, log: u32) -> Self {
-        let keys: Vec<Vec<Key>> = self.set.rules.iter().map(choose::keys).collect();
-        Self::fill(self.set.clone(), &keys, Filter::new(log))
+        Self::fill(self.set.clone(), Filter::new(log), self.also)
     }
 
-    fn fill(set: Ruleset, keys: &[Vec<Key>], mut filter: Filter) -> Self {
-        let (mut found, mut by_key, mut always, mut classes) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        for (number, (rule, keys)) in (0..).zip(set.rules.iter().zip(keys)) {
-            let placed = keys.iter().find_map(|key| Some((key, filter.add(key)?)));
-            found.push(match placed {
-                Some((key, id)) => {
-                    if by_key.len() <= usize::from(id) {
-                        by_key.resize(usize::from(id) + 1, Vec::new());
-                    }
-                    by_key[usize::from(id)].push(number);
-                    Found::Key(key.clone(), id)
-                }
-                None => {
-                    always.push(number);
-                    classes |= class(rule);
-                    Found::Always(reason(rule, !keys.is_empty()))
-                }
-            });
+    /// Whether there are rules about application protocols.
+    #[must_use]
+    pub fn reads_messages(&self) -> bool {
+        self.set.rules.iter().any(|rule| rule.messages.is_some() || !rule.layers.is_empty())
+    }
+
+    fn fill(set: Ruleset, filter: Filter, also: u8) -> Self {
+        let messages = || set.rules.iter().filter(|rule| rule.messages.is_some());
+        let mut program = Self {
+            filter,
+            found: Vec::new(),
+            by_key: Vec::new(),
+            always: Vec::new(),
+            tell: also,
+            classes: Vec::new(),
+            fields: Filter::for_keys(messages().count()),
+            by_field_key: Vec::new(),
+            always_messages: Vec::new(),
+            also,
+            set: Ruleset::default(),
+        };
+        for (number, rule) in (0..).zip(&set.rules) {
+            if rule.checks.iter().any(|check| matches!(check, Check::Streams(_))) {
+                // The host has to see the bytes of both directions.
+                program.tell |= tell::TCP_PAYLOAD;
+            }
+            let (found, class) = match &rule.messages {
+                Some(messages) => program.place_message(number, rule, messages.protocol),
+                None => (program.place(number, rule), None),
+            };
+            program.found.push(found);
+            program.classes.push(class);
         }
-        Self { set, filter, found, by_key, always, tell: classes }
+        Self { set, ..program }
+    }
+
+    /// Finds a key for a rule about payload or streams.
+    fn place(&mut self, number: u32, rule: &Rule) -> Found {
+        let keys = choose::keys(rule);
+        match keys.iter().find_map(|key| Some((key, self.filter.add(key)?))) {
+            Some((key, id)) => {
+                add(&mut self.by_key, id, number);
+                Found::Key(key.clone(), id)
+            }
+            None => {
+                self.always.push(number);
+                self.tell |= class(rule);
+                Found::Always(reason(rule, !keys.is_empty()))
+            }
+        }
+    }
+
+    /// Finds keys for a rule about messages: one for the fields, and those that tell the host of such messages.
+    fn place_message(&mut self, number: u32, rule: &Rule, protocol: AppProtocol) -> (Found, Option<Class>) {
+        match choose::message_keys(rule).iter().find_map(|key| self.fields.add(key)) {
+            Some(id) => add(&mut self.by_field_key, id, number),
+            None => self.always_messages.push(number),
+        }
+        let (class_of, card) = choose::on_card(rule);
+        let without = |program: &mut Self, why| {
+            program.tell |= class(rule);
+            (Found::Always(why), Some(Class::HostOnly))
+        };
+        let Some(card) = card else {
+            return without(self, "no bytes that must be in a frame announce its messages");
+        };
+        let guards: Option<Vec<u16>> = card.guards.iter().map(|key| self.filter.add(key)).collect();
+        let Some(guards) = guards else { return without(self, "the exact table has no place for its keys") };
+        for id in guards {
+            self.reserve(id);
+        }
+        if card.keys.is_empty() {
+            return (Found::Guards(protocol), Some(class_of));
+        }
+        match card.keys.iter().find_map(|key| Some((key, self.filter.add(key)?))) {
+            Some((key, id)) => {
+                self.reserve(id);
+                (Found::Key(key.clone(), id), Some(class_of))
+            }
+            None => without(self, "the exact table has no place for its keys"),
+        }
+    }
+
+    /// A key may have no rule about payload or streams.
+    fn reserve(&mut self, id: u16) {
+        if self.by_key.len() <= usize::from(id) {
+            self.by_key.resize(usize::from(id) + 1, Vec::new());
+        }
     }
 }
 
+/// Keys that stand for all messages of protocols, at most.
+const GUARDS: usize = 50;
+
 /// Classes of frames that a rule can match.
 fn class(rule: &Rule) -> u8 {
-    let with_bytes = rule.steps.iter().any(Step::is_positive);
+    let with_bytes = rule.messages.is_some() || rule.steps.iter().any(Step::is_positive);
     let tcp = tell::TCP_PAYLOAD | if with_bytes { 0 } else { tell::TCP_EMPTY };
     match rule.protocol {
         Protocol::Tcp => tcp,
         Protocol::Udp => tell::UDP,
         Protocol::Icmp => tell::ICMP,
+        Protocol::Ip if rule.messages.is_some() => tcp | tell::UDP,
         Protocol::Ip => tcp | tell::UDP | tell::ICMP | tell::OTHER,
     }
 }
@@ -151,6 +252,7 @@ mod tests {
         let key = |at: usize| match &program.found[at] {
             Found::Key(key, id) => (String::from_utf8(key.bytes().to_vec()).unwrap(), *id),
             Found::Always(why) => ((*why).to_owned(), u16::MAX),
+            Found::Guards(_) => unreachable!(),
         };
         assert_eq!((key(0), key(1)), (("xq7zwv".into(), 0), ("xq7zwv".into(), 0)));
         assert_eq!(program.by_key, [vec![0, 1], vec![4]]);

@@ -1,12 +1,18 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rules as the matcher evaluates them.
 
-pub use crate::byte_ops::{ByteJump, ByteTest, Compare, Form, JumpFrom, Number};
-pub use crate::conditions::{FlowBit, Threshold, ThresholdKind, Track};
+pub use crate::buffers::{Group, Layer, Messages};
+pub use crate::byte_ops::{
+    Amount, ByteExtract, ByteJump, ByteMath, ByteTest, Compare, Form, JumpFrom, Number, Operator,
+};
+pub use crate::conditions::{
+    FlowBit, FlowCount, HostBit, HostBitDo, HostTrack, StreamSize, Threshold, ThresholdKind, Track,
+};
 use crate::ends::Addresses;
 use crate::ranges::Ranges;
+pub use crate::transforms::Transform;
 
-/// What a rule does with a packet that it matches.
+/// A rule's action for a packet that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
     /// Lets the packet pass and evaluates no further rule for it.
@@ -45,7 +51,7 @@ pub enum Protocol {
     Icmp,
 }
 
-/// What the contents of a rule are searched in.
+/// The data in which the contents of a rule are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Looks {
     /// The payload of each packet.
@@ -107,6 +113,8 @@ pub enum Check {
     Window(Within),
     /// Protocol number of IP.
     Number(Within),
+    /// Bytes of the streams of a TCP connection.
+    Streams(StreamSize),
 }
 
 /// Where a content may stand.
@@ -141,6 +149,38 @@ pub struct Content {
     pub place: Place,
     /// It must end where the payload or the stream seen so far ends.
     pub at_end: bool,
+    /// Variables that take the place of numbers in `place`.
+    pub variables: Option<PlaceVariables>,
+}
+
+/// Variables that say where a content may stand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlaceVariables {
+    /// For `offset`.
+    pub offset: Option<Amount<i64>>,
+    /// For `depth`.
+    pub depth: Option<Amount<i64>>,
+    /// For `distance`.
+    pub distance: Option<Amount<i64>>,
+    /// For `within`.
+    pub within: Option<Amount<i64>>,
+}
+
+impl PlaceVariables {
+    /// The place, with these values of the variables.
+    #[must_use]
+    pub fn place(&self, values: &[u64]) -> Place {
+        let number = |amount: Option<Amount<i64>>| amount.map(|amount| amount.signed(values));
+        let unsigned = |number: i64| u32::try_from(number).unwrap_or(if number < 0 { 0 } else { u32::MAX });
+        if self.distance.is_some() || self.within.is_some() {
+            let distance = number(self.distance).unwrap_or_default();
+            let distance = i32::try_from(distance).unwrap_or(if distance < 0 { i32::MIN } else { i32::MAX });
+            Place::Relative { distance, within: number(self.within).map(unsigned) }
+        } else {
+            let offset = number(self.offset).map_or(0, unsigned);
+            Place::Absolute { offset, end: number(self.depth).map(|depth| offset.saturating_add(unsigned(depth))) }
+        }
+    }
 }
 
 /// A regular expression.
@@ -164,7 +204,7 @@ pub enum Step {
     /// Whether so many bytes are there.
     DataAt {
         /// The position, counted from the beginning or from the end of the match before.
-        at: i64,
+        at: Amount<i64>,
         /// Counted from the match before.
         relative: bool,
         /// The byte must not be there.
@@ -174,6 +214,14 @@ pub enum Step {
     ByteTest(ByteTest),
     /// A number that says where the next step begins.
     ByteJump(ByteJump),
+    /// A number that becomes the value of a variable.
+    ByteExtract(ByteExtract),
+    /// A number from which the value of a variable is made.
+    ByteMath(ByteMath),
+    /// Bytes that the buffer has.
+    Size(Within),
+    /// The buffer is a number of 4 bytes, the highest first.
+    Value(Within),
 }
 
 impl Step {
@@ -183,12 +231,12 @@ impl Step {
         match self {
             Self::Content(content) => !content.negated,
             Self::Pcre(pcre) => !pcre.negated,
-            Self::DataAt { .. } | Self::ByteTest(_) | Self::ByteJump(_) => false,
+            _ => false,
         }
     }
 }
 
-/// What a rule asks of the flow of a packet.
+/// A rule's condition on the flow of a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FlowTest {
     /// Whether the flow is established.
@@ -226,6 +274,17 @@ impl Key {
     }
 }
 
+/// The part of a content that a rule names for the filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// Index of the group of conditions on messages; None: it is a condition on payload or stream.
+    pub group: Option<usize>,
+    /// Index of the content among the conditions.
+    pub step: usize,
+    /// The part.
+    pub part: std::ops::Range<usize>,
+}
+
 /// A rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
@@ -251,28 +310,36 @@ pub struct Rule {
     pub rev: u32,
     /// What it reports.
     pub message: String,
-    /// Description of its class, empty if it has none.
+    /// Description of its class, empty if the class has no description.
     pub category: String,
     /// 1 is the most important.
     pub priority: u8,
     /// Words for other programs.
     pub metadata: Vec<(String, String)>,
-    /// What it asks of the flow.
+    /// Its condition on the flow.
     pub flow: FlowTest,
-    /// What it does with bits of the flow, and asks of them.
+    /// Its operations on bits of the flow, and its conditions on them.
     pub bits: Vec<FlowBit>,
     /// It matches, and reports nothing.
     pub silent: bool,
     /// When it reports.
     pub threshold: Option<Threshold>,
-    /// What its contents are searched in.
+    /// The data in which its contents are searched.
     pub looks: Looks,
     /// Conditions on headers.
     pub checks: Vec<Check>,
     /// Conditions on bytes.
     pub steps: Vec<Step>,
-    /// Index in `steps` of the content that the rule names for the filter, and the part of it.
-    pub named: Option<(usize, std::ops::Range<usize>)>,
+    /// Its conditions on the protocol of its direction.
+    pub layers: Vec<Layer>,
+    /// Its conditions on messages. If there are any, `steps` are about the stream or datagram of the message.
+    pub messages: Option<Messages>,
+    /// Counters of the flow that it changes or compares.
+    pub counts: Vec<FlowCount>,
+    /// Bits of addresses that it changes or asks for.
+    pub host_bits: Vec<HostBit>,
+    /// The content that the rule names for the filter.
+    pub named: Option<Named>,
     /// Line of the file where it begins.
     pub line: usize,
     /// Number of the file among those of the set.
@@ -280,19 +347,29 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether it asks for bits of the flow.
+    /// Whether it asks for what other rules remember: bits and counters of the flow, bits of addresses.
     #[must_use]
-    pub fn tests_bits(&self) -> bool {
+    pub fn tests_memory(&self) -> bool {
         self.bits.iter().any(FlowBit::is_test)
+            || self.counts.iter().any(FlowCount::is_test)
+            || self.host_bits.iter().any(HostBit::is_test)
     }
 
-    /// Order of evaluation in a packet: rules that change bits come before rules that ask for them.
+    /// Whether it changes what other rules ask for.
+    #[must_use]
+    pub fn changes_memory(&self) -> bool {
+        !(self.bits.iter().all(FlowBit::is_test)
+            && self.counts.iter().all(FlowCount::is_test)
+            && self.host_bits.iter().all(HostBit::is_test))
+    }
+
+    /// Order of evaluation in a packet: rules that change what others ask for come before rules that only ask.
     #[must_use]
     pub fn level(&self) -> usize {
-        match (self.tests_bits(), self.bits.iter().all(FlowBit::is_test)) {
+        match (self.tests_memory(), self.changes_memory()) {
             (false, _) => 0,
-            (true, false) => 1,
-            (true, true) => 2,
+            (true, true) => 1,
+            (true, false) => 2,
         }
     }
 }

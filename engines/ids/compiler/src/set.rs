@@ -36,6 +36,8 @@ pub struct Ruleset {
     pub files: Vec<String>,
     /// Rules that were left out, and why.
     pub skipped: Vec<Fault>,
+    /// Names of files in which no rule stands.
+    pub empty: Vec<String>,
 }
 
 impl Ruleset {
@@ -48,7 +50,11 @@ impl Ruleset {
         let mut faults = Vec::new();
         let mut known: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
         for (number, file) in files.iter().enumerate() {
-            for (line, rule) in text::rules(&file.text) {
+            let rules = text::rules(&file.text);
+            if rules.is_empty() {
+                set.empty.push(file.name.clone());
+            }
+            for (line, rule) in rules {
                 let fault = |message, unsupported| Fault { file: file.name.clone(), line, message, unsupported };
                 match parse::rule(&rule, &options.variables, number, line) {
                     Ok(rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
@@ -71,6 +77,17 @@ impl Ruleset {
         if faults.is_empty() { Ok(set) } else { Err(Faults(faults)) }
     }
 
+    /// Warnings about rules that load: sentences.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let empty = |name| format!("{name}: there is no rule in this file: every line is empty or a comment");
+        let mut remarks: Vec<String> = self.empty.iter().map(empty).collect();
+        if self.rules.is_empty() && !self.skipped.is_empty() {
+            remarks.push("all rules were left out: nothing will be reported".to_owned());
+        }
+        remarks
+    }
+
     /// File and line of a rule.
     #[must_use]
     pub fn place(&self, rule: &Rule) -> String {
@@ -82,7 +99,9 @@ impl Ruleset {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::rule::{Looks, Place, Step};
+    use penstock_app::{Field, Protocol};
+
+    use crate::rule::{Looks, Named, Place, Step};
 
     fn read(text: &str, skip_unsupported: bool) -> Result<Ruleset, Faults> {
         let file = RuleFile { name: "my.rules".into(), text: text.into() };
@@ -114,7 +133,7 @@ mod tests {
             ("offset:1; within:5;", "either offset and depth or distance and within"),
             ("startswith; offset:1;", "startswith stands with none of"),
             ("fast_pattern:2,5;", "outside of the content"),
-            ("offset:name;", "offset with a variable is not supported"),
+            ("offset:name;", "offset: no byte_extract or byte_math sets `name` before this"),
         ] {
             let error = rule(&format!("content:\"abc\"; {modifiers}")).unwrap_err();
             assert!(error.starts_with("my.rules:1: ") && error.contains(words), "{error}");
@@ -139,18 +158,48 @@ mod tests {
 
     #[test]
     fn faults_name_the_line() {
-        let text = "alert tcp any any -> any any (sid:1;)\n\nalert tcp any any -> any any (http.uri; content:\"a\"; sid:2;)\n\
-            alert http any any -> any any (sid:3;)\nalert udp any any -> any any (sid:1;)\n";
+        let text = "alert tcp any any -> any any (sid:1;)\n\nalert tcp any any -> any any (ssh.proto; content:\"a\"; sid:2;)\n\
+            alert smb any any -> any any (sid:3;)\nalert udp any any -> any any (sid:1;)\n";
         let error = read(text, false).unwrap_err();
         let lines: Vec<String> = error.0.iter().map(ToString::to_string).collect();
-        assert!(lines[0].starts_with("my.rules:3: the keyword `http.uri` is not supported: "), "{lines:?}");
-        assert!(lines[1].starts_with("my.rules:4: the protocol `http` is not supported: "), "{lines:?}");
+        assert!(lines[0].starts_with("my.rules:3: the keyword `ssh.proto` is not supported: "), "{lines:?}");
+        assert!(lines[1].starts_with("my.rules:4: the protocol `smb` is not supported: "), "{lines:?}");
         assert_eq!(lines[2], "my.rules:5: sid 1 is also the number of the rule at my.rules:1: each has its own");
         assert!(error.to_string().contains("2 of these rules use") && error.to_string().contains("--skip-unsupported"));
         let set = read(&text[..text.rfind("alert").unwrap()], true).unwrap();
         assert_eq!((set.rules.len(), set.skipped.len()), (1, 2));
-        assert_eq!(set.skipped[0].unsupported.as_deref(), Some("http.uri"));
+        assert_eq!(set.skipped[0].unsupported.as_deref(), Some("ssh.proto"));
         assert_eq!(set.place(&set.rules[0]), "my.rules:1");
+    }
+
+    #[test]
+    fn files_without_rules_are_told() {
+        let set = read("# alert\n\n", false).unwrap();
+        assert_eq!(set.remarks(), ["my.rules: there is no rule in this file: every line is empty or a comment"]);
+        let set = read("alert smb any any -> any any (sid:1;)", true).unwrap();
+        assert_eq!(set.remarks(), ["all rules were left out: nothing will be reported"]);
+        assert!(read("alert tcp any any -> any any (sid:1;)", true).unwrap().remarks().is_empty());
+    }
+
+    /// Both forms of the same rule, and the direction that its keywords say.
+    #[test]
+    fn buffers_are_named_before_or_behind_contents() {
+        let groups = |options: &str| {
+            let rule = rule(options).unwrap();
+            let messages = rule.messages.unwrap();
+            let groups: Vec<(Field, usize)> =
+                messages.groups.iter().map(|group| (group.field, group.steps.len())).collect();
+            (messages.protocol, messages.to_server, groups, messages.groups.len() + rule.steps.len())
+        };
+        let uri = (Protocol::Http, Some(true), vec![(Field::Uri, 3), (Field::Headers, 1)], 2);
+        assert_eq!(groups("http.uri; content:\"a\"; content:\"b\"; pcre:\"/c/R\"; http.header; content:\"d\";"), uri);
+        let legacy = "content:\"a\"; http_uri; content:\"d\"; http_header; content:\"b\"; http_uri; pcre:\"/c/RU\";";
+        assert_eq!(groups(legacy), uri);
+        // Fields that come several times have conditions of their own.
+        let dns = groups("dns.query; content:\"a\"; dns.query; content:\"b\"; bsize:<9; pkt_data; content:\"c\";");
+        assert_eq!(dns, (Protocol::Dns, Some(true), vec![(Field::Query, 1), (Field::Query, 2)], 3));
+        let body = groups("flow:to_client; file_data; content:\"a\";");
+        assert_eq!(body, (Protocol::Http, Some(false), vec![(Field::Body, 1)], 1));
     }
 
     #[test]
@@ -164,14 +213,31 @@ mod tests {
         assert_eq!(rule.category, "A Network Trojan was detected");
         assert_eq!(rule.metadata, [("a".into(), "b".into()), ("c".into(), String::new())]);
         assert_eq!((rule.flow.established, rule.flow.to_server), (Some(true), Some(true)));
-        assert_eq!(rule.named, Some((0, 0..3)));
+        assert_eq!(rule.named, Some(Named { group: None, step: 0, part: 0..3 }));
         let Step::Pcre(pcre) = &rule.steps[1] else { panic!("{rule:?}") };
         assert!(pcre.relative && pcre.regex.is_match(b"aX/Y").unwrap());
         for (options, words) in [
             ("pcre:\"/(/\";", "pcre does not compile: "),
-            ("pcre:\"/a/U\";", "the flag U of pcre is not supported"),
+            ("pcre:\"/a/T\";", "the flag T of pcre is not supported"),
+            ("pcre:\"/a/UH\";", "two flags that name buffers"),
+            ("http.uri; sid:8;", "nothing is asked of http.uri"),
+            ("http.uri; content:\"a\"; http.stat_code; content:\"b\";", "opposite directions"),
+            ("http.uri; content:\"a\"; tls.sni; content:\"b\";", "different protocols"),
+            ("http.uri; content:\"a\"; flow:to_client;", "the other direction"),
+            ("http.uri; content:\"a\"; to_md5; content:\"b\";", "between the name of a buffer and its first content"),
+            ("http.host; content:\"Evil\";", "in lower case"),
+            ("bsize:3;", "about a buffer"),
+            ("http.uri; content:\"a\"; flags:S;", "conditions on headers of packets"),
+            ("app-layer-protocol:smtp;", "`smtp` is not supported"),
+            (
+                "content:\"a\"; http_uri; byte_extract:1,0,n; http.cookie; content:\"b\"; offset:n;",
+                "in the same buffer",
+            ),
+            ("flowint:a,+,b;", "a counter in place of the number"),
+            ("xbits:set,a,track ip_user;", "ip_src, ip_dst and ip_pair"),
+            ("stream_size:all,>,1;", "none of server, client, both, either"),
             ("byte_test:9,>,1,0;", "byte_test: a number has 1 to 8 bytes"),
-            ("byte_test:1,>,name,0;", "the variable `name` is not supported"),
+            ("byte_test:1,>,name,0;", "sets `name` before this"),
             ("byte_jump:1,0,back;", "there is no option `back`"),
             ("flowbits:set;", "flowbits:set,NAME"),
             ("threshold:type limit, track by_src, count 1;", "seconds 60"),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use penstock_engine::{Tool, ToolError, Workbench, files};
-use penstock_ids_compiler::{Found, Options, Program, RuleFile, Ruleset, Variables, key_text};
+use penstock_ids_compiler::{Found, Options, Program, RuleFile, Ruleset, Variables, class_name, key_text};
 use serde_json::{Value as Json, json};
 
 use crate::image::RULES;
@@ -56,6 +56,7 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
     for fault in &program.set.skipped {
         println!("left out: {fault}");
     }
+    program.set.remarks().iter().for_each(|remark| println!("{remark}"));
     if explain {
         (0..program.set.rules.len()).for_each(|number| println!("{}", program.explain(number)));
     }
@@ -69,14 +70,16 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
 
 /// All about the rules.
 fn about(program: &Program) -> Json {
-    let rules = program.set.rules.iter().zip(&program.found).map(|(rule, found)| {
+    let rules = program.set.rules.iter().zip(&program.found).zip(&program.classes).map(|((rule, found), class)| {
         let (key, why) = match found {
+            Found::Guards(_) => (None, None),
             Found::Key(key, _) => (Some(key_text(key)), None),
             Found::Always(why) => (None, Some(*why)),
         };
         json!({
             "gid": rule.gid, "sid": rule.sid, "rev": rule.rev, "place": program.set.place(rule),
             "packets": rule.looks.packets, "stream": rule.looks.stream, "key": key, "without_key": why,
+            "class": class.map(class_name),
         })
     });
     let skipped = program.set.skipped.iter().map(
@@ -88,6 +91,7 @@ fn about(program: &Program) -> Json {
         "skipped": skipped.collect::<Vec<_>>(),
         "filter": {
             "keys": cost.long_keys + cost.short_keys, "long_keys": cost.long_keys, "short_keys": cost.short_keys,
+            "classes": {"raw": cost.classes[0], "transformable": cost.classes[1], "host-only": cost.classes[2]},
             "places": cost.places, "random_hits": cost.random_hits,
         },
         "every_frame_of": program.classes().collect::<Vec<_>>(),

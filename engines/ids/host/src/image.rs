@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use penstock_engine::{EngineError, Image, PartJob, files};
-use penstock_ids_compiler::{Options, Program, RuleFile, Ruleset};
+use penstock_ids_compiler::{Options, Program, RuleFile, Ruleset, tell};
 
 use crate::error::IdsError;
 use crate::settings::Settings;
@@ -22,7 +22,7 @@ const SHOWN: usize = 20;
 pub struct IdsImage {
     /// The rules with their filter.
     pub program: Arc<Program>,
-    /// What the design says of the block.
+    /// The settings of the block in the design.
     pub settings: Settings,
     messages: String,
 }
@@ -57,10 +57,15 @@ impl IdsImage {
         for fault in set.skipped.iter().take(SHOWN) {
             messages += &format!("left out: {fault}\n");
         }
+        for remark in set.remarks() {
+            messages += &format!("{remark}\n");
+        }
         if set.skipped.len() > SHOWN {
             messages += &format!("left out: {} more rules\n", set.skipped.len() - SHOWN);
         }
-        Ok(Self { program: Arc::new(Program::new(set)), settings: settings.clone(), messages })
+        // Records of all messages need all frames that may have some.
+        let also = if settings.reports.messages { tell::TCP_PAYLOAD | tell::UDP } else { 0 };
+        Ok(Self { program: Arc::new(Program::telling(set, also)), settings: settings.clone(), messages })
     }
 
     /// The image of an ids block behind an image.

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use penstock_engine::{Fault, Part, Section, TableNames, only_file};
-use penstock_ids::Bounds;
+use penstock_ids::{AlertFields, Bounds, Reports};
 use penstock_ids_compiler::Variables;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// What a block does with frames.
+/// The block's mode for frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -23,7 +23,7 @@ pub enum Mode {
     Ips,
 }
 
-/// What happens to a frame that a card holds for a verdict of the host that is late.
+/// The action for a frame that a card holds if the host's verdict is late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Late {
@@ -34,6 +34,29 @@ pub enum Late {
     Drop,
 }
 
+/// The contents of the file of EVE records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Records {
+    /// Alerts and counters.
+    #[default]
+    Alerts,
+    /// Also messages of HTTP, DNS and TLS.
+    All,
+}
+
+/// A field that alerts may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MoreOfAlerts {
+    /// The payload of the frame.
+    Payload,
+    /// The frame.
+    Packet,
+    /// The flow.
+    Flow,
+}
+
 /// The settings of one block: `[inline.ids]`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
@@ -41,17 +64,19 @@ pub struct Settings {
     pub rules: Vec<PathBuf>,
     /// Files of rules that the command line gave in place of the program and of `rules`.
     pub given: Option<Vec<PathBuf>>,
-    /// What the block does with frames.
+    /// The block's mode for frames.
     pub mode: Mode,
-    /// What a late verdict does.
+    /// The action for a late verdict.
     pub late: Late,
     /// File that gets alerts as EVE records.
     pub eve: Option<PathBuf>,
+    /// The contents of the reports.
+    pub reports: Reports,
     /// Variables of rule headers.
     pub variables: Variables,
     /// Rules that use what the engine does not support are left out, with a message.
     pub skip_unsupported: bool,
-    /// What the block may use.
+    /// The limits of the block.
     pub bounds: Bounds,
 }
 
@@ -81,6 +106,11 @@ const FLOWS: std::ops::RangeInclusive<i64> = 1..=4_000_000;
 /// Bytes of a stream that may be kept: those of a key before a segment at least.
 const HISTORY: std::ops::RangeInclusive<i64> = 64..=(1 << 26);
 
+/// Rules that one direction may wait for.
+const ARMED: std::ops::RangeInclusive<i64> = 1..=1_000_000;
+/// Bytes of a body that are looked at.
+const BODY: std::ops::RangeInclusive<i64> = 1..=(1 << 26);
+
 impl Settings {
     /// Reads `[inline.ids]`.
     ///
@@ -98,11 +128,17 @@ impl Settings {
             late: Late,
             eve: Option<PathBuf>,
             #[serde(default)]
+            log: Records,
+            #[serde(default)]
+            alert: Vec<MoreOfAlerts>,
+            #[serde(default)]
             variables: BTreeMap<String, String>,
             #[serde(default)]
             skip_unsupported: bool,
             flows: Option<Spanned<i64>>,
             history: Option<Spanned<i64>>,
+            armed: Option<Spanned<i64>>,
+            body: Option<Spanned<i64>>,
         }
         let Some(section) = section else { return Ok(Self::default()) };
         let folder = section.folder;
@@ -125,7 +161,18 @@ impl Settings {
         let bounds = Bounds {
             flows: number("flows", keys.flows, FLOWS, default.flows)?,
             history: number("history", keys.history, HISTORY, default.history)?,
+            armed: number("armed", keys.armed, ARMED, default.armed)?,
+            messages: penstock_app::Limits {
+                body: number("body", keys.body, BODY, default.messages.body)?,
+                ..default.messages
+            },
             ..default
+        };
+        let has = |more| keys.alert.contains(&more);
+        let fields = AlertFields {
+            payload: has(MoreOfAlerts::Payload),
+            packet: has(MoreOfAlerts::Packet),
+            flow: has(MoreOfAlerts::Flow),
         };
         let mut variables = Variables::default();
         variables.0.extend(keys.variables);
@@ -135,6 +182,7 @@ impl Settings {
             mode: keys.mode,
             late: keys.late,
             eve: keys.eve.map(|eve| folder.join(eve)),
+            reports: Reports { fields, messages: keys.log == Records::All },
             variables,
             skip_unsupported: keys.skip_unsupported,
             bounds,
@@ -188,12 +236,20 @@ mod tests {
         )
         .unwrap();
         assert_eq!((settings.mode, settings.bounds.history), (Mode::Ips, 100));
+        let more = read("[ids]\nlog = \"all\"\nalert = [\"payload\", \"flow\"]\nbody = 9\narmed = 8\n").unwrap();
+        let fields = AlertFields { payload: true, packet: false, flow: true };
+        assert_eq!(more.reports, Reports { fields, messages: true });
+        assert_eq!((more.bounds.messages.body, more.bounds.armed), (9, 8));
         assert_eq!(settings.eve.as_deref(), Some(Path::new("/there/eve.json")));
         assert_eq!(settings.variables.0["HOME_NET"], "10.0.0.0/8");
         assert_eq!(settings.variables.0["HTTP_PORTS"], "80");
         for (text, words) in [
             ("mode = \"both\"", "unknown variant"),
             ("history = 1", "history is 64 to"),
+            ("body = 0", "body is 1 to"),
+            ("armed = 0", "armed is 1 to"),
+            ("log = \"none\"", "unknown variant"),
+            ("alert = [\"frame\"]", "unknown variant"),
             ("flows = 0", "flows is 1 to"),
             ("lanes = 4", "unknown field `lanes`"),
             ("rules = [\"none.rules\"]", "rules: /there/none.rules does not exist"),

@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Runs an inspector for tests: `inspect RULES MODE HISTORY`. Commands come line by line, and each has an answer of one line.
+//! Runs an inspector for tests: `inspect RULES MODE HISTORY`. Commands come line by line, and each has an answer of one
+//! line.
 //!
-//!     frame NS HEX     a frame: {"drop": false, "alerts": [...]}
+//!     frame NS HEX     a frame: {"drop": false, "alerts": [...], "records": [...]}
 //!     reload RULES     other rules: {}
-//!     finish           ends the run: {"alerts": [...], "stats": {...}}
+//!     finish           ends the run: {"alerts": [...], "records": [...], "stats": {...}}
 
 use std::error::Error;
 use std::io::{BufRead, Write};
@@ -36,13 +37,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         let answer = match words.as_slice() {
             ["frame", time, frame] => {
                 let outcome = inspector.carry(&bytes(frame)?, 0, time.parse()?);
-                json!({"drop": outcome.drop, "alerts": outcome.alerts})
+                json!({"drop": outcome.drop, "alerts": outcome.alerts, "records": outcome.records})
             }
             ["reload", path] => {
                 inspector.reload(program(path)?);
                 json!({})
             }
-            ["finish"] => json!({"alerts": inspector.finish(), "stats": inspector.stats()}),
+            ["finish"] => {
+                let (alerts, records) = inspector.finish();
+                json!({"alerts": alerts, "records": records, "stats": inspector.stats()})
+            }
             _ => return Err(format!("`{line}` is no command").into()),
         };
         writeln!(out, "{answer}")?;

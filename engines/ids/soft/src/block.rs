@@ -33,7 +33,9 @@ impl Block {
     /// # Errors
     /// The log could not be written.
     pub fn finish(&mut self) -> Result<(), LogError> {
-        self.log.push(self.inspector.finish());
+        let (alerts, records) = self.inspector.finish();
+        self.log.push(alerts);
+        self.log.records(&records);
         let time = self.inspector.bounds().epoch.saturating_add(self.time);
         self.log.finish(time, &self.inspector.stats(), &Json::Null)
     }
@@ -42,6 +44,7 @@ impl Block {
 impl penstock_unit::Block for Block {
     fn carry(&mut self, frame: &mut Vec<u8>, _mark: &mut u32, entering: Entering, _made: &mut Vec<Made>) -> Verdict {
         let outcome = self.inspector.carry(frame, entering.tenant, self.time);
+        self.log.records(&outcome.records);
         self.log.push(outcome.alerts);
         if outcome.drop { Verdict::Drop } else { Verdict::Onward }
     }

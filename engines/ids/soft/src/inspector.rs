@@ -5,17 +5,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use penstock_app::Exchange;
 use penstock_ids_compiler::Program;
 use penstock_streams::{Chunk, Direction, Flow, Flows, Held, Limits, Packet, Tcp, Transport, Undecoded, Way, decode};
 
-use crate::look::{Armed, Look, Reported, Side};
+use crate::look::{Armed, Around, Look, Reported, Side};
+use crate::memory::{FlowMemory, HostBits};
+use crate::messages::{App, Piece, Spoken};
 use crate::plan::Plan;
-use crate::report::Alert;
+use crate::report::{Alert, AlertFields, record_line};
 use crate::seen::Seen;
 use crate::stats::{DetectStats, FlowStats, FrameStats, Stats, StreamStats};
 use crate::thresholds::Thresholds;
 
-/// What a block may use.
+/// The limits of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// Flows at a time.
@@ -26,31 +29,56 @@ pub struct Bounds {
     pub memory: usize,
     /// Segments that wait behind holes.
     pub limits: Limits,
+    /// Rules whose key was found in a direction and that may still match there.
+    pub armed: usize,
+    /// Bytes of messages of application protocols.
+    pub messages: penstock_app::Limits,
     /// When the time of frames was 0, in ns since 1970 UTC: reports add it.
     pub epoch: u64,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { flows: 1 << 16, history: 1 << 16, memory: 1 << 29, limits: Limits::default(), epoch: 0 }
+        Self {
+            flows: 1 << 16,
+            history: 1 << 16,
+            memory: 1 << 29,
+            limits: Limits::default(),
+            armed: 1024,
+            messages: penstock_app::Limits::default(),
+            epoch: 0,
+        }
     }
 }
 
-/// What is kept of a flow.
+/// The records that are written beside the fixed fields of alerts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reports {
+    /// More fields of alerts.
+    pub fields: AlertFields,
+    /// Messages of application protocols have records of their own.
+    pub messages: bool,
+}
+
+/// The state of a flow.
 #[derive(Debug, Default)]
 struct State {
     sides: [Side; 2],
-    /// Names of the bits that are set.
-    bits: Vec<Arc<str>>,
+    /// The rules' memory of it.
+    memory: FlowMemory,
+    /// What it speaks.
+    app: Option<Box<App>>,
     /// A rule has dropped the flow.
     dropped: bool,
 }
 
-/// What happens to a frame.
+/// The outcome for a frame.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// What was found.
     pub alerts: Vec<Alert>,
+    /// Records of messages, as lines.
+    pub records: Vec<String>,
     /// The frame is dropped, where the block decides.
     pub drop: bool,
     /// Frames of this direction are wanted: rules wait for more bytes of it, or the flow is dropped.
@@ -79,6 +107,8 @@ pub struct Inspector {
     frames: FrameStats,
     detect: DetectStats,
     told: Reported,
+    hosts: HostBits,
+    reports: Reports,
     /// Bytes of streams that are kept now.
     kept: usize,
 }
@@ -87,9 +117,17 @@ impl Inspector {
     /// An inspector with no flows. `drops`: rules with the action drop or reject drop frames.
     #[must_use]
     pub fn new(program: Arc<Program>, bounds: Bounds, drops: bool) -> Self {
+        Self::reporting(program, bounds, drops, Reports::default())
+    }
+
+    /// The same, with more in its reports.
+    #[must_use]
+    pub fn reporting(program: Arc<Program>, bounds: Bounds, drops: bool, reports: Reports) -> Self {
         Self {
             told: Reported { hits: vec![0; program.set.rules.len()], thresholds: Thresholds::default() },
-            plan: Plan::new(program),
+            plan: Plan::new(program, reports.messages),
+            hosts: HostBits::default(),
+            reports,
             flows: Flows::new(bounds.flows),
             held: Held::default(),
             bounds,
@@ -106,7 +144,7 @@ impl Inspector {
         &self.plan.program
     }
 
-    /// What it may use.
+    /// Its limits.
     #[must_use]
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
@@ -130,8 +168,8 @@ impl Inspector {
         }
     }
 
-    /// Exchanges the rules between two frames. Flows and streams stay. A rule with the same gid and sid in both sets goes on
-    /// where it was; a rule that is new begins to look here.
+    /// Exchanges the rules between two frames. Flows and streams stay. A rule with the same gid and sid in both sets
+    /// goes on where it was; a rule that is new begins to look here.
     pub fn reload(&mut self, program: Arc<Program>) {
         let places: HashMap<(u32, u32), u32> =
             (0..).zip(&program.set.rules).map(|(number, rule)| ((rule.gid, rule.sid), number)).collect();
@@ -144,6 +182,10 @@ impl Inspector {
             for side in &mut flow.state.sides {
                 side.armed =
                     side.armed.iter().filter_map(|armed| Some(Armed { rule: place(armed.rule)?, ..*armed })).collect();
+                side.mixed = side.mixed.iter().filter_map(|number| place(*number)).collect();
+            }
+            if let Some(app) = &mut flow.state.app {
+                app.reload(&place);
             }
         }
         let mut hits = vec![0; program.set.rules.len()];
@@ -153,7 +195,7 @@ impl Inspector {
             }
         }
         self.told.hits = hits;
-        self.plan = Plan::new(program);
+        self.plan = Plan::new(program, self.reports.messages);
         self.detect.reloads += 1;
     }
 
@@ -178,9 +220,9 @@ impl Inspector {
             }
         };
         self.count(&packet);
-        let Self { plan, flows, held, bounds, drops, detect, told: reported, kept, .. } = self;
+        let Self { plan, flows, held, bounds, drops, detect, told: reported, hosts, reports, kept, .. } = self;
         let drops = *drops && !told.has_passed;
-        let mut look = Look::new(plan, detect, kept, drops);
+        let mut look = Look::new(Around { plan, detect, kept, hosts, armed: bounds.armed }, drops);
         let source = (packet.source, packet.ports[0]);
         let destination = (packet.destination, packet.ports[1]);
         let mut seen = Seen {
@@ -190,11 +232,16 @@ impl Inspector {
             protocol: packet.protocol,
             key: None,
             start: now,
+            begun: bounds.epoch.saturating_add(now),
             way: None,
             established: false,
             tenant,
             vlans: packet.vlans,
             packet: Some(&packet),
+            streams: [0; 2],
+            spoken: Spoken::default(),
+            frames: [0; 2],
+            frame,
         };
         let (mut wanted, mut drops_flow) = (false, false);
         if packet.fragment {
@@ -203,36 +250,58 @@ impl Inspector {
             let (flow, way) = flows.enter(&packet, tenant, now);
             seen.key = Some(flow.key);
             seen.start = flow.start;
+            seen.begun = bounds.epoch.saturating_add(flow.start);
             seen.way = Some(way);
             seen.established = flow.established;
+            seen.frames = flow.frames;
             let Flow { state, streams, .. } = flow;
-            look.bits = std::mem::take(&mut state.bits);
+            look.memory = std::mem::take(&mut state.memory);
             if drops && state.dropped {
                 look.detect.blocked += 1;
-                state.bits = look.bits;
+                state.memory = look.memory;
                 return Outcome { drop: true, wanted: true, ..Outcome::default() };
             }
             match &packet.transport {
                 Transport::Tcp(tcp) => {
                     let first = tcp.sequence.wrapping_add(u32::from(tcp.has(Tcp::SYN)));
-                    let (side, stream) = (&mut state.sides[way as usize], &mut streams[way as usize]);
+                    let number = way as usize;
+                    let (side, stream) = (&mut state.sides[number], &mut streams[number]);
+                    if plan.reads && !packet.payload.is_empty() && state.app.is_none() {
+                        state.app = Some(Box::new(App::new(packet.ports.contains(&DNS))));
+                    }
+                    let app = &mut state.app;
                     let (mut whole, before) = (false, stream.position());
                     let mut emit = |chunk: Chunk<'_>| {
                         whole |= chunk.direct && chunk.bytes.len() == packet.payload.len();
                         look.take(&seen, side, chunk, before);
+                        if let Some(app) = app {
+                            let piece = Piece::Chunk(&chunk);
+                            look.app(&seen, number, app, &piece, &bounds.messages, &mut side.mixed);
+                        }
                     };
                     if told.after_gap {
                         stream.resume(first, packet.payload, &bounds.limits, held, &mut emit);
                     } else {
                         stream.push(first, packet.payload, &bounds.limits, held, &mut emit);
                     }
-                    look.stream(&seen, side, before, bounds.history);
-                    wanted = !side.armed.is_empty();
+                    seen.streams = [streams[0].position(), streams[1].position()];
+                    if let Some(app) = app {
+                        seen.spoken = app.layer(number);
+                        wanted = app.is_open(number);
+                    }
+                    look.stream(&seen, side, before, bounds.history, false);
+                    wanted |= !side.armed.is_empty() || !side.mixed.is_empty();
                     look.packet(&seen, &packet, whole);
+                }
+                Transport::Udp => {
+                    if plan.reads && packet.ports.contains(&DNS) {
+                        seen.spoken = look.datagram(&seen, packet.payload, &mut Exchange::default());
+                    }
+                    look.packet(&seen, &packet, false);
                 }
                 _ => look.packet(&seen, &packet, false),
             }
-            state.bits = std::mem::take(&mut look.bits);
+            state.memory = std::mem::take(&mut look.memory);
             drops_flow = look.drops().1;
             state.dropped |= drops_flow;
         }
@@ -240,40 +309,59 @@ impl Inspector {
         look.detect.hit_frames += u64::from(look.hit);
         let blocked = look.drops().0;
         look.detect.blocked += u64::from(blocked);
-        let mut alerts = look.report(&seen, blocked, reported);
+        let mut records = lines(&seen, &mut look);
+        let mut alerts = look.report(&seen, blocked, reported, reports.fields);
         while self.kept > self.bounds.memory && self.flows.evict() {
-            alerts.extend(self.end());
+            self.end(&mut alerts, &mut records);
         }
         if self.flows.has_ended() {
-            alerts.extend(self.end());
+            self.end(&mut alerts, &mut records);
         }
-        Outcome { alerts, drop: blocked, wanted, drops_flow }
+        Outcome { alerts, records, drop: blocked, wanted, drops_flow }
     }
 
-    /// Searches what waits behind holes, as if they were given up here. They are not: the missing segments may come with the next frames.
-    pub fn finish(&mut self) -> Vec<Alert> {
-        let Self { plan, flows, held, bounds, detect, told: reported, kept, .. } = self;
-        let mut alerts = Vec::new();
-        for flow in flows.iter_mut().filter(|flow| flow.streams.iter().any(Direction::waits)) {
-            let before = (flow.streams.clone(), flow.state.sides.clone());
+    /// Searches the bytes behind holes, as if the holes were given up here, and messages without an end, as if they
+    /// ended here. Neither is final: the missing bytes may come with the next frames. Returns alerts, and records of
+    /// messages as lines.
+    pub fn finish(&mut self) -> (Vec<Alert>, Vec<String>) {
+        let Self { plan, flows, held, bounds, detect, told: reported, hosts, reports, kept, .. } = self;
+        let (mut alerts, mut records) = (Vec::new(), Vec::new());
+        for flow in flows.iter_mut() {
+            if !needs_end(flow) {
+                continue;
+            }
+            let before = (flow.streams.clone(), flow.state.sides.clone(), flow.state.memory.clone());
+            let app = flow.state.app.as_ref().map(|app| Box::new(app.snapshot()));
+            let app = std::mem::replace(&mut flow.state.app, app);
             let (mut held, mut kept) = (*held, *kept);
-            alerts.extend(flush(plan, flow, &mut held, bounds, detect, &mut kept, reported));
-            (flow.streams, flow.state.sides) = before;
+            let around = Around { plan, detect, kept: &mut kept, hosts, armed: bounds.armed };
+            let (more, lines) = flush(around, flow, &mut held, bounds, reported, reports.fields);
+            alerts.extend(more);
+            records.extend(lines);
+            (flow.streams, flow.state.sides, flow.state.memory) = before;
+            flow.state.app = app;
         }
         // The flows come in no order.
-        alerts.sort_by(|left, right| left.timestamp.cmp(&right.timestamp).then(left.flow_id.cmp(&right.flow_id)));
-        alerts
+        alerts.sort_by(|left, right| {
+            left.timestamp.cmp(&right.timestamp).then(left.ends.flow_id.cmp(&right.ends.flow_id))
+        });
+        records.sort();
+        (alerts, records)
     }
 
     /// Searches what waits in flows that have ended.
-    fn end(&mut self) -> Vec<Alert> {
-        let Self { plan, flows, held, bounds, detect, told: reported, kept, .. } = self;
-        let mut alerts = Vec::new();
+    fn end(&mut self, alerts: &mut Vec<Alert>, records: &mut Vec<String>) {
+        let Self { plan, flows, held, bounds, detect, told: reported, hosts, reports, kept, .. } = self;
         for mut flow in flows.take_ended() {
-            alerts.extend(flush(plan, &mut flow, held, bounds, detect, kept, reported));
+            if needs_end(&flow) {
+                let around = Around { plan, detect, kept, hosts, armed: bounds.armed };
+                let (more, lines) = flush(around, &mut flow, held, bounds, reported, reports.fields);
+                alerts.extend(more);
+                records.extend(lines);
+            }
             *kept -= flow.state.sides.iter().map(|side| side.history.len()).sum::<usize>();
+            *kept -= flow.state.app.as_ref().map_or(0, |app| app.counted());
         }
-        alerts
     }
 
     fn count(&mut self, packet: &Packet<'_>) {
@@ -293,44 +381,75 @@ impl Inspector {
     }
 }
 
-/// Searches what waits behind the holes of a flow.
+/// Port of DNS.
+const DNS: u16 = 53;
+
+/// Records of the messages of a frame.
+fn lines(seen: &Seen<'_>, look: &mut Look<'_>) -> Vec<String> {
+    let ends = seen.ends();
+    std::mem::take(&mut look.records).into_iter().map(|object| record_line(seen.time, &ends, object)).collect()
+}
+
+/// Whether something of a flow waits for its end.
+fn needs_end(flow: &Flow<State>) -> bool {
+    flow.streams.iter().any(Direction::waits)
+        || flow.state.sides.iter().any(Side::is_behind)
+        || flow.state.app.as_ref().is_some_and(|app| app.waits())
+}
+
+/// Searches what waits behind the holes of a flow, and in its messages.
 fn flush(
-    plan: &Plan,
+    around: Around<'_>,
     flow: &mut Flow<State>,
     held: &mut Held,
     bounds: &Bounds,
-    detect: &mut DetectStats,
-    kept: &mut usize,
     reported: &mut Reported,
-) -> Vec<Alert> {
-    let mut alerts = Vec::new();
+    fields: AlertFields,
+) -> (Vec<Alert>, Vec<String>) {
+    let (mut alerts, mut records) = (Vec::new(), Vec::new());
     let [client, server] = flow.ends();
+    let Around { plan, detect, kept, hosts, armed } = around;
     for way in [Way::ToServer, Way::ToClient] {
-        if !flow.streams[way as usize].waits() {
-            continue;
-        }
         let (source, destination) = if way == Way::ToServer { (client, server) } else { (server, client) };
-        let seen = Seen {
+        let mut seen = Seen {
             time: bounds.epoch.saturating_add(flow.last),
             source,
             destination,
             protocol: flow.key.protocol,
             key: Some(flow.key),
             start: flow.start,
+            begun: bounds.epoch.saturating_add(flow.start),
             way: Some(way),
             established: flow.established,
             tenant: flow.key.tenant,
             vlans: flow.key.vlans,
             packet: None,
+            streams: [flow.streams[0].position(), flow.streams[1].position()],
+            spoken: Spoken::default(),
+            frames: flow.frames,
+            frame: &[],
         };
+        let number = way as usize;
         // Its frames are gone: nothing can be dropped.
-        let mut look = Look::new(plan, detect, kept, false);
-        look.bits.clone_from(&flow.state.bits);
-        let side = &mut flow.state.sides[way as usize];
-        let before = flow.streams[way as usize].position();
-        flow.streams[way as usize].flush(held, &mut |chunk| look.take(&seen, side, chunk, before));
-        look.stream(&seen, side, before, bounds.history);
-        alerts.extend(look.report(&seen, false, reported));
+        let mut look = Look::new(Around { plan, detect, kept, hosts, armed }, false);
+        look.memory = std::mem::take(&mut flow.state.memory);
+        let side = &mut flow.state.sides[number];
+        let app = &mut flow.state.app;
+        let before = flow.streams[number].position();
+        flow.streams[number].flush(held, &mut |chunk| {
+            look.take(&seen, side, chunk, before);
+            if let Some(app) = app {
+                look.app(&seen, number, app, &Piece::Chunk(&chunk), &bounds.messages, &mut side.mixed);
+            }
+        });
+        if let Some(app) = app {
+            look.app(&seen, number, app, &Piece::End, &bounds.messages, &mut side.mixed);
+            seen.spoken = app.layer(number);
+        }
+        look.stream(&seen, side, before, bounds.history, true);
+        records.extend(lines(&seen, &mut look));
+        flow.state.memory = std::mem::take(&mut look.memory);
+        alerts.extend(look.report(&seen, false, reported, fields));
     }
-    alerts
+    (alerts, records)
 }

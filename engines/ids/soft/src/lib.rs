@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Detects intrusions in native code. The filter is that of the card bit for bit (engines/ids/machine.md); the matcher serves
-//! both targets.
+//! Detects intrusions in native code. The filter is that of the card bit for bit (engines/ids/machine.md); the matcher
+//! serves both targets.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,6 +21,8 @@ mod inspector;
 mod log;
 mod look;
 mod matching;
+mod memory;
+mod messages;
 mod plan;
 mod report;
 mod scan;
@@ -29,9 +31,9 @@ mod stats;
 mod thresholds;
 
 pub use block::Block;
-pub use inspector::{Bounds, Inspector, Outcome, Told};
+pub use inspector::{Bounds, Inspector, Outcome, Reports, Told};
 pub use log::{Log, LogError};
-pub use matching::Bytes;
-pub use report::{Alert, Signature, stats_line, timestamp};
+pub use matching::{Bytes, Limited};
+pub use report::{Alert, AlertFields, Ends, Signature, stats_line, timestamp};
 pub use scan::{Scanner, Window};
-pub use stats::{DetectStats, FlowStats, FrameStats, Stats, StreamStats};
+pub use stats::{AppStats, DetectStats, FlowStats, FrameStats, Stats, StreamStats};

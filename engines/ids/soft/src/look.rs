@@ -1,14 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! One frame on its way through the rules.
 
-use std::sync::Arc;
-
-use penstock_ids_compiler::rule::{Action, FlowBit, Rule, Step};
+use penstock_ids_compiler::rule::{Action, Check, Rule, Step};
 use penstock_streams::{Chunk, Packet};
 
-use crate::matching::Bytes;
+use crate::matching::{Bytes, Limited};
+use crate::memory::{FlowMemory, HostBits};
 use crate::plan::{Plan, looks_at_packet};
-use crate::report::Alert;
+use crate::report::{Alert, AlertFields, AppObject};
 use crate::scan::Window;
 use crate::seen::{Seen, check_holds, header_matches};
 use crate::stats::DetectStats;
@@ -22,12 +21,26 @@ pub(crate) struct Armed {
     pub(crate) alerted: bool,
     /// Position of the stream from which on the key says nothing more.
     pub(crate) until: u64,
+    /// The rule waits to be evaluated because the stream has cost too much: it was evaluated up to this position.
+    pub(crate) deferred: Option<u64>,
 }
 
-/// What is kept of one direction.
-#[derive(Debug, Clone, Default)]
+/// The budget for evaluating the rules of one direction, in compared bytes: an initial credit, and more for each byte
+/// of the stream. Otherwise a sender of many short segments could have the whole history searched for each of them.
+const CREDIT: i64 = 32 << 20;
+const CREDIT_PER_BYTE: i64 = 4096;
+/// The fixed cost of an evaluation, and of a search of a pcre.
+const COST: i64 = 256;
+const SEARCH_COST: i64 = 256;
+
+/// The state of one direction.
+#[derive(Debug, Clone)]
 pub(crate) struct Side {
     window: Window,
+    /// The remaining budget for evaluation.
+    credit: i64,
+    /// Rules whose messages have come and that still miss bytes of the stream.
+    pub(crate) mixed: Vec<u32>,
     /// The last bytes of the stream.
     pub(crate) history: Vec<u8>,
     /// Position of the first byte of `history`.
@@ -35,7 +48,19 @@ pub(crate) struct Side {
     pub(crate) armed: Vec<Armed>,
 }
 
+impl Default for Side {
+    fn default() -> Self {
+        let (window, history, mixed, armed) = (Window::default(), Vec::new(), Vec::new(), Vec::new());
+        Self { window, credit: CREDIT, mixed, history, base: 0, armed }
+    }
+}
+
 impl Side {
+    /// Whether rules wait to be evaluated.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.armed.iter().any(|armed| armed.deferred.is_some())
+    }
+
     /// Position behind the last byte.
     fn end(&self) -> u64 {
         self.base + self.history.len() as u64
@@ -48,14 +73,19 @@ impl Side {
         }
         // A content alone ends before its length has passed again; the other contents of a rule may come at any time.
         let until = match &rule.steps[..] {
-            [Step::Content(content)] => end + content.bytes.len() as u64,
+            [Step::Content(content)] if is_alone(rule) => end + content.bytes.len() as u64,
             _ => u64::MAX,
         };
         match self.armed.iter_mut().find(|armed| armed.rule == number) {
             Some(armed) => armed.until = until,
-            None => self.armed.push(Armed { rule: number, alerted: false, until }),
+            None => self.armed.push(Armed { rule: number, alerted: false, until, deferred: None }),
         }
     }
+}
+
+/// Whether nothing but the bytes of a content decides.
+fn is_alone(rule: &Rule) -> bool {
+    rule.layers.is_empty() && rule.checks.is_empty()
 }
 
 /// What was reported.
@@ -70,29 +100,61 @@ pub(crate) struct Reported {
 pub(crate) struct Match {
     rule: u32,
     in_stream: bool,
+    app: Option<AppObject>,
 }
 
 /// One frame on its way through the rules.
 pub(crate) struct Look<'a> {
-    plan: &'a Plan,
+    pub(crate) plan: &'a Plan,
     pub(crate) detect: &'a mut DetectStats,
-    kept: &'a mut usize,
+    pub(crate) kept: &'a mut usize,
+    hosts: &'a mut HostBits,
+    /// Rules that one direction may wait for.
+    pub(crate) armed: usize,
     drops: bool,
     matched: Vec<Match>,
     /// Numbers of the keys that the filter found last.
     keys: Vec<u16>,
     /// Numbers of those that it found in the bytes of this frame.
     own: Vec<u16>,
-    /// Bits of the flow that are set.
-    pub(crate) bits: Vec<Arc<str>>,
+    /// The rules' memory of the flow.
+    pub(crate) memory: FlowMemory,
+    /// Messages that have records of their own.
+    pub(crate) records: Vec<AppObject>,
     pub(crate) evaluated: bool,
     pub(crate) hit: bool,
 }
 
+/// The data of a look that outlives it.
+pub(crate) struct Around<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) detect: &'a mut DetectStats,
+    pub(crate) kept: &'a mut usize,
+    pub(crate) hosts: &'a mut HostBits,
+    /// Rules that one direction may wait for.
+    pub(crate) armed: usize,
+}
+
 impl<'a> Look<'a> {
-    pub(crate) fn new(plan: &'a Plan, detect: &'a mut DetectStats, kept: &'a mut usize, drops: bool) -> Self {
-        let (matched, keys, own, bits) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { plan, detect, kept, drops, matched, keys, own, bits, evaluated: false, hit: false }
+    pub(crate) fn new(around: Around<'a>, drops: bool) -> Self {
+        let Around { plan, detect, kept, hosts, armed } = around;
+        let (matched, keys, own, memory) = (Vec::new(), Vec::new(), Vec::new(), FlowMemory::default());
+        let (evaluated, hit, records) = (false, false, Vec::new());
+        Self { plan, detect, kept, hosts, armed, drops, matched, keys, own, memory, records, evaluated, hit }
+    }
+
+    /// Counts what limits have done.
+    pub(crate) fn limits(&mut self, limited: &Limited) {
+        self.detect.limited += limited.stopped;
+        self.detect.limited_negated += limited.negated;
+    }
+
+    /// Whether ends, flow and what rules remember are as a rule asks, whatever the bytes are.
+    pub(crate) fn may_match(&self, rule: &Rule, seen: &Seen<'_>) -> bool {
+        header_matches(rule, seen)
+            && self.memory.fits(rule)
+            && self.hosts.fit(rule, seen.source.0, seen.destination.0, seen.time)
+            && rule.checks.iter().all(|check| !matches!(check, Check::Streams(size) if !size.holds(seen.streams)))
     }
 
     /// Takes bytes of a stream in order: finds their keys and keeps them. Bytes from `before` on are of this frame.
@@ -100,10 +162,12 @@ impl<'a> Look<'a> {
         let plan = self.plan;
         if chunk.gap > 0 {
             // No match has bytes on both sides of a gap.
-            self.evaluate(seen, side, before);
+            self.evaluate(seen, side, before, true);
             *self.kept -= side.history.len();
-            *side = Side { base: chunk.at, armed: std::mem::take(&mut side.armed), ..Side::default() };
+            let (armed, mixed) = (std::mem::take(&mut side.armed), std::mem::take(&mut side.mixed));
+            *side = Side { base: chunk.at, armed, mixed, credit: side.credit, ..Side::default() };
         }
+        side.credit = side.credit.saturating_add(CREDIT_PER_BYTE * chunk.bytes.len() as i64).min(CREDIT);
         self.filter(&mut side.window, chunk.bytes);
         if chunk.direct {
             self.own.clone_from(&self.keys);
@@ -120,75 +184,110 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Evaluates rules on a stream whose bytes from `before` on are of this frame.
-    fn evaluate(&mut self, seen: &Seen<'_>, side: &mut Side, before: u64) {
+    /// Evaluates rules on a stream whose bytes from `before` on are of this frame. `all`: no rule waits any longer.
+    fn evaluate(&mut self, seen: &Seen<'_>, side: &mut Side, before: u64, all: bool) {
         let (plan, end) = (self.plan, side.end());
-        if end <= before {
+        if end <= before && !side.is_behind() {
             return;
         }
-        for number in &plan.always_stream {
-            side.arm(*number, plan.rule(*number), end);
+        if end > before {
+            for number in &plan.always_stream {
+                side.arm(*number, plan.rule(*number), end);
+            }
         }
-        let new = usize::try_from(end - before).unwrap_or(usize::MAX);
         let count = side.armed.len();
         for (level, at) in (0..=plan.levels).flat_map(|level| (0..count).map(move |at| (level, at))) {
             let armed = &mut side.armed[at];
             let rule = plan.rule(armed.rule);
-            if rule.level() != level || !header_matches(rule, seen) || !self.bits_fit(rule) {
+            if rule.level() != level || !self.may_match(rule, seen) || !seen.spoken.fits(&rule.layers) {
                 continue;
             }
-            self.detect.evaluated += 1;
-            self.evaluated = true;
-            // Bits that a rule asks for say something about now, so its match has to be new.
-            let fresh = if armed.alerted || rule.tests_bits() { before } else { 0 };
+            // Bytes that the rule has not been evaluated on.
+            let from = armed.deferred.unwrap_or(before);
+            if end <= from {
+                continue;
+            }
+            let new = usize::try_from(end - from).unwrap_or(usize::MAX);
             // A content alone has a byte of this frame, or it was found before.
             let skip = match &rule.steps[..] {
-                [Step::Content(content)] => {
+                [Step::Content(content)] if is_alone(rule) => {
                     side.history.len().saturating_sub(new.saturating_add(content.bytes.len() - 1))
                 }
                 _ => 0,
             };
+            let cost = (side.history.len() - skip) as i64 + COST;
+            if cost > side.credit && !all {
+                armed.deferred.get_or_insert(before);
+                self.detect.deferred += 1;
+                continue;
+            }
+            side.credit -= cost;
+            armed.deferred = None;
+            self.detect.evaluated += 1;
+            self.evaluated = true;
+            // A rule's condition on other rules is about the present, so its match must be new.
+            let fresh = if armed.alerted || rule.tests_memory() { from } else { 0 };
             let bytes = Bytes { bytes: &side.history[skip..], base: side.base + skip as u64, fresh };
-            if bytes.matches(&rule.steps, &mut self.detect.limited) {
+            let mut limited = Limited::default();
+            let matches = bytes.matches(&rule.steps, &mut limited);
+            side.credit = side.credit.saturating_sub_unsigned(limited.searches * SEARCH_COST.unsigned_abs());
+            self.limits(&limited);
+            if matches {
+                let armed = &mut side.armed[at];
                 armed.alerted = true;
                 let rule = armed.rule;
-                self.found(Match { rule, in_stream: true });
+                self.found_in(seen, rule, true, None);
             }
         }
+        self.mixed(seen, side, all);
     }
 
-    /// Whether the bits of the flow are as a rule asks.
-    fn bits_fit(&self, rule: &Rule) -> bool {
-        rule.bits.iter().all(|bit| match bit {
-            FlowBit::IsSet(names) => names.iter().any(|name| self.bits.contains(name)),
-            FlowBit::IsNotSet(names) => !names.iter().any(|name| self.bits.contains(name)),
-            _ => true,
-        })
-    }
-
-    /// Takes a match, which may change bits of the flow.
-    fn found(&mut self, found: Match) {
-        for bit in &self.plan.rule(found.rule).bits {
-            let (FlowBit::Set(name) | FlowBit::Unset(name) | FlowBit::Toggle(name)) = bit else { continue };
-            let was = self.bits.iter().position(|known| known == name);
-            match (bit, was) {
-                (FlowBit::Set(_) | FlowBit::Toggle(_), None) => self.bits.push(Arc::clone(name)),
-                (FlowBit::Unset(_) | FlowBit::Toggle(_), Some(at)) => drop(self.bits.swap_remove(at)),
-                _ => {}
+    /// Evaluates the rules whose messages have come on the bytes of the stream.
+    fn mixed(&mut self, seen: &Seen<'_>, side: &mut Side, all: bool) {
+        let plan = self.plan;
+        let mut waiting = std::mem::take(&mut side.mixed);
+        waiting.retain(|number| {
+            let cost = side.history.len() as i64 + COST;
+            if cost > side.credit && !all {
+                self.detect.deferred += 1;
+                return true;
             }
-        }
-        self.matched.push(found);
+            side.credit -= cost;
+            let mut limited = Limited::default();
+            let bytes = Bytes { bytes: &side.history, base: side.base, fresh: 0 };
+            let matches = bytes.matches(&plan.rule(*number).steps, &mut limited);
+            side.credit = side.credit.saturating_sub_unsigned(limited.searches * SEARCH_COST.unsigned_abs());
+            self.limits(&limited);
+            if matches {
+                self.found_in(seen, *number, true, None);
+            }
+            !matches
+        });
+        side.mixed = waiting;
+    }
+
+    /// Takes a match, which may change what rules remember.
+    pub(crate) fn found_in(&mut self, seen: &Seen<'_>, rule: u32, in_stream: bool, app: Option<AppObject>) {
+        let about = self.plan.rule(rule);
+        self.memory.change(about);
+        self.hosts.change(about, seen.source.0, seen.destination.0, seen.time);
+        self.matched.push(Match { rule, in_stream, app });
     }
 
     /// Ends the stream's part of a frame: evaluates rules, and forgets what is too old.
-    pub(crate) fn stream(&mut self, seen: &Seen<'_>, side: &mut Side, before: u64, keep: usize) {
-        self.evaluate(seen, side, before);
+    pub(crate) fn stream(&mut self, seen: &Seen<'_>, side: &mut Side, before: u64, keep: usize, last: bool) {
+        // Bytes that are about to be forgotten are evaluated first.
+        self.evaluate(seen, side, before, last || side.history.len() > 2 * keep);
         let (plan, end) = (self.plan, side.end());
         // A rule for other ends or the other direction never matches here; one that waits for the handshake may.
         side.armed.retain(|armed| {
             let rule = plan.rule(armed.rule);
-            end < armed.until && (rule.flow.established.is_some() || header_matches(rule, seen))
+            (end < armed.until || armed.deferred.is_some())
+                && (rule.flow.established.is_some() || header_matches(rule, seen))
         });
+        // Rules that came last have no room.
+        self.detect.unarmed += side.armed.len().saturating_sub(self.armed) as u64;
+        side.armed.truncate(self.armed);
         // Twice as much as is kept may stay, so that bytes are moved seldom.
         if side.history.len() > 2 * keep {
             let gone = side.history.len() - keep;
@@ -223,18 +322,21 @@ impl<'a> Look<'a> {
             let known = || self.matched.iter().any(|known| known.rule == *number);
             if rule.level() != level
                 || !looks_at_packet(rule, packet.protocol)
-                || !header_matches(rule, seen)
-                || !self.bits_fit(rule)
+                || !self.may_match(rule, seen)
+                || !seen.spoken.fits(&rule.layers)
                 || known()
-                || !rule.checks.iter().all(|check| check_holds(check, packet))
+                || !rule.checks.iter().all(|check| check_holds(check, packet, seen.streams))
             {
                 continue;
             }
             self.detect.evaluated += 1;
             self.evaluated = true;
             let bytes = Bytes { bytes: packet.payload, base: 0, fresh: 0 };
-            if bytes.matches(&rule.steps, &mut self.detect.limited) {
-                self.found(Match { rule: *number, in_stream: false });
+            let mut limited = Limited::default();
+            let matches = bytes.matches(&rule.steps, &mut limited);
+            self.limits(&limited);
+            if matches {
+                self.found_in(seen, *number, false, None);
             }
         }
     }
@@ -269,7 +371,7 @@ impl<'a> Look<'a> {
     }
 
     /// The alerts: rules that drop come first, otherwise the order is that of the rules.
-    pub(crate) fn report(self, seen: &Seen<'_>, blocked: bool, told: &mut Reported) -> Vec<Alert> {
+    pub(crate) fn report(self, seen: &Seen<'_>, blocked: bool, told: &mut Reported, fields: AlertFields) -> Vec<Alert> {
         if self.matched.is_empty() || self.passes() {
             return Vec::new();
         }
@@ -284,7 +386,8 @@ impl<'a> Look<'a> {
         self.detect.alerts += rules.len() as u64;
         let alert = |number: u32| {
             hits[number as usize] += 1;
-            seen.alert(self.plan.rule(number), blocked)
+            let app = self.matched.iter().filter(|known| known.rule == number).find_map(|known| known.app.as_ref());
+            seen.alert(self.plan.rule(number), blocked, app, fields)
         };
         rules.into_iter().map(alert).collect()
     }

@@ -1,9 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The conditions of a rule on bytes.
 //!
-//! A match is one place for each content and pcre, such that each stands where the rule says. Places are counted from
-//! the beginning of the stream or from the end of the step before. So the steps are taken in order, with the set of all
-//! ends that the steps up to here can have: the set grows with the bytes only, and no combination is tried twice.
+//! A match is one place for each content and pcre that satisfies the rule's conditions. Places are counted from the
+//! beginning of the stream or from the end of the previous step. The steps are therefore evaluated in order, with the
+//! set of all possible ends of the steps so far: the set grows with the bytes only, and no combination is tried twice.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use memchr::{memchr2, memmem};
 use penstock_ids_compiler::rule::{ByteJump, Content, JumpFrom, Number, Pcre, Place, Step};
@@ -15,23 +18,47 @@ const PCRE_MOST: usize = 1_000;
 /// times.
 const PCRE_SEARCHES: usize = 4_000;
 
-/// What the pcre of a rule may still do.
+/// Searches that a search counts as which PCRE2's limits have stopped.
+const STOPPED: usize = 400;
+
+/// Values of variables that are followed in one look.
+const VALUES: usize = 1_000;
+
+/// The effects of limits, and the cost of evaluation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limited {
+    /// Searches that did not match because a limit stopped them, and variables that had too many values.
+    pub stopped: u64,
+    /// Searches of negated pcre that a limit stopped: the rule counts them as not found.
+    pub negated: u64,
+    /// Searches of pcre, with those that a limit stopped counted for what they cost.
+    pub searches: u64,
+}
+
+/// The remaining work of a rule's steps.
 struct Work<'a> {
     /// Searches that are left.
     searches: usize,
-    /// Counts those that a limit has stopped.
-    limited: &'a mut u64,
+    /// Values of variables that may still be followed.
+    values: usize,
+    limited: &'a mut Limited,
 }
 
 impl Work<'_> {
-    /// Takes a search; false, and counted, if none is left.
+    /// Takes a search; false if none is left.
     fn search(&mut self) -> bool {
         if self.searches == 0 {
-            *self.limited += 1;
             return false;
         }
         self.searches -= 1;
+        self.limited.searches += 1;
         true
+    }
+
+    /// A limit of PCRE2 has stopped a search.
+    fn stopped(&mut self) {
+        self.limited.searches += STOPPED as u64;
+        self.searches = self.searches.saturating_sub(STOPPED);
     }
 }
 
@@ -107,34 +134,99 @@ impl Bytes<'_> {
         all
     }
 
-    /// Whether steps match. Steps that a limit stopped do not; `limited` counts them.
+    /// Whether steps match. A search that a limit stopped finds nothing, and `limited` counts it.
     #[must_use]
-    pub fn matches(&self, steps: &[Step], limited: &mut u64) -> bool {
+    pub fn matches(&self, steps: &[Step], limited: &mut Limited) -> bool {
         let must = steps.iter().any(Step::is_positive);
-        let mut work = Work { searches: PCRE_SEARCHES, limited };
+        let mut work = Work { searches: PCRE_SEARCHES, values: VALUES, limited };
         let mut ends = Ends::default();
         ends.push(0, !must || self.fresh == 0);
-        for step in steps {
+        self.run(steps, ends, &[], &mut work)
+    }
+
+    /// Whether steps match from these ends, with these values of variables.
+    fn run(&self, steps: &[Step], mut ends: Ends, values: &[u64], work: &mut Work<'_>) -> bool {
+        for (at, step) in steps.iter().enumerate() {
+            let placed = |content| Self::placed(content, values);
             ends = match step {
-                Step::Content(content) if content.negated => self.without(content, ends),
-                Step::Content(content) => self.with(content, &ends),
-                Step::Pcre(pcre) if pcre.negated => self.without_pcre(pcre, ends, &mut work),
-                Step::Pcre(pcre) => self.with_pcre(pcre, &ends, &mut work),
-                Step::DataAt { at, relative, negated } => self.data_at(*at, *relative, *negated, &ends),
+                Step::Content(content) if content.negated => self.without(&placed(content), ends),
+                Step::Content(content) => self.with(&placed(content), &ends),
+                Step::Pcre(pcre) if pcre.negated => self.without_pcre(pcre, ends, work),
+                Step::Pcre(pcre) => self.with_pcre(pcre, &ends, work),
+                Step::DataAt { at, relative, negated } => self.data_at(at.signed(values), *relative, *negated, &ends),
                 Step::ByteTest(test) => {
-                    let holds =
-                        |end: &i64| self.number(&test.number, *end).is_some_and(|(number, _)| test.holds(number));
+                    let holds = |end: &i64| {
+                        self.number(&test.number, *end, values).is_some_and(|(number, _)| test.holds(number, values))
+                    };
                     ends.stale.retain(holds);
                     ends.fresh.retain(holds);
                     ends
                 }
-                Step::ByteJump(jump) => self.jumps(jump, &ends),
+                Step::ByteJump(jump) => self.jumps(jump, &ends, values),
+                Step::ByteExtract(extract) => {
+                    let value = |end| extract.value(self.number(&extract.number, end, values)?.0);
+                    return self.fork(&steps[at + 1..], &ends, values, extract.to, &value, work);
+                }
+                Step::ByteMath(math) => {
+                    let value = |end| math.value(self.number(&math.number, end, values)?.0, values);
+                    return self.fork(&steps[at + 1..], &ends, values, math.to, &value, work);
+                }
+                Step::Size(within) => {
+                    let size = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+                    if within.holds(size) { ends } else { Ends::default() }
+                }
+                Step::Value(within) => {
+                    let value = self.bytes.iter().fold(0, |value: u32, byte| value << 8 | u32::from(*byte));
+                    if within.holds(value) { ends } else { Ends::default() }
+                }
             };
             if ends.is_empty() {
                 return false;
             }
         }
         !ends.fresh.is_empty()
+    }
+
+    /// Goes on with the ends of each value that a variable has.
+    fn fork(
+        &self,
+        steps: &[Step],
+        ends: &Ends,
+        values: &[u64],
+        to: u8,
+        value: &dyn Fn(i64) -> Option<u64>,
+        work: &mut Work<'_>,
+    ) -> bool {
+        let mut by_value: BTreeMap<u64, Ends> = BTreeMap::new();
+        for (list, fresh) in [(&ends.stale, false), (&ends.fresh, true)] {
+            for end in list {
+                if let Some(value) = value(*end) {
+                    by_value.entry(value).or_default().push(*end, fresh);
+                }
+            }
+        }
+        let mut values = values.to_vec();
+        values.resize(values.len().max(usize::from(to) + 1), 0);
+        for (value, ends) in by_value {
+            if work.values == 0 {
+                work.limited.stopped += 1;
+                return false;
+            }
+            work.values -= 1;
+            values[usize::from(to)] = value;
+            if self.run(steps, ends, &values, work) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A content whose place has no variables.
+    fn placed<'a>(content: &'a Content, values: &[u64]) -> Cow<'a, Content> {
+        match &content.variables {
+            Some(variables) => Cow::Owned(Content { place: variables.place(values), ..content.clone() }),
+            None => Cow::Borrowed(content),
+        }
     }
 
     fn with(&self, content: &Content, before: &Ends) -> Ends {
@@ -201,7 +293,11 @@ impl Bytes<'_> {
         // The beginning of what was kept of a stream is not the beginning of the stream.
         let mut at = usize::from(from > 0 && !pcre.relative);
         let mut ends = Vec::new();
-        while at <= subject.len() && work.search() {
+        while at <= subject.len() {
+            if !work.search() {
+                work.limited.stopped += 1;
+                break;
+            }
             match pcre.regex.find_at(subject, at) {
                 Ok(Some(found)) => {
                     ends.push(from + found.end() as i64);
@@ -209,12 +305,13 @@ impl Bytes<'_> {
                 }
                 Ok(None) => break,
                 Err(_) => {
-                    *work.limited += 1;
+                    work.stopped();
+                    work.limited.stopped += 1;
                     break;
                 }
             }
             if ends.len() >= PCRE_MOST {
-                *work.limited += 1;
+                work.limited.stopped += 1;
                 break;
             }
         }
@@ -230,13 +327,13 @@ impl Bytes<'_> {
             }
         } else {
             if before.stale.len() + before.fresh.len() > PCRE_MOST {
-                *work.limited += 1;
+                work.limited.stopped += 1;
             }
             let fresh = before.fresh.iter().map(|end| (end, true));
             let stale = before.stale.iter().map(|end| (end, false));
             for (from, fresh) in fresh.chain(stale).take(PCRE_MOST) {
                 if work.searches == 0 {
-                    *work.limited += 1;
+                    work.limited.stopped += 1;
                     break;
                 }
                 for end in self.pcre_ends(pcre, *from, work) {
@@ -248,18 +345,22 @@ impl Bytes<'_> {
         ends
     }
 
+    /// Ends behind which a pcre does not match. A search that a limit stopped has found nothing: otherwise a sender
+    /// could hide from the rule by bytes that take long.
     fn without_pcre(&self, pcre: &Pcre, mut ends: Ends, work: &mut Work<'_>) -> Ends {
         let from = |end: i64| usize::try_from(end - self.begin()).ok().and_then(|at| self.bytes.get(at..));
         let mut clean = |subject: Option<&[u8]>| {
             let Some(subject) = subject else { return true };
             if !work.search() {
-                return false;
+                work.limited.negated += 1;
+                return true;
             }
             match pcre.regex.is_match(subject) {
                 Ok(found) => !found,
                 Err(_) => {
-                    *work.limited += 1;
-                    false
+                    work.stopped();
+                    work.limited.negated += 1;
+                    true
                 }
             }
         };
@@ -275,17 +376,17 @@ impl Bytes<'_> {
     }
 
     /// A number in the bytes, and the position behind it; None if it is not there.
-    fn number(&self, number: &Number, end: i64) -> Option<(u64, i64)> {
-        let begin = number.at + if number.relative { end } else { 0 };
+    fn number(&self, number: &Number, end: i64, values: &[u64]) -> Option<(u64, i64)> {
+        let begin = number.at.signed(values) + if number.relative { end } else { 0 };
         let at = usize::try_from(begin - self.begin()).ok()?;
         let bytes = self.bytes.get(at..at.checked_add(number.count)?)?;
         Some((number.read(bytes)?, begin + number.count as i64))
     }
 
     /// Where a jump leads from each end. A jump before the beginning leads there, one behind the end nowhere.
-    fn jumps(&self, jump: &ByteJump, before: &Ends) -> Ends {
+    fn jumps(&self, jump: &ByteJump, before: &Ends, values: &[u64]) -> Ends {
         let to = |end: i64| {
-            let (number, behind) = self.number(&jump.number, end)?;
+            let (number, behind) = self.number(&jump.number, end, values)?;
             let distance = i64::try_from(number.checked_mul(jump.multiplier)?).ok()?;
             let distance = if jump.align { distance.checked_add(3)? & !3 } else { distance };
             let from = match jump.from {
@@ -293,7 +394,7 @@ impl Bytes<'_> {
                 JumpFrom::Beginning => 0,
                 JumpFrom::End => self.end(),
             };
-            let to = from.checked_add(distance)?.checked_add(jump.post_offset)?.max(0);
+            let to = from.checked_add(distance)?.checked_add(jump.post_offset.signed(values))?.max(0);
             (to <= self.end()).then_some(to)
         };
         let mut ends = Ends::default();
@@ -349,7 +450,7 @@ mod tests {
 
     fn matches(options: &str, text: &str) -> bool {
         let bytes = Bytes { bytes: text.as_bytes(), base: 0, fresh: 0 };
-        bytes.matches(&steps(options), &mut 0)
+        bytes.matches(&steps(options), &mut Limited::default())
     }
 
     #[test]
@@ -386,6 +487,26 @@ mod tests {
             ("content:\"L\"; byte_jump:1,0,relative,string,dec; content:\"X\"; within:1;", "L3...X", "L2...X"),
             ("byte_jump:1,0,string,dec,from_beginning,post_offset 1; content:\"X\"; within:1;", "3...X", "2...X"),
             ("byte_jump:1,0,string,dec,align; content:\"X\"; within:1;", "3....X", "3...X"),
+            ("byte_extract:1,0,n,string,dec; content:\"X\"; offset:n; depth:1;", "3..X", "2..X"),
+            ("byte_extract:1,0,n,string,dec; content:\"X\"; distance:n;", "3..X", "3.X"),
+            ("byte_extract:1,0,n,string,dec,multiplier 2; isdataat:!n;", "2...", "2...."),
+            ("content:\"L\"; byte_extract:1,0,n,relative,string,dec; content:\"X\"; within:n;", "L3.X", "L2.X"),
+            // Each match of the content gives a value of its own.
+            (
+                "content:\"L\"; byte_extract:1,0,n,relative,string,dec; content:\"X\"; distance:n; within:1;",
+                "L1L3..X",
+                "L1L2..X",
+            ),
+            (
+                "byte_math:bytes 1, offset 0, oper *, rvalue 2, result n, string dec; byte_test:1,=,n,1,string,dec;",
+                "36",
+                "35",
+            ),
+            (
+                "byte_extract:1,0,a,string,dec; byte_math:bytes 1, offset 1, oper +, rvalue a, result b, string dec; content:\"X\"; offset:b;",
+                "12.X",
+                "13.X",
+            ),
         ] {
             assert!(matches(options, yes), "{options} {yes}");
             assert!(!matches(options, no), "{options} {no}");
@@ -405,7 +526,7 @@ mod tests {
     #[test]
     fn repeated_matches_need_fresh_bytes() {
         let stream = |options: &str, text: &str, base: u64, fresh: u64| {
-            Bytes { bytes: text.as_bytes(), base, fresh }.matches(&steps(options), &mut 0)
+            Bytes { bytes: text.as_bytes(), base, fresh }.matches(&steps(options), &mut Limited::default())
         };
         assert!(stream("content:\"ab\";", "xxab", 0, 3) && !stream("content:\"ab\";", "abxx", 0, 2));
         assert!(stream("content:\"b\"; content:\"a\";", "abxb", 0, 3));
@@ -416,22 +537,24 @@ mod tests {
         assert!(!stream("content:\"a\"; startswith;", "ab", 100, 0) && !stream("pcre:\"/^a/\";", "ab", 100, 0));
     }
 
-    /// Two expressions in a row that match everywhere: each end of the first would begin a thousand searches of the second.
+    /// Two expressions in a row that match everywhere: each end of the first would begin a thousand searches of the
+    /// second.
     #[test]
     fn searches_of_a_rule_have_an_end() {
         let text = "a".repeat(5_000);
         let bytes = Bytes { bytes: text.as_bytes(), base: 0, fresh: 0 };
         let steps = steps("pcre:\"/a/\"; pcre:\"/a/R\";");
         let (Step::Pcre(first), Step::Pcre(second)) = (&steps[0], &steps[1]) else { panic!("{steps:?}") };
-        let mut limited = 0;
-        let mut work = Work { searches: 1_500, limited: &mut limited };
+        let mut limited = Limited::default();
+        let mut work = Work { searches: 1_500, values: 0, limited: &mut limited };
         let mut begin = Ends::default();
         begin.push(0, true);
         let ends = bytes.with_pcre(first, &begin, &mut work);
         assert_eq!((ends.fresh.len(), work.searches), (PCRE_MOST, 500));
         let ends = bytes.with_pcre(second, &ends, &mut work);
         assert_eq!((ends.fresh.len(), work.searches), (500, 0));
-        assert!(bytes.without_pcre(second, ends, &mut work).is_empty());
-        assert!(limited > 2);
+        // Bytes that could not be searched count as not found if the string must be absent.
+        assert_eq!(bytes.without_pcre(second, ends, &mut work).fresh.len(), 500);
+        assert!(limited.stopped > 2 && limited.negated == 500);
     }
 }

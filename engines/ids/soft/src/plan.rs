@@ -20,17 +20,23 @@ pub(crate) struct Plan {
     pub(crate) tcp_packets: bool,
     /// Rules look at streams.
     pub(crate) streams: bool,
+    /// Flows are read for messages of application protocols.
+    pub(crate) reads: bool,
+    /// Messages have records of their own.
+    pub(crate) records: bool,
+    /// Finds keys in fields of messages.
+    pub(crate) fields: Scanner,
     /// Highest level of a rule ([`Rule::level`]).
     pub(crate) levels: usize,
 }
 
 /// Whether a rule looks at the payload of a packet of this protocol.
 pub(crate) fn looks_at_packet(rule: &Rule, protocol: u8) -> bool {
-    rule.looks.packets || protocol != 6
+    rule.messages.is_none() && (rule.looks.packets || protocol != 6)
 }
 
 impl Plan {
-    pub(crate) fn new(program: Arc<Program>) -> Self {
+    pub(crate) fn new(program: Arc<Program>, records: bool) -> Self {
         let rules = &program.set.rules;
         let always = |stream: bool| {
             let fits = |number: &&u32| {
@@ -44,7 +50,10 @@ impl Plan {
             always_stream: always(true),
             always_packets: always(false),
             tcp_packets: program.by_key.iter().flatten().any(|number| of_tcp(&rules[*number as usize])),
-            streams: rules.iter().any(|rule| rule.looks.stream),
+            streams: rules.iter().any(|rule| rule.looks.stream || rule.messages.is_some() && !rule.steps.is_empty()),
+            reads: records || program.reads_messages(),
+            records,
+            fields: Scanner::new(&program.fields),
             levels: rules.iter().map(Rule::level).max().unwrap_or_default(),
             scanner: Scanner::new(&program.filter),
             program,

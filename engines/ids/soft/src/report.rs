@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 
 use crate::stats::Stats;
 
-/// What an alert tells of the rule.
+/// The rule in an alert.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
     /// `allowed`, or `blocked` if the frame was dropped.
@@ -55,15 +55,11 @@ impl Signature {
     }
 }
 
-/// An alert, as a line of EVE.
+/// The ends of a flow, which all its records have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Alert {
-    /// Time of the frame in UTC: `2026-01-31T12:00:00.000000+0000`.
-    pub timestamp: String,
+pub struct Ends {
     /// The same for all records of a flow.
     pub flow_id: u64,
-    /// Always `alert`.
-    pub event_type: String,
     /// Ids of the VLAN tags, the outer one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vlan: Vec<u16>,
@@ -91,8 +87,79 @@ pub struct Alert {
     /// Tenant of the frame, unless it is tenant 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub tenant: u8,
+}
+
+/// A message as an object, and the name of the object: `http`, `dns` or `tls`.
+pub(crate) type AppObject = (&'static str, Json);
+
+/// The optional fields of alerts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AlertFields {
+    /// The payload of the frame.
+    pub payload: bool,
+    /// The frame.
+    pub packet: bool,
+    /// Frames of the flow by direction, and its begin.
+    pub flow: bool,
+}
+
+/// An alert, as a line of EVE.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alert {
+    /// Time of the frame in UTC: `2026-01-31T12:00:00.000000+0000`.
+    pub timestamp: String,
+    /// Always `alert`.
+    pub event_type: String,
+    /// The ends of the flow.
+    #[serde(flatten)]
+    pub ends: Ends,
+    /// Application protocol of the direction, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app_proto: Option<String>,
     /// What was found.
     pub alert: Signature,
+    /// The message of HTTP that matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<Json>,
+    /// The message of DNS that matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dns: Option<Json>,
+    /// The hello of TLS that matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Json>,
+    /// The flow, if it is asked for: frames that were looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Json>,
+    /// Payload of the frame in base64, if it is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<String>,
+    /// The frame in base64, if it is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<String>,
+}
+
+/// A record of a message: `event_type` is its protocol.
+pub(crate) fn record_line(ns: u64, ends: &Ends, (name, object): AppObject) -> String {
+    let mut record = json!({"timestamp": timestamp(ns), "event_type": name});
+    if let (Some(record), Json::Object(ends)) = (record.as_object_mut(), json!(ends)) {
+        record.extend(ends);
+        record.insert(name.to_owned(), object);
+    }
+    record.to_string()
+}
+
+/// Bytes in base64 (RFC 4648).
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let word = three.iter().enumerate().fold(0_u32, |word, (at, byte)| word | u32::from(*byte) << (16 - 8 * at));
+        for at in 0..4 {
+            let letter = LETTERS[(word >> (18 - 6 * at) & 63) as usize];
+            text.push(if at <= three.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)]
@@ -109,7 +176,8 @@ impl Alert {
     }
 }
 
-/// The record of what was counted, as a line without its end. `card`: what a card in hardware counted, of which the inspector saw only what it was told.
+/// The record of the counters, as a line without its end. `card`: the counters of a card in hardware, of which the
+/// inspector only sees reported frames.
 #[must_use]
 pub fn stats_line(ns: u64, stats: &Stats, card: &Json) -> String {
     let Stats { frames, streams, flows, .. } = stats;
@@ -149,7 +217,8 @@ pub fn stats_line(ns: u64, stats: &Stats, card: &Json) -> String {
                 "reassembly_gap": streams.gaps,
                 "gap_bytes": streams.gap_bytes,
             },
-            "detect": { "alert": stats.detect.alerts, "rules": stats.detect.rules, "pcre_limited": stats.detect.limited },
+            "detect": { "alert": stats.detect.alerts, "rules": stats.detect.rules, "pcre_limited": stats.detect.limited + stats.detect.limited_negated, "deferred": stats.detect.deferred, "unarmed": stats.detect.unarmed },
+            "app_layer": stats.detect.app,
             "ips": { "accepted": entered - stats.detect.blocked, "blocked": stats.detect.blocked },
             "penstock": own,
         }
@@ -169,6 +238,15 @@ pub fn timestamp(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_base64() {
+        // The test vectors of RFC 4648.
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+        assert_eq!(base64(&[0xFB, 0xFF]), "+/8=");
+    }
 
     #[test]
     fn times_are_utc() {

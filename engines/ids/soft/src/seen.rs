@@ -1,14 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What rules see of a packet beside its bytes: headers and flow.
+//! The data of a packet beside its bytes that rules see: headers and flow.
 
 use std::net::IpAddr;
 
 use penstock_ids_compiler::rule::{Check, FlagTest, Protocol, Rule};
 use penstock_streams::{FlowKey, Packet, Transport, Way};
+use serde_json::json;
 
-use crate::report::{Alert, Signature, timestamp};
+use crate::messages::Spoken;
+use crate::report::{Alert, AlertFields, AppObject, Ends, Signature, base64, timestamp};
 
-/// What rules see of a packet beside its bytes.
+/// The data of a packet beside its bytes that rules see.
 pub(crate) struct Seen<'a> {
     pub(crate) time: u64,
     pub(crate) source: (IpAddr, u16),
@@ -16,24 +18,57 @@ pub(crate) struct Seen<'a> {
     pub(crate) protocol: u8,
     pub(crate) key: Option<FlowKey>,
     pub(crate) start: u64,
+    /// When the flow began, in ns since 1970.
+    pub(crate) begun: u64,
     pub(crate) way: Option<Way>,
     pub(crate) established: bool,
     pub(crate) tenant: u8,
     pub(crate) vlans: [u16; 2],
     pub(crate) packet: Option<&'a Packet<'a>>,
+    /// Bytes in order of client and server.
+    pub(crate) streams: [u64; 2],
+    /// The protocol of the direction or datagram.
+    pub(crate) spoken: Spoken,
+    /// Frames of the flow by direction.
+    pub(crate) frames: [u64; 2],
+    /// The frame, if there is one.
+    pub(crate) frame: &'a [u8],
 }
 
 impl Seen<'_> {
-    pub(crate) fn alert(&self, rule: &Rule, blocked: bool) -> Alert {
+    pub(crate) fn alert(&self, rule: &Rule, blocked: bool, app: Option<&AppObject>, fields: AlertFields) -> Alert {
+        let of = |name: &str| app.filter(|(known, _)| *known == name).map(|(_, object)| object.clone());
+        let payload = self.packet.filter(|_| fields.payload).map(|packet| packet.payload);
+        let flow = || {
+            let [to_server, to_client] = self.frames;
+            json!({"pkts_toserver": to_server, "pkts_toclient": to_client, "start": timestamp(self.begun)})
+        };
+        Alert {
+            timestamp: timestamp(self.time),
+            event_type: "alert".to_owned(),
+            ends: self.ends(),
+            app_proto: app
+                .map(|(name, _)| (*name).to_owned())
+                .or_else(|| Some(self.spoken.protocol?.name().to_owned())),
+            alert: Signature::of(rule, blocked),
+            http: of("http"),
+            dns: of("dns"),
+            tls: of("tls"),
+            flow: (fields.flow && self.key.is_some()).then(flow),
+            payload: payload.map(base64),
+            packet: (fields.packet && !self.frame.is_empty()).then(|| base64(self.frame)),
+        }
+    }
+
+    /// The ends of the flow.
+    pub(crate) fn ends(&self) -> Ends {
         let ports = matches!(self.protocol, 6 | 17) && self.key.is_some();
         let icmp = match self.packet.map(|packet| packet.transport) {
             Some(Transport::Icmp(kind, code)) => Some((kind, code)),
             _ => None,
         };
-        Alert {
-            timestamp: timestamp(self.time),
+        Ends {
             flow_id: self.key.map_or(0, |key| flow_id(&key, self.start)),
-            event_type: "alert".to_owned(),
             vlan: self.vlans.into_iter().take_while(|id| *id != 0).collect(),
             src_ip: self.source.0,
             src_port: ports.then_some(self.source.1),
@@ -53,7 +88,6 @@ impl Seen<'_> {
                 Way::ToClient => "to_client".to_owned(),
             }),
             tenant: self.tenant,
-            alert: Signature::of(rule, blocked),
         }
     }
 }
@@ -61,7 +95,8 @@ impl Seen<'_> {
 /// Bits of a flow id: JSON readers with floating-point numbers keep them.
 const ID_BITS: u32 = 51;
 
-/// The number of a flow: FNV-1a over its key and, of TCP, the time at which it began. A card does not tell the host when other flows begin.
+/// The number of a flow: FNV-1a over its key and, of TCP, the time at which it began. A card does not tell the host
+/// when other flows begin.
 pub(crate) fn flow_id(key: &FlowKey, start: u64) -> u64 {
     let mut bytes = Vec::with_capacity(64);
     for (address, port) in key.ends {
@@ -100,7 +135,7 @@ pub(crate) fn header_matches(rule: &Rule, seen: &Seen<'_>) -> bool {
 }
 
 /// Whether a condition on headers holds.
-pub(crate) fn check_holds(check: &Check, packet: &Packet<'_>) -> bool {
+pub(crate) fn check_holds(check: &Check, packet: &Packet<'_>, streams: [u64; 2]) -> bool {
     let tcp = match &packet.transport {
         Transport::Tcp(tcp) => Some(tcp),
         _ => None,
@@ -110,6 +145,7 @@ pub(crate) fn check_holds(check: &Check, packet: &Packet<'_>) -> bool {
         _ => None,
     };
     match check {
+        Check::Streams(size) => tcp.is_some() && size.holds(streams),
         Check::Size(within) => within.holds(packet.payload.len() as u32),
         Check::Ttl(within) => within.holds(packet.ttl.into()),
         Check::Number(within) => within.holds(packet.protocol.into()),

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a block counted.
+//! The counters of a block.
 
+use penstock_app::Counters as AppCounters;
 use penstock_streams::{FlowCounters, StreamCounters};
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,7 @@ pub struct FrameStats {
     pub fragments: u64,
 }
 
-/// What the filter and the matcher did.
+/// The counters of the filter and the matcher.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DetectStats {
     /// Rules that are loaded.
@@ -46,12 +47,64 @@ pub struct DetectStats {
     pub alerts: u64,
     /// Frames that were dropped.
     pub blocked: u64,
-    /// Searches of a pcre that a limit stopped.
+    /// Searches of a pcre that a limit stopped and that found nothing, and variables with too many values.
     pub limited: u64,
+    /// Searches of a negated pcre that a limit stopped: the rule went on as if it had not been found.
+    pub limited_negated: u64,
+    /// Evaluations of rules that waited for more bytes of their stream because it had cost too much.
+    pub deferred: u64,
+    /// Rules that a direction should have waited for and had no room for.
+    pub unarmed: u64,
+    /// Messages of application protocols.
+    pub app: AppStats,
     /// Bytes of streams that are no longer kept: a rule that needs them together with later bytes does not match.
     pub forgotten_bytes: u64,
     /// Times that rules were exchanged.
     pub reloads: u64,
+}
+
+/// Messages of application protocols.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppStats {
+    /// Requests of HTTP.
+    pub http_requests: u64,
+    /// Responses of HTTP.
+    pub http_responses: u64,
+    /// Queries of DNS.
+    pub dns_queries: u64,
+    /// Responses of DNS.
+    pub dns_responses: u64,
+    /// Hellos of TLS clients.
+    pub tls_clients: u64,
+    /// Hellos of TLS servers.
+    pub tls_servers: u64,
+    /// Messages that break the rules of their protocol: the part before the fault was inspected.
+    pub malformed: u64,
+    /// Messages that are too long: their beginning was looked at.
+    pub too_long: u64,
+    /// Bodies of which only the first bytes were looked at.
+    pub cut_bodies: u64,
+    /// Bodies that could not be decompressed to their end.
+    pub damaged: u64,
+    /// Bodies with a compression that the engine does not undo.
+    pub unknown_codings: u64,
+}
+
+impl AppStats {
+    pub(crate) fn add(&mut self, counters: AppCounters) {
+        let AppCounters { http, dns, tls, malformed, too_long, cut_bodies, damaged, unknown_codings } = counters;
+        self.http_requests += http[0];
+        self.http_responses += http[1];
+        self.dns_queries += dns[0];
+        self.dns_responses += dns[1];
+        self.tls_clients += tls[0];
+        self.tls_servers += tls[1];
+        self.malformed += malformed;
+        self.too_long += too_long;
+        self.cut_bodies += cut_bodies;
+        self.damaged += damaged;
+        self.unknown_codings += unknown_codings;
+    }
 }
 
 /// Flows.

@@ -1,0 +1,194 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Buffers of application protocols: the keywords that name them, and what a rule asks of messages.
+
+use penstock_app::{Field, Protocol};
+
+use crate::rule::Step;
+use crate::transforms::Transform;
+
+/// A rule's conditions on the messages of a protocol.
+#[derive(Debug, Clone)]
+pub struct Messages {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Direction of the messages: to the server or to the client; None: both.
+    pub to_server: Option<bool>,
+    /// Conditions; all hold for one message.
+    pub groups: Vec<Group>,
+}
+
+impl Messages {
+    /// The stage of a message with which the conditions can be evaluated.
+    #[must_use]
+    pub fn stage(&self) -> u8 {
+        self.groups.iter().map(|group| group.field.stage()).max().unwrap_or_default()
+    }
+}
+
+/// Conditions on one field of a message: one of the fields of this kind meets them all.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// The field.
+    pub field: Field,
+    /// The transforms of its bytes.
+    pub transforms: Vec<Transform>,
+    /// The conditions.
+    pub steps: Vec<Step>,
+}
+
+/// A condition on the protocol of a direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layer {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// It is any other, or none.
+    pub negated: bool,
+}
+
+/// A keyword after which contents are about a buffer: the field, and the direction if the keyword says it.
+type Named = (&'static str, Field, Option<bool>);
+
+const TO_SERVER: Option<bool> = Some(true);
+const TO_CLIENT: Option<bool> = Some(false);
+
+/// Sticky buffers.
+const STICKY: [Named; 63] = [
+    ("http.method", Field::Method, TO_SERVER),
+    ("http.uri", Field::Uri, TO_SERVER),
+    ("http.uri.raw", Field::UriRaw, TO_SERVER),
+    ("http.request_line", Field::Line, TO_SERVER),
+    ("http.response_line", Field::Line, TO_CLIENT),
+    ("http.protocol", Field::Version, None),
+    ("http.stat_code", Field::StatusCode, TO_CLIENT),
+    ("http.stat_msg", Field::StatusMessage, TO_CLIENT),
+    ("http.header", Field::Headers, None),
+    ("http.header.raw", Field::HeadersRaw, None),
+    ("http.header_names", Field::HeaderNames, None),
+    ("http.request_header", Field::Header, TO_SERVER),
+    ("http.response_header", Field::Header, TO_CLIENT),
+    ("http.start", Field::Start, None),
+    ("http.user_agent", Field::UserAgent, TO_SERVER),
+    ("http.host", Field::Host, TO_SERVER),
+    ("http.host.raw", Field::HostRaw, TO_SERVER),
+    ("http.accept", Field::Accept, TO_SERVER),
+    ("http.accept_enc", Field::AcceptEncoding, TO_SERVER),
+    ("http.accept_lang", Field::AcceptLanguage, TO_SERVER),
+    ("http.referer", Field::Referer, TO_SERVER),
+    ("http.connection", Field::Connection, None),
+    ("http.content_type", Field::ContentType, None),
+    ("http.content_len", Field::ContentLength, None),
+    ("http.cookie", Field::Cookie, None),
+    ("http.server", Field::Server, TO_CLIENT),
+    ("http.location", Field::Location, TO_CLIENT),
+    ("http.request_body", Field::Body, TO_SERVER),
+    ("http.response_body", Field::Body, TO_CLIENT),
+    ("file.data", Field::Body, None),
+    ("file_data", Field::Body, None),
+    ("http_accept", Field::Accept, TO_SERVER),
+    ("http_accept_enc", Field::AcceptEncoding, TO_SERVER),
+    ("http_accept_lang", Field::AcceptLanguage, TO_SERVER),
+    ("http_connection", Field::Connection, None),
+    ("http_content_type", Field::ContentType, None),
+    ("http_content_len", Field::ContentLength, None),
+    ("http_header_names", Field::HeaderNames, None),
+    ("http_protocol", Field::Version, None),
+    ("http_referer", Field::Referer, TO_SERVER),
+    ("http_request_line", Field::Line, TO_SERVER),
+    ("http_response_line", Field::Line, TO_CLIENT),
+    ("http_start", Field::Start, None),
+    ("dns.query", Field::Query, TO_SERVER),
+    ("dns_query", Field::Query, TO_SERVER),
+    ("dns.queries.rrname", Field::QuestionName, None),
+    ("dns.answers.rrname", Field::AnswerName, TO_CLIENT),
+    ("tls.sni", Field::ServerName, TO_SERVER),
+    ("tls_sni", Field::ServerName, TO_SERVER),
+    ("tls.cert_subject", Field::Subject, TO_CLIENT),
+    ("tls_cert_subject", Field::Subject, TO_CLIENT),
+    ("tls.cert_issuer", Field::Issuer, TO_CLIENT),
+    ("tls_cert_issuer", Field::Issuer, TO_CLIENT),
+    ("tls.cert_serial", Field::Serial, TO_CLIENT),
+    ("tls_cert_serial", Field::Serial, TO_CLIENT),
+    ("tls.cert_fingerprint", Field::Fingerprint, TO_CLIENT),
+    ("tls_cert_fingerprint", Field::Fingerprint, TO_CLIENT),
+    ("tls.certs", Field::Certificate, TO_CLIENT),
+    ("tls.alpn", Field::Alpn, None),
+    ("ja3.hash", Field::Ja3Hash, TO_SERVER),
+    ("ja3_hash", Field::Ja3Hash, TO_SERVER),
+    ("ja3.string", Field::Ja3String, TO_SERVER),
+    ("ja3_string", Field::Ja3String, TO_SERVER),
+];
+
+/// More sticky buffers, of servers' hellos.
+const SERVER_HELLO: [Named; 2] =
+    [("ja3s.hash", Field::Ja3sHash, TO_CLIENT), ("ja3s.string", Field::Ja3sString, TO_CLIENT)];
+
+/// Keywords behind a content that say which buffer it is about, and the letter for `pcre`.
+const MODIFIERS: [(&str, char, Field, Option<bool>); 14] = [
+    ("http_uri", 'U', Field::Uri, TO_SERVER),
+    ("http_raw_uri", 'I', Field::UriRaw, TO_SERVER),
+    ("http_method", 'M', Field::Method, TO_SERVER),
+    ("http_header", 'H', Field::Headers, None),
+    ("http_raw_header", 'D', Field::HeadersRaw, None),
+    ("http_cookie", 'C', Field::Cookie, None),
+    ("http_user_agent", 'V', Field::UserAgent, TO_SERVER),
+    ("http_host", 'W', Field::Host, TO_SERVER),
+    ("http_raw_host", 'Z', Field::HostRaw, TO_SERVER),
+    ("http_client_body", 'P', Field::Body, TO_SERVER),
+    ("http_server_body", 'Q', Field::Body, TO_CLIENT),
+    ("http_stat_code", 'S', Field::StatusCode, TO_CLIENT),
+    ("http_stat_msg", 'Y', Field::StatusMessage, TO_CLIENT),
+    ("http_request_body", '\0', Field::Body, TO_SERVER),
+];
+
+/// The sticky buffer with this name.
+pub(crate) fn sticky(keyword: &str) -> Option<(Field, Option<bool>)> {
+    STICKY.iter().chain(&SERVER_HELLO).find(|(name, ..)| *name == keyword).map(|(_, field, way)| (*field, *way))
+}
+
+/// The buffer that this modifier of a content names.
+pub(crate) fn modifier(keyword: &str) -> Option<(Field, Option<bool>)> {
+    MODIFIERS.iter().find(|(name, ..)| *name == keyword).map(|(_, _, field, way)| (*field, *way))
+}
+
+/// The buffer that this flag of `pcre` names.
+pub(crate) fn flag(letter: char) -> Option<(Field, Option<bool>)> {
+    MODIFIERS.iter().find(|(_, known, ..)| *known == letter && letter != '\0').map(|(_, _, field, way)| (*field, *way))
+}
+
+/// Name of a field in rules.
+#[must_use]
+pub fn name(field: Field) -> &'static str {
+    match field {
+        Field::TlsVersion => "tls.version",
+        Field::Opcode => "dns.opcode",
+        Field::ResponseCode => "dns.rcode",
+        Field::RecordType => "dns.rrtype",
+        Field::Body => "body",
+        _ => STICKY.iter().chain(&SERVER_HELLO).find(|(_, known, _)| *known == field).map_or("", |(name, ..)| name),
+    }
+}
+
+/// Whether a message may have several fields of this kind. Each time that a rule names such a buffer it means one of
+/// them.
+pub(crate) fn is_many(field: Field) -> bool {
+    matches!(
+        field,
+        Field::Header
+            | Field::Query
+            | Field::QuestionName
+            | Field::AnswerName
+            | Field::RecordType
+            | Field::Alpn
+            | Field::Certificate
+    )
+}
+
+/// Protocol by its name in rules.
+pub(crate) fn protocol(name: &str) -> Option<Protocol> {
+    [Protocol::Http, Protocol::Dns, Protocol::Tls].into_iter().find(|protocol| {
+        // Rules name TLS also by the name that it had.
+        protocol.name() == name
+            || *protocol == Protocol::Http && name == "http1"
+            || *protocol == Protocol::Tls && name == "ssl"
+    })
+}

@@ -1,0 +1,384 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Rules about messages of application protocols.
+
+use penstock_app::{Event, Exchange, Field, Limits, Message, Protocol, Side, type_name};
+use penstock_ids_compiler::rule::{Group, Layer};
+use penstock_streams::Chunk;
+use serde_json::{Map, Value as Json, json};
+
+use crate::look::Look;
+use crate::matching::{Bytes, Limited};
+use crate::scan::Window;
+use crate::seen::Seen;
+
+/// How far the rules have come with a message.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress {
+    /// Rules whose key a field of the message has.
+    candidates: Vec<u32>,
+    /// Rules up to the stage before this one are evaluated.
+    next: u8,
+}
+
+/// One direction of a flow.
+#[derive(Debug)]
+pub(crate) struct AppSide {
+    side: Side,
+    progress: Progress,
+}
+
+/// The protocol of both directions of a flow.
+#[derive(Debug)]
+pub(crate) struct App {
+    sides: [AppSide; 2],
+    exchange: Exchange,
+    /// Memory that was counted.
+    counted: usize,
+}
+
+/// The meaning of bytes to a direction.
+pub(crate) enum Piece<'a> {
+    /// They follow the last ones, or a gap.
+    Chunk(&'a Chunk<'a>),
+    /// The flow is over.
+    End,
+}
+
+impl App {
+    /// A flow of which nothing was seen. `dns`: one of its ports is 53.
+    pub(crate) fn new(dns: bool) -> Self {
+        let side = |to_server| AppSide { side: Side::new(to_server, dns), progress: Progress::default() };
+        Self { sides: [side(true), side(false)], exchange: Exchange::default(), counted: 0 }
+    }
+
+    /// The protocol of a direction, and whether more bytes may decide it.
+    pub(crate) fn layer(&self, way: usize) -> Spoken {
+        let side = &self.sides[way].side;
+        Spoken { protocol: side.protocol(), undecided: side.is_undecided() }
+    }
+
+    /// Whether more bytes of a direction may give messages.
+    pub(crate) fn is_open(&self, way: usize) -> bool {
+        let side = &self.sides[way].side;
+        side.is_open() && side.protocol().is_some()
+    }
+
+    /// Whether a message waits for its end.
+    pub(crate) fn waits(&self) -> bool {
+        self.sides.iter().any(|side| side.side.protocol().is_some())
+    }
+
+    /// The same flow for a look ahead: what happens to it changes nothing here.
+    pub(crate) fn snapshot(&self) -> Self {
+        let side = |side: &AppSide| AppSide { side: side.side.snapshot(), progress: side.progress.clone() };
+        Self { sides: [side(&self.sides[0]), side(&self.sides[1])], exchange: self.exchange.clone(), counted: 0 }
+    }
+
+    /// Other rules are used from now on: `place` says which number a rule has among them.
+    pub(crate) fn reload(&mut self, place: &dyn Fn(u32) -> Option<u32>) {
+        for side in &mut self.sides {
+            let candidates = &mut side.progress.candidates;
+            *candidates = candidates.iter().filter_map(|number| place(*number)).collect();
+        }
+    }
+
+    /// Memory that is counted for the flow.
+    pub(crate) fn counted(&self) -> usize {
+        self.counted
+    }
+
+    /// Counts the memory of the flow; `kept` is the sum of all flows.
+    fn count(&mut self, kept: &mut usize) {
+        let candidates = |side: &AppSide| side.progress.candidates.capacity() * 4;
+        let sides = self.sides.iter().map(|side| side.side.memory() + candidates(side)).sum::<usize>();
+        let now = sides + self.exchange.memory() + size_of::<Self>();
+        *kept = (*kept + now).saturating_sub(self.counted);
+        self.counted = now;
+    }
+}
+
+/// The protocol of a direction or a datagram.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spoken {
+    pub(crate) protocol: Option<Protocol>,
+    pub(crate) undecided: bool,
+}
+
+impl Spoken {
+    /// Whether this is what a rule asks for.
+    pub(crate) fn fits(self, layers: &[Layer]) -> bool {
+        layers.iter().all(|layer| {
+            if layer.negated {
+                !self.undecided && self.protocol != Some(layer.protocol)
+            } else {
+                self.protocol == Some(layer.protocol)
+            }
+        })
+    }
+}
+
+/// Whether one of the fields of a message meets the conditions.
+fn meets(group: &Group, message: &Message, limited: &mut Limited) -> bool {
+    message.all(group.field).any(|bytes| {
+        let changed = group.transforms.iter().fold(None, |changed: Option<Vec<u8>>, transform| {
+            Some(transform.apply(changed.as_deref().unwrap_or(bytes)))
+        });
+        let bytes = changed.as_deref().unwrap_or(bytes);
+        Bytes { bytes, base: 0, fresh: 0 }.matches(&group.steps, limited)
+    })
+}
+
+impl Look<'_> {
+    /// Takes bytes of a stream for the messages in it. `mixed` gets the rules whose messages have come and that also
+    /// ask for bytes of the stream.
+    pub(crate) fn app(
+        &mut self,
+        seen: &Seen<'_>,
+        way: usize,
+        app: &mut App,
+        piece: &Piece<'_>,
+        limits: &Limits,
+        mixed: &mut Vec<u32>,
+    ) {
+        let App { sides, exchange, .. } = app;
+        let AppSide { side, progress } = &mut sides[way];
+        let mut emit = |event: &Event<'_>| self.event(seen, progress, event, None, mixed);
+        match piece {
+            Piece::Chunk(chunk) => {
+                if chunk.gap > 0 {
+                    side.gap(exchange, &mut emit);
+                }
+                side.push(chunk.bytes, limits, exchange, &mut emit);
+            }
+            Piece::End => side.finish(exchange, &mut emit),
+        }
+        self.detect.app.add(std::mem::take(&mut exchange.counters));
+        if matches!(piece, Piece::End) && way == 1 && self.plan.records {
+            // Requests without an answer are also reported.
+            for request in exchange.unanswered() {
+                self.records.push(("http", http_of_request(&request)));
+            }
+        }
+        app.count(self.kept);
+    }
+
+    /// Takes the message of a datagram.
+    pub(crate) fn datagram(&mut self, seen: &Seen<'_>, payload: &[u8], exchange: &mut Exchange) -> Spoken {
+        let message = penstock_app::datagram(payload, exchange);
+        self.detect.app.add(std::mem::take(&mut exchange.counters));
+        if let Some(message) = &message {
+            let event = Event { message, stage: u8::MAX, from: 0, last: true };
+            self.event(seen, &mut Progress::default(), &event, Some(payload), &mut Vec::new());
+        }
+        Spoken { protocol: message.map(|message| message.protocol), undecided: false }
+    }
+
+    /// Evaluates the rules that a message may match now. `payload`: the datagram that has it.
+    fn event(
+        &mut self,
+        seen: &Seen<'_>,
+        progress: &mut Progress,
+        event: &Event<'_>,
+        payload: Option<&[u8]>,
+        mixed: &mut Vec<u32>,
+    ) {
+        let plan = self.plan;
+        let message = event.message;
+        if event.from == 0 {
+            progress.candidates.clone_from(&plan.program.always_messages);
+        }
+        for (_, bytes) in event.new_fields() {
+            let _ = plan.fields.scan(Window::default(), bytes, &mut |key, _| {
+                let rules = plan.program.by_field_key.get(usize::from(key));
+                progress.candidates.extend(rules.into_iter().flatten());
+            });
+        }
+        progress.candidates.sort_unstable();
+        progress.candidates.dedup();
+        for level in 0..=plan.levels {
+            for number in &progress.candidates {
+                let rule = plan.rule(*number);
+                let Some(messages) = &rule.messages else { continue };
+                if rule.level() != level
+                    || !(progress.next..=event.stage).contains(&messages.stage())
+                    || messages.protocol != message.protocol
+                    || messages.to_server.is_some_and(|way| way != message.to_server)
+                    || !self.may_match(rule, seen)
+                {
+                    continue;
+                }
+                self.detect.evaluated += 1;
+                self.evaluated = true;
+                let limited = &mut Limited::default();
+                let found = messages.groups.iter().all(|group| meets(group, message, limited));
+                self.limits(limited);
+                if !found {
+                    continue;
+                }
+                match payload {
+                    _ if rule.steps.is_empty() => self.found_message(seen, *number, payload.is_none(), message),
+                    Some(bytes) => {
+                        if (Bytes { bytes, base: 0, fresh: 0 }).matches(&rule.steps, limited) {
+                            self.found_message(seen, *number, false, message);
+                        }
+                    }
+                    None if mixed.contains(number) => {}
+                    None if mixed.len() < self.armed => mixed.push(*number),
+                    None => self.detect.unarmed += 1,
+                }
+            }
+        }
+        progress.next = event.stage.saturating_add(1);
+        if event.last {
+            *progress = Progress::default();
+            if plan.records {
+                self.records.extend(record(message));
+            }
+        }
+    }
+
+    fn found_message(&mut self, seen: &Seen<'_>, rule: u32, in_stream: bool, message: &Message) {
+        self.found_in(seen, rule, in_stream, Some((message.protocol.name(), object(message))));
+    }
+}
+
+fn text(bytes: &[u8]) -> Json {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+/// Adds a field of a message to an object, if it is there.
+fn put(to: &mut Map<String, Json>, name: &str, bytes: Option<&[u8]>) {
+    if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
+        to.insert(name.to_owned(), text(bytes));
+    }
+}
+
+/// A message as the object of a record: `http`, `dns` or `tls`.
+pub(crate) fn object(message: &Message) -> Json {
+    match message.protocol {
+        Protocol::Http => http(message),
+        Protocol::Dns => dns(message),
+        Protocol::Tls => tls(message),
+    }
+}
+
+/// The record of a message that is over, if it has one of its own: of HTTP the response, of TLS the server's hello.
+fn record(message: &Message) -> Option<(&'static str, Json)> {
+    match message.protocol {
+        Protocol::Http | Protocol::Tls if message.to_server => None,
+        protocol => Some((protocol.name(), object(message))),
+    }
+}
+
+fn http_of_request(request: &penstock_app::Request) -> Json {
+    let mut out = Map::new();
+    let penstock_app::Request { method, url, host, user_agent, referer, version } = request;
+    put(&mut out, "hostname", Some(host));
+    put(&mut out, "url", Some(url));
+    put(&mut out, "http_user_agent", Some(user_agent));
+    put(&mut out, "http_refer", Some(referer));
+    put(&mut out, "http_method", Some(method));
+    put(&mut out, "protocol", Some(version));
+    Json::Object(out)
+}
+
+fn http(message: &Message) -> Json {
+    let mut out = match &message.request {
+        Some(request) => match http_of_request(request) {
+            Json::Object(out) => out,
+            _ => Map::new(),
+        },
+        None => Map::new(),
+    };
+    let field = |field| message.field(field);
+    if message.to_server {
+        put(&mut out, "hostname", field(Field::Host));
+        put(&mut out, "url", field(Field::UriRaw));
+        put(&mut out, "http_user_agent", field(Field::UserAgent));
+        put(&mut out, "http_refer", field(Field::Referer));
+        put(&mut out, "http_method", field(Field::Method));
+    } else {
+        put(&mut out, "http_content_type", field(Field::ContentType));
+        let code = field(Field::StatusCode).and_then(|code| str::from_utf8(code).ok()?.parse::<u16>().ok());
+        if let Some(code) = code {
+            out.insert("status".to_owned(), code.into());
+        }
+        put(&mut out, "redirect", field(Field::Location));
+    }
+    put(&mut out, "protocol", field(Field::Version));
+    out.insert("length".to_owned(), message.body_bytes.into());
+    Json::Object(out)
+}
+
+/// Name of a type of DNS record, or its number.
+fn kind(kind: u16) -> String {
+    type_name(kind).map_or_else(|| kind.to_string(), str::to_owned)
+}
+
+/// Names of response codes (RFC 1035, RFC 2136).
+const CODES: [&str; 11] = [
+    "NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN", "YXRRSET", "NXRRSET", "NOTAUTH",
+    "NOTZONE",
+];
+
+fn dns(message: &Message) -> Json {
+    let Some(dns) = &message.dns else { return Json::Null };
+    let opcode = dns.flags >> 11 & 15;
+    let first = dns.questions.first();
+    let (rrname, rrtype) = (first.map(|first| text(&first.name)), first.map(|first| kind(first.kind)));
+    if message.to_server {
+        return json!({"version": 2, "type": "query", "id": dns.id, "rrname": rrname, "rrtype": rrtype, "opcode": opcode});
+    }
+    let answers: Vec<Json> = dns
+        .answers
+        .iter()
+        .map(|answer| {
+            let mut out = json!({"rrname": text(&answer.name), "rrtype": kind(answer.kind), "ttl": answer.ttl});
+            if !answer.data.is_empty() {
+                out["rdata"] = answer.data.clone().into();
+            }
+            out
+        })
+        .collect();
+    let code = usize::from(dns.flags & 15);
+    let mut out = json!({
+        "version": 2, "type": "answer", "id": dns.id, "flags": format!("{:x}", dns.flags), "qr": true,
+        "rrname": rrname, "rrtype": rrtype, "opcode": opcode,
+        "rcode": CODES.get(code).map_or_else(|| code.to_string(), |name| (*name).to_owned()),
+    });
+    for (bit, name) in [(10, "aa"), (9, "tc"), (8, "rd"), (7, "ra")] {
+        if dns.flags >> bit & 1 == 1 {
+            out[name] = true.into();
+        }
+    }
+    if !answers.is_empty() {
+        out["answers"] = answers.into();
+    }
+    out
+}
+
+fn tls(message: &Message) -> Json {
+    let mut out = Map::new();
+    let own = |field| message.field(field);
+    let client =
+        |field| message.client_hello.iter().find(|(known, _)| *known == field).map(|(_, bytes)| bytes.as_slice());
+    let either = |field| own(field).or_else(|| client(field));
+    put(&mut out, "subject", own(Field::Subject));
+    put(&mut out, "issuerdn", own(Field::Issuer));
+    put(&mut out, "serial", own(Field::Serial));
+    put(&mut out, "fingerprint", own(Field::Fingerprint));
+    put(&mut out, "sni", either(Field::ServerName));
+    if let Some(version) = own(Field::TlsVersion) {
+        let version = String::from_utf8_lossy(version);
+        let named = if version.starts_with("1.") { format!("TLS {version}") } else { version.into_owned() };
+        out.insert("version".to_owned(), named.replace("TLS 1.0", "TLSv1").into());
+    }
+    for (name, hash, string) in
+        [("ja3", Field::Ja3Hash, Field::Ja3String), ("ja3s", Field::Ja3sHash, Field::Ja3sString)]
+    {
+        if let (Some(hash), Some(string)) = (either(hash), either(string)) {
+            out.insert(name.to_owned(), json!({"hash": text(hash), "string": text(string)}));
+        }
+    }
+    Json::Object(out)
+}

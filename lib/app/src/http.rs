@@ -1,0 +1,584 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! HTTP/1 messages in a stream (RFC 9112), read as generously as servers do.
+
+use memchr::memchr;
+
+use crate::field::{Field, Protocol};
+use crate::inflate::{Coding, Inflater};
+use crate::side::{Emit, Event, Exchange, LAST, Limits, Message, Request};
+use crate::uri;
+
+/// Methods by which a request is known before its first line is complete.
+const METHODS: [&[u8]; 20] = [
+    b"GET",
+    b"POST",
+    b"HEAD",
+    b"PUT",
+    b"DELETE",
+    b"OPTIONS",
+    b"TRACE",
+    b"CONNECT",
+    b"PATCH",
+    b"PROPFIND",
+    b"PROPPATCH",
+    b"MKCOL",
+    b"COPY",
+    b"MOVE",
+    b"LOCK",
+    b"UNLOCK",
+    b"REPORT",
+    b"SEARCH",
+    b"SUBSCRIBE",
+    b"M-SEARCH",
+];
+/// Bytes of each part of a request that is kept for its response.
+const KEPT: usize = 1024;
+/// Headers of a message that are looked at.
+const HEADERS: usize = 1024;
+
+/// Headers whose values are fields, in requests and in responses.
+const VALUES: [(&[u8], Field); 11] = [
+    (b"user-agent", Field::UserAgent),
+    (b"accept", Field::Accept),
+    (b"accept-encoding", Field::AcceptEncoding),
+    (b"accept-language", Field::AcceptLanguage),
+    (b"referer", Field::Referer),
+    (b"connection", Field::Connection),
+    (b"content-type", Field::ContentType),
+    (b"content-length", Field::ContentLength),
+    (b"server", Field::Server),
+    (b"location", Field::Location),
+    // Cookie or Set-Cookie: see `is_cookie`.
+    (b"", Field::Cookie),
+];
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+fn trimmed(mut bytes: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = bytes
+        && is_space(*first)
+    {
+        bytes = rest;
+    }
+    while let [rest @ .., last] = bytes
+        && is_space(*last)
+    {
+        bytes = rest;
+    }
+    bytes
+}
+
+fn is_token(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
+}
+
+/// Whether a line may be the first one of a message.
+fn is_start(line: &[u8], to_server: bool) -> bool {
+    if !to_server {
+        return line.len() >= 5 && line[..5].eq_ignore_ascii_case(b"HTTP/");
+    }
+    let line = trimmed(line);
+    let end = line.iter().position(|byte| is_space(*byte)).unwrap_or(line.len());
+    is_token(&line[..end]) && !trimmed(&line[end..]).is_empty()
+}
+
+/// Whether a stream begins with HTTP; None: more bytes tell.
+pub(crate) fn begins(bytes: &[u8], to_server: bool) -> Option<bool> {
+    let skip = bytes.iter().position(|byte| !byte.is_ascii_whitespace())?;
+    let bytes = &bytes[skip..];
+    if !to_server {
+        let length = bytes.len().min(5);
+        return if !bytes[..length].eq_ignore_ascii_case(&b"HTTP/"[..length]) {
+            Some(false)
+        } else {
+            (length == 5).then_some(true)
+        };
+    }
+    if METHODS
+        .iter()
+        .any(|method| bytes.starts_with(method) && bytes.get(method.len()).is_some_and(|next| is_space(*next)))
+    {
+        return Some(true);
+    }
+    // A method that nobody knows: the first line ends in a version.
+    let end = bytes.iter().position(|byte| is_space(*byte) || *byte == b'\n').unwrap_or(bytes.len());
+    if !is_token(&bytes[..end]) {
+        return Some(false);
+    }
+    let line = &bytes[..memchr(b'\n', bytes)?];
+    let line = trimmed(line.strip_suffix(b"\r").unwrap_or(line));
+    Some(is_start(line, true) && version_at(line).is_some())
+}
+
+/// Where the version at the end of a request line begins.
+fn version_at(line: &[u8]) -> Option<usize> {
+    let begin = line.iter().rposition(|byte| is_space(*byte))? + 1;
+    line.get(begin..begin + 5)?.eq_ignore_ascii_case(b"HTTP/").then_some(begin)
+}
+
+/// Where in a message the stream is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Before a first line.
+    Line,
+    Headers,
+    /// A body of this many bytes more.
+    Fixed(u64),
+    /// Before the size of a chunk.
+    Size,
+    /// A chunk of this many bytes more.
+    Chunk(u64),
+    /// Before the end of line behind a chunk.
+    ChunkEnd,
+    /// Headers behind the last chunk.
+    Trailers,
+    /// A body up to the end of the stream.
+    Rest,
+    /// Bytes are missing, or are none of HTTP: lines are skipped until one begins a message.
+    Seek,
+}
+
+/// The continuation after a message.
+enum Next {
+    Message,
+    Tunnel,
+}
+
+/// Messages of one direction.
+#[derive(Debug)]
+pub(crate) struct Http {
+    to_server: bool,
+    phase: Phase,
+    /// The line that is not complete.
+    line: Vec<u8>,
+    /// Bytes of the head so far.
+    head: usize,
+    message: Message,
+    /// Fields that were handed on.
+    told: usize,
+    raw: Vec<u8>,
+    headers: Vec<(Vec<u8>, Vec<u8>)>,
+    body: Vec<u8>,
+    inflater: Inflater,
+    /// The body was handed on: nothing more of it is looked at.
+    body_told: bool,
+    /// The stream stops being HTTP behind this message.
+    tunnel: bool,
+}
+
+impl Http {
+    pub(crate) fn new(to_server: bool) -> Self {
+        Self {
+            to_server,
+            phase: Phase::Line,
+            line: Vec::new(),
+            head: 0,
+            message: Message::new(Protocol::Http, to_server),
+            told: 0,
+            raw: Vec::new(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            inflater: Inflater::default(),
+            body_told: false,
+            tunnel: false,
+        }
+    }
+
+    /// The same stream for a look ahead, without what undoes a compression.
+    pub(crate) fn snapshot(&self) -> Self {
+        Self {
+            line: self.line.clone(),
+            message: self.message.clone(),
+            raw: self.raw.clone(),
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            inflater: Inflater::default(),
+            ..*self
+        }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        let fields: usize = self.message.fields.iter().map(|(_, bytes)| bytes.capacity() + 32).sum();
+        let headers: usize = self.headers.iter().map(|(name, value)| name.capacity() + value.capacity() + 48).sum();
+        self.line.capacity() + self.raw.capacity() + self.body.capacity() + fields + headers + self.inflater.memory()
+    }
+
+    /// Takes bytes; gives how many belong to HTTP, if others follow.
+    pub(crate) fn push(
+        &mut self,
+        bytes: &[u8],
+        limits: &Limits,
+        exchange: &mut Exchange,
+        emit: &mut Emit<'_>,
+    ) -> Option<usize> {
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            let part = |left: u64| rest.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            match self.phase {
+                Phase::Fixed(left) => {
+                    let taken = part(left);
+                    at += taken;
+                    self.data(&rest[..taken], limits, exchange, emit);
+                    self.phase = Phase::Fixed(left - taken as u64);
+                    if left == taken as u64 && matches!(self.end(exchange, emit), Next::Tunnel) {
+                        return Some(at);
+                    }
+                }
+                Phase::Chunk(left) => {
+                    let taken = part(left);
+                    at += taken;
+                    self.data(&rest[..taken], limits, exchange, emit);
+                    self.phase = if left == taken as u64 { Phase::ChunkEnd } else { Phase::Chunk(left - taken as u64) };
+                }
+                Phase::Rest => {
+                    self.data(rest, limits, exchange, emit);
+                    at = bytes.len();
+                }
+                _ => {
+                    let end = memchr(b'\n', rest);
+                    let taken = end.map_or(rest.len(), |end| end + 1);
+                    at += taken;
+                    self.head += taken;
+                    self.line.extend_from_slice(&rest[..taken]);
+                    if self.phase == Phase::Seek || self.phase == Phase::Line {
+                        self.head = self.line.len();
+                    }
+                    if self.head > limits.head {
+                        exchange.counters.too_long += u64::from(self.phase != Phase::Seek);
+                        self.give_up(exchange, emit);
+                    } else if end.is_some() {
+                        let line = std::mem::take(&mut self.line);
+                        if matches!(self.line(&line, exchange, emit), Next::Tunnel) {
+                            return Some(at);
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Takes a line with its end.
+    fn line(&mut self, whole: &[u8], exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
+        let line = whole.strip_suffix(b"\n").unwrap_or(whole);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match self.phase {
+            Phase::Line | Phase::Seek => {
+                if is_start(line, self.to_server) {
+                    return self.start(line, exchange, emit);
+                }
+                if !trimmed(line).is_empty() && self.phase == Phase::Line {
+                    exchange.counters.malformed += 1;
+                    self.phase = Phase::Seek;
+                }
+            }
+            Phase::Headers => {
+                self.raw.extend_from_slice(whole);
+                if line.is_empty() {
+                    return self.head_ends(exchange, emit);
+                }
+                self.header(line, exchange);
+            }
+            Phase::Size => {
+                let digits = trimmed(line.split(|byte| *byte == b';').next().unwrap_or_default());
+                let size = str::from_utf8(digits).ok().and_then(|digits| u64::from_str_radix(digits, 16).ok());
+                match size.filter(|_| !digits.starts_with(b"+")) {
+                    Some(0) => self.phase = Phase::Trailers,
+                    Some(size) => self.phase = Phase::Chunk(size),
+                    None => self.broken(exchange, emit),
+                }
+            }
+            Phase::ChunkEnd if line.is_empty() => self.phase = Phase::Size,
+            Phase::ChunkEnd => self.broken(exchange, emit),
+            Phase::Trailers if line.is_empty() => return self.end(exchange, emit),
+            _ => {}
+        }
+        Next::Message
+    }
+
+    /// Takes the first line of a message.
+    fn start(&mut self, line: &[u8], exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
+        self.head = line.len();
+        let line = trimmed(line);
+        let end = line.iter().position(|byte| is_space(*byte)).unwrap_or(line.len());
+        let (first, rest) = (&line[..end], trimmed(&line[end..]));
+        let mut put = |field, bytes: &[u8]| self.message.fields.push((field, bytes.to_vec()));
+        put(Field::Line, line);
+        let mut complete = true;
+        if self.to_server {
+            let begin = version_at(line).filter(|begin| *begin > end);
+            let url = trimmed(begin.map_or(rest, |begin| &line[end..begin]));
+            put(Field::Method, first);
+            put(Field::Uri, &uri::normalized(url));
+            put(Field::UriRaw, url);
+            match begin {
+                Some(begin) => put(Field::Version, &line[begin..]),
+                // HTTP/0.9: the line is the whole request.
+                None => complete = false,
+            }
+        } else {
+            let end = rest.iter().position(|byte| is_space(*byte)).unwrap_or(rest.len());
+            put(Field::Version, first);
+            put(Field::StatusCode, &rest[..end]);
+            put(Field::StatusMessage, trimmed(&rest[end..]));
+            let code = &rest[..end];
+            // An interim response is not the one that the request waits for.
+            self.message.request = if code.starts_with(b"1") && code != b"101" {
+                exchange.requests.front().cloned()
+            } else {
+                exchange.requests.pop_front()
+            };
+        }
+        self.tell(0, false, emit);
+        self.phase = Phase::Headers;
+        if complete { Next::Message } else { self.head_ends(exchange, emit) }
+    }
+
+    /// Takes a line of the headers.
+    fn header(&mut self, line: &[u8], exchange: &mut Exchange) {
+        if let (Some(first), Some((_, value))) = (line.first(), self.headers.last_mut())
+            && is_space(*first)
+        {
+            // A folded line goes on with the value.
+            if !value.is_empty() {
+                value.push(b' ');
+            }
+            value.extend_from_slice(trimmed(line));
+            return;
+        }
+        if self.headers.len() >= HEADERS {
+            exchange.counters.too_long += u64::from(self.headers.len() == HEADERS);
+            return;
+        }
+        let (name, value) = match memchr(b':', line) {
+            Some(colon) => (trimmed(&line[..colon]), trimmed(&line[colon + 1..])),
+            None => {
+                exchange.counters.malformed += 1;
+                (trimmed(line), &b""[..])
+            }
+        };
+        self.headers.push((name.to_vec(), value.to_vec()));
+    }
+
+    /// Values of all headers of this name in lower case, with `, ` between them.
+    fn value(&self, name: &[u8]) -> Option<Vec<u8>> {
+        let mut all = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value);
+        let mut value = all.next()?.clone();
+        for more in all {
+            value.extend_from_slice(b", ");
+            value.extend_from_slice(more);
+        }
+        Some(value)
+    }
+
+    fn is_cookie(&self, name: &[u8]) -> bool {
+        name.eq_ignore_ascii_case(if self.to_server { b"cookie" } else { b"set-cookie" })
+    }
+
+    /// All fields of the headers.
+    fn head_fields(&mut self) {
+        let (mut all, mut names) = (Vec::new(), b"\r\n".to_vec());
+        let mut start = self.message.field(Field::Line).unwrap_or_default().to_vec();
+        start.extend_from_slice(b"\r\n");
+        let mut single = Vec::new();
+        for (name, value) in &self.headers {
+            let line = [name, &b": "[..], value].concat();
+            names.extend_from_slice(&[name, &b"\r\n"[..]].concat());
+            start.extend_from_slice(&[&line, &b"\r\n"[..]].concat());
+            if !self.is_cookie(name) {
+                all.extend_from_slice(&[&line, &b"\r\n"[..]].concat());
+            }
+            single.push((Field::Header, line));
+        }
+        for ending in [&mut names, &mut start] {
+            ending.extend_from_slice(b"\r\n");
+        }
+        let mut fields = Vec::new();
+        if !self.headers.is_empty() {
+            fields.push((Field::Headers, all));
+            fields.push((Field::HeaderNames, names));
+        }
+        if !self.raw.is_empty() {
+            fields.push((Field::HeadersRaw, std::mem::take(&mut self.raw)));
+        }
+        fields.push((Field::Start, start));
+        fields.append(&mut single);
+        for (name, field) in VALUES {
+            let cookie: &[u8] = if self.to_server { b"cookie" } else { b"set-cookie" };
+            fields.extend(self.value(if field == Field::Cookie { cookie } else { name }).map(|value| (field, value)));
+        }
+        if self.to_server {
+            let url = self.message.field(Field::UriRaw).unwrap_or_default().to_vec();
+            let method = self.message.field(Field::Method).unwrap_or_default();
+            let authority = uri::parts(&url).0.map(<[u8]>::to_vec).or((method == b"CONNECT").then_some(url));
+            if let Some(raw) = authority.or_else(|| self.value(b"host")) {
+                fields.push((Field::Host, host(&raw)));
+                fields.push((Field::HostRaw, raw));
+            }
+        }
+        self.message.fields.append(&mut fields);
+    }
+
+    /// The head is complete.
+    fn head_ends(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
+        self.head_fields();
+        self.tell(1, false, emit);
+        exchange.counters.http[usize::from(!self.to_server)] += 1;
+        let length = self.value(b"content-length").and_then(|value| {
+            let digits: Vec<u8> = value.iter().copied().take_while(u8::is_ascii_digit).collect();
+            let length = str::from_utf8(&digits).ok()?.parse::<u64>().ok();
+            exchange.counters.malformed += u64::from(length.is_none());
+            length
+        });
+        let transfer = self.value(b"transfer-encoding").unwrap_or_default().to_ascii_lowercase();
+        let chunked = memchr::memmem::find(&transfer, b"chunked").is_some();
+        let mut codings = Vec::new();
+        let encoding = self.value(b"content-encoding").unwrap_or_default().to_ascii_lowercase();
+        for word in encoding.split(|byte| *byte == b',').chain(transfer.split(|byte| *byte == b',')) {
+            match trimmed(word) {
+                b"gzip" | b"x-gzip" => codings.push(Coding::Gzip),
+                b"deflate" | b"x-deflate" => codings.push(Coding::Deflate),
+                b"" | b"identity" | b"none" | b"chunked" => {}
+                _ => exchange.counters.unknown_codings += 1,
+            }
+        }
+        self.coded(&codings, exchange);
+        let empty;
+        if self.to_server {
+            let field = |field| self.message.field(field).map(|bytes| bytes[..bytes.len().min(KEPT)].to_vec());
+            let request = Request {
+                method: field(Field::Method).unwrap_or_default(),
+                url: field(Field::UriRaw).unwrap_or_default(),
+                host: field(Field::Host).unwrap_or_default(),
+                user_agent: field(Field::UserAgent).unwrap_or_default(),
+                referer: field(Field::Referer).unwrap_or_default(),
+                version: field(Field::Version).unwrap_or_default(),
+            };
+            // The bytes after a request for a tunnel belong to the tunnel.
+            self.tunnel = request.method == b"CONNECT";
+            empty = self.tunnel;
+            exchange.asked(request);
+        } else {
+            let code = self.message.field(Field::StatusCode).unwrap_or_default();
+            let asked = self.message.request.as_ref().map(|request| request.method.as_slice()).unwrap_or_default();
+            self.tunnel = code == b"101" || asked == b"CONNECT" && code.starts_with(b"2");
+            empty = self.tunnel || code.starts_with(b"1") || matches!(code, b"204" | b"304") || asked == b"HEAD";
+        }
+        self.phase = match length {
+            _ if empty => return self.end(exchange, emit),
+            _ if chunked => Phase::Size,
+            Some(0) => return self.end(exchange, emit),
+            Some(length) => Phase::Fixed(length),
+            None if self.to_server => return self.end(exchange, emit),
+            None => Phase::Rest,
+        };
+        self.head = 0;
+        Next::Message
+    }
+
+    /// Prepares for a body with these codings.
+    fn coded(&mut self, codings: &[Coding], exchange: &mut Exchange) {
+        self.inflater = Inflater::new(codings).unwrap_or_else(|| {
+            exchange.counters.unknown_codings += 1;
+            Inflater::default()
+        });
+    }
+
+    /// Takes bytes of the body.
+    fn data(&mut self, bytes: &[u8], limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) {
+        self.head = 0;
+        self.message.body_bytes += bytes.len() as u64;
+        if self.body_told {
+            return;
+        }
+        let room = limits.body - self.body.len().min(limits.body);
+        if self.inflater.is_plain() {
+            self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        } else {
+            self.inflater.bound(room.saturating_add(1));
+            let more = self.inflater.push(bytes);
+            self.body.extend_from_slice(&more[..more.len().min(room)]);
+        }
+        if self.body.len() >= limits.body {
+            exchange.counters.cut_bodies += 1;
+            self.tell_body(exchange);
+            self.tell(LAST, false, emit);
+        }
+    }
+
+    /// Makes the body a field.
+    fn tell_body(&mut self, exchange: &mut Exchange) {
+        self.body_told = true;
+        exchange.counters.damaged += u64::from(self.inflater.is_damaged());
+        self.inflater = Inflater::default();
+        if !self.body.is_empty() {
+            self.message.fields.push((Field::Body, std::mem::take(&mut self.body)));
+        }
+    }
+
+    /// Hands the message on.
+    fn tell(&mut self, stage: u8, last: bool, emit: &mut Emit<'_>) {
+        emit(&Event { message: &self.message, stage, from: self.told, last });
+        self.told = self.message.fields.len();
+    }
+
+    /// The message is over.
+    fn end(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
+        if !self.body_told {
+            self.tell_body(exchange);
+        }
+        self.tell(LAST, true, emit);
+        let tunnel = self.tunnel;
+        *self = Self::new(self.to_server);
+        if tunnel { Next::Tunnel } else { Next::Message }
+    }
+
+    /// The rest of the message cannot be read.
+    fn broken(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) {
+        exchange.counters.malformed += 1;
+        self.give_up(exchange, emit);
+    }
+
+    /// Ends a message early, with what it has.
+    fn give_up(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) {
+        if self.phase == Phase::Headers {
+            // The line that is not complete may be what a rule looks for.
+            let line = std::mem::take(&mut self.line);
+            self.raw.extend_from_slice(&line);
+            if !line.is_empty() {
+                self.header(&line, exchange);
+            }
+            self.head_fields();
+            self.tell(1, false, emit);
+            exchange.counters.http[usize::from(!self.to_server)] += 1;
+        }
+        if !matches!(self.phase, Phase::Line | Phase::Seek) {
+            self.end(exchange, emit);
+        }
+        *self = Self { phase: Phase::Seek, ..Self::new(self.to_server) };
+    }
+
+    /// Bytes are missing here, or the stream ends.
+    pub(crate) fn gap(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) {
+        self.give_up(exchange, emit);
+    }
+}
+
+/// The name of a host: without user, port and dots at the end, in lower case.
+fn host(raw: &[u8]) -> Vec<u8> {
+    let begin = raw.iter().rposition(|byte| *byte == b'@').map_or(0, |at| at + 1);
+    let raw = &raw[begin..];
+    let end = if raw.starts_with(b"[") {
+        memchr(b']', raw).map_or(raw.len(), |end| end + 1)
+    } else {
+        memchr(b':', raw).unwrap_or(raw.len())
+    };
+    let mut name = raw[..end].to_ascii_lowercase();
+    while name.last() == Some(&b'.') {
+        name.pop();
+    }
+    name
+}

@@ -1,0 +1,31 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Application protocols in streams: HTTP/1, DNS and TLS. A [`Side`] takes the bytes of one direction of a flow in
+//! pieces of any size and hands on messages with their parts ([`Field`]). No length in a message is trusted, and all
+//! memory is bounded by [`Limits`].
+//!
+//! ```
+//! use penstock_app::{Exchange, Field, Limits, Side};
+//!
+//! let (mut side, mut exchange) = (Side::new(true, false), Exchange::default());
+//! let mut uris = Vec::new();
+//! for piece in [&b"GET /%61/..//b?x=%20 HT"[..], b"TP/1.1\r\nHost: example.com\r\n\r\n"] {
+//!     side.push(piece, &Limits::default(), &mut exchange, &mut |event| {
+//!         uris.extend(event.new_fields().filter(|(field, _)| *field == Field::Uri).map(|(_, bytes)| bytes.to_vec()));
+//!     });
+//! }
+//! assert_eq!(uris, [b"/b?x=%20"]);
+//! ```
+
+mod der;
+mod dns;
+mod field;
+mod http;
+mod inflate;
+mod side;
+mod tls;
+mod uri;
+
+pub use dns::{Answer, Dns, Question, type_name};
+pub use field::{Field, Protocol};
+pub use side::{Counters, Event, Exchange, Limits, Message, Request, Side, datagram};
+pub use uri::normalized;
