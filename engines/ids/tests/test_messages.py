@@ -149,6 +149,10 @@ def test_responses_are_those_of_http_client(parser: Parser) -> None:
             assert ours.get("Body", b"") == body
 
 
+def values(message: list[tuple[str, bytes]], field: str) -> list[bytes]:
+    return [value for name, value in message if name == field]
+
+
 def test_names_are_those_of_scapy(parser: Parser) -> None:
     random = Random(4)
     for number in range(200):
@@ -165,11 +169,10 @@ def test_names_are_those_of_scapy(parser: Parser) -> None:
         data = bytes(dns)
         theirs = DNS(data)
         [message] = parser.read(("dns", len(data).to_bytes(2, "big") + data))
-        all_of = lambda field: [value for name, value in message if name == field]  # noqa: E731
-        assert all_of("QuestionName") == [entry.qname.rstrip(b".") for entry in theirs.qd]
-        assert all_of("AnswerName") == [entry.rrname.rstrip(b".") for entry in theirs.an or []]
-        assert all_of("Query") == ([] if theirs.qr else all_of("QuestionName"))
-        assert all_of("ResponseCode") == ([theirs.rcode.to_bytes(4, "big")] if theirs.qr else [])
+        assert values(message, "QuestionName") == [entry.qname.rstrip(b".") for entry in theirs.qd]
+        assert values(message, "AnswerName") == [entry.rrname.rstrip(b".") for entry in theirs.an or []]
+        assert values(message, "Query") == ([] if theirs.qr else values(message, "QuestionName"))
+        assert values(message, "ResponseCode") == ([theirs.rcode.to_bytes(4, "big")] if theirs.qr else [])
 
 
 def vector(width: int, data: bytes) -> bytes:
@@ -214,7 +217,7 @@ def test_hellos_of_openssl(parser: Parser) -> None:
     with pytest.raises(ssl.SSLWantReadError):
         context.wrap_bio(ssl.MemoryBIO(), out, server_hostname="www.example.test").do_handshake()
     [message] = parser.read(("request", out.read()))
-    assert [value for name, value in message if name == "Alpn"] == [b"h2", b"http/1.1"]
+    assert values(message, "Alpn") == [b"h2", b"http/1.1"]
     assert dict(message)["ServerName"] == b"www.example.test" and dict(message)["TlsVersion"] == b"1.3"
 
 
