@@ -135,7 +135,7 @@ fn data(bytes: &[u8], at: usize, length: usize, kind: u16) -> Option<String> {
     })
 }
 
-/// Reads a message. What stands before damage counts. None: it has no header.
+/// Reads a message. The part before damage counts. None: it has no header.
 pub(crate) fn read(bytes: &[u8]) -> Option<Dns> {
     let header = bytes.get(..12)?;
     let mut dns =

@@ -8,7 +8,7 @@ pub enum Protocol {
     Http,
     /// DNS over UDP and TCP (RFC 1035).
     Dns,
-    /// TLS (RFC 5246, RFC 8446): what is said before encryption begins.
+    /// TLS (RFC 5246, RFC 8446): the part before encryption begins.
     Tls,
 }
 

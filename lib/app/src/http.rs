@@ -140,7 +140,7 @@ enum Phase {
     Seek,
 }
 
-/// What follows a message.
+/// The next part of the stream behind a message.
 enum Next {
     Message,
     Tunnel,
@@ -459,7 +459,7 @@ impl Http {
                 referer: field(Field::Referer).unwrap_or_default(),
                 version: field(Field::Version).unwrap_or_default(),
             };
-            // What follows a request for a tunnel is the tunnel's.
+            // Bytes behind a request for a tunnel belong to the tunnel.
             self.tunnel = request.method == b"CONNECT";
             empty = self.tunnel;
             exchange.asked(request);

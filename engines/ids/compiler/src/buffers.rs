@@ -6,7 +6,7 @@ use penstock_app::{Field, Protocol};
 use crate::rule::Step;
 use crate::transforms::Transform;
 
-/// What a rule asks of the messages of a protocol.
+/// Conditions of a rule on the messages of a protocol.
 #[derive(Debug, Clone)]
 pub struct Messages {
     /// The protocol.
@@ -30,7 +30,7 @@ impl Messages {
 pub struct Group {
     /// The field.
     pub field: Field,
-    /// What is done to its bytes first.
+    /// Changes that are made to its bytes first.
     pub transforms: Vec<Transform>,
     /// The conditions.
     pub steps: Vec<Step>,

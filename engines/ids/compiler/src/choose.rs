@@ -124,12 +124,12 @@ pub enum Class {
     HostOnly,
 }
 
-/// What the card looks for in place of a rule about messages.
+/// Keys that the card looks for in place of a rule about messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnCard {
     /// One of these keys is looked for, the first one that has a place; none: the guards are enough.
     pub keys: Vec<Key>,
-    /// All of these are looked for, too.
+    /// The card also looks for all of these.
     pub guards: Vec<Key>,
 }
 
@@ -194,6 +194,9 @@ fn splits(field: Field) -> Option<(&'static [u8], bool)> {
     })
 }
 
+/// The best string of a rule: whether the rule names it, its score, its field, and its windows with their scores.
+type Best = (bool, u32, Field, Vec<(u32, Key)>);
+
 /// Bytes of the filter's keys that stand for `http`: each method with what follows it.
 fn http_guards() -> Vec<Key> {
     let with = |word: &&str| -> Vec<String> {
@@ -203,12 +206,12 @@ fn http_guards() -> Vec<Key> {
     HTTP.iter().flat_map(with).filter_map(tail).collect()
 }
 
-/// What the card looks for in place of a rule about messages. None: nothing says that such a message comes.
+/// Keys that the card looks for in place of a rule about messages. None: nothing says that such a message comes.
 #[must_use]
 pub fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
     let Some(messages) = &rule.messages else { return (Class::HostOnly, None) };
     let fixed = |keys: &[&[u8]]| keys.iter().filter_map(|key| Key::of(key)).collect::<Vec<_>>();
-    let mut best: Option<(bool, u32, Field, Vec<(u32, Key)>)> = None;
+    let mut best: Option<Best> = None;
     for (field, bytes, named) in parts(rule) {
         let Some((split, _)) = splits(field) else { continue };
         let pieces = bytes.split(|byte| split.contains(byte));

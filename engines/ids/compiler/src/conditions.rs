@@ -57,7 +57,7 @@ pub fn flowbits(text: &str) -> Result<Option<FlowBit>, String> {
     }))
 }
 
-/// What a rule does with a counter of the flow, or asks of it: `flowint`.
+/// A change of a counter of the flow, or a condition on it: `flowint`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlowCount {
     /// Sets the counter when the rule matches.
@@ -123,7 +123,7 @@ pub enum HostTrack {
     Pair,
 }
 
-/// What a rule does with such a bit.
+/// A change of such a bit, or a condition on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostBitDo {
     /// Sets it when the rule matches.
@@ -141,7 +141,7 @@ pub enum HostBitDo {
 /// A bit of an address or of a pair of addresses: `xbits`, `hostbits`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostBit {
-    /// What happens to it.
+    /// The change or condition.
     pub what: HostBitDo,
     /// Its name.
     pub name: Arc<str>,

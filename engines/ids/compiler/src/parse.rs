@@ -431,7 +431,7 @@ impl Options {
         }
     }
 
-    /// What the rule asks of messages.
+    /// The conditions of the rule on messages.
     fn messages(&mut self, protocol: Protocol) -> Result<Option<Messages>, Refusal> {
         let layer = self.layers.iter().find(|layer| !layer.negated).map(|layer| layer.protocol);
         let Some(first) = self.groups.first() else {

@@ -54,7 +54,7 @@ pub struct Program {
     pub tell: u8,
     /// How strings of rules about messages stand in streams, in the order of the rules; None: the rule is not about messages.
     pub classes: Vec<Option<Class>>,
-    /// What finds candidates among the rules about messages in the fields of a message.
+    /// Tables that find candidates among the rules about messages in the fields of a message.
     pub fields: Filter,
     /// Rules about messages by number of their key in `fields`.
     pub by_field_key: Vec<Vec<u32>>,

@@ -330,9 +330,9 @@ pub struct Rule {
     pub checks: Vec<Check>,
     /// Conditions on bytes.
     pub steps: Vec<Step>,
-    /// What it asks of the protocol of its direction.
+    /// Conditions on the protocol of its direction.
     pub layers: Vec<Layer>,
-    /// What it asks of messages. If this is there, `steps` are about the stream or datagram that the message is in.
+    /// Conditions on messages. If this is there, `steps` are about the stream or datagram that the message is in.
     pub messages: Option<Messages>,
     /// Counters of the flow that it changes or compares.
     pub counts: Vec<FlowCount>,

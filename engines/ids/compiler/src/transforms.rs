@@ -44,7 +44,7 @@ fn is_space(byte: u8) -> bool {
 }
 
 impl Transform {
-    /// The transform with this name; None: there is none.
+    /// The transform with this name; None: no transform has it.
     ///
     /// # Errors
     /// Its value is wrong: a sentence.

@@ -34,14 +34,14 @@ pub enum Late {
     Drop,
 }
 
-/// What the file of EVE records has.
+/// Records of the EVE file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Records {
     /// Alerts and counters.
     #[default]
     Alerts,
-    /// Messages of HTTP, DNS and TLS, too.
+    /// Alerts, counters, and messages of HTTP, DNS and TLS.
     All,
 }
 
@@ -70,7 +70,7 @@ pub struct Settings {
     pub late: Late,
     /// File that gets alerts as EVE records.
     pub eve: Option<PathBuf>,
-    /// What the reports have.
+    /// Contents of the reports.
     pub reports: Reports,
     /// Variables of rule headers.
     pub variables: Variables,

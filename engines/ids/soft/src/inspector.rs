@@ -51,7 +51,7 @@ impl Default for Bounds {
     }
 }
 
-/// What is written beside what alerts always have.
+/// Optional parts of reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reports {
     /// More fields of alerts.
@@ -64,7 +64,7 @@ pub struct Reports {
 #[derive(Debug, Default)]
 struct State {
     sides: [Side; 2],
-    /// What rules remember of it.
+    /// State that rules keep in it.
     memory: FlowMemory,
     /// What it speaks.
     app: Option<Box<App>>,
@@ -321,7 +321,7 @@ impl Inspector {
     }
 
     /// Searches what waits behind holes, as if they were given up here, and messages without an end, as if they ended here. They do
-    /// not: what is missing may come with the next frames. Gives alerts, and records of messages as lines.
+    /// not: the missing bytes may come with the next frames. Gives alerts, and records of messages as lines.
     pub fn finish(&mut self) -> (Vec<Alert>, Vec<String>) {
         let Self { plan, flows, held, bounds, detect, told: reported, hosts, reports, kept, .. } = self;
         let (mut alerts, mut records) = (Vec::new(), Vec::new());

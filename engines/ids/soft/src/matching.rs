@@ -24,7 +24,7 @@ const STOPPED: usize = 400;
 /// Values of variables that are followed in one look.
 const VALUES: usize = 1_000;
 
-/// What limits have done, and what evaluation has cost.
+/// Searches that limits have stopped, and the cost of evaluation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limited {
     /// Searches that did not match because a limit stopped them, and variables that had too many values.
@@ -35,7 +35,7 @@ pub struct Limited {
     pub searches: u64,
 }
 
-/// What the steps of a rule may still do.
+/// Work that the steps of a rule may still do.
 struct Work<'a> {
     /// Searches that are left.
     searches: usize,
@@ -552,7 +552,7 @@ mod tests {
         assert_eq!((ends.fresh.len(), work.searches), (PCRE_MOST, 500));
         let ends = bytes.with_pcre(second, &ends, &mut work);
         assert_eq!((ends.fresh.len(), work.searches), (500, 0));
-        // What could not be searched counts as not found where it must not be there.
+        // A negated search that a limit stopped counts as not found.
         assert_eq!(bytes.without_pcre(second, ends, &mut work).fresh.len(), 500);
         assert!(limited.stopped > 2 && limited.negated == 500);
     }

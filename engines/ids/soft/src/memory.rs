@@ -11,7 +11,7 @@ use penstock_ids_compiler::rule::{FlowBit, FlowCount, HostBit, HostBitDo, HostTr
 const MOST: usize = 1 << 16;
 const SECOND: u64 = 1_000_000_000;
 
-/// What rules remember of a flow. It has no more names than the rules have.
+/// State that rules keep in a flow. It has no more names than the rules have.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FlowMemory {
     /// Names of the bits that are set.

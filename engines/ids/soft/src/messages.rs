@@ -27,7 +27,7 @@ pub(crate) struct AppSide {
     progress: Progress,
 }
 
-/// What both directions of a flow speak.
+/// The protocols of both directions of a flow.
 #[derive(Debug)]
 pub(crate) struct App {
     sides: [AppSide; 2],
@@ -36,7 +36,7 @@ pub(crate) struct App {
     counted: usize,
 }
 
-/// What bytes are to a direction.
+/// Input of a direction.
 pub(crate) enum Piece<'a> {
     /// They follow the last ones, or a gap.
     Chunk(&'a Chunk<'a>),
@@ -51,7 +51,7 @@ impl App {
         Self { sides: [side(true), side(false)], exchange: Exchange::default(), counted: 0 }
     }
 
-    /// What a direction speaks, and whether more bytes may tell.
+    /// The protocol of a direction, and whether more bytes may show it.
     pub(crate) fn layer(&self, way: usize) -> Spoken {
         let side = &self.sides[way].side;
         Spoken { protocol: side.protocol(), undecided: side.is_undecided() }
@@ -97,7 +97,7 @@ impl App {
     }
 }
 
-/// What a direction or a datagram speaks.
+/// The protocol of a direction or a datagram.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spoken {
     pub(crate) protocol: Option<Protocol>,
@@ -154,7 +154,7 @@ impl Look<'_> {
         }
         self.detect.app.add(std::mem::take(&mut exchange.counters));
         if matches!(piece, Piece::End) && way == 1 && self.plan.records {
-            // What was never answered is still told.
+            // Requests without a response are reported at the end.
             for request in exchange.unanswered() {
                 self.records.push(("http", http_of_request(&request)));
             }

@@ -55,7 +55,7 @@ impl Signature {
     }
 }
 
-/// Who speaks with whom: what all records of a flow have.
+/// The two ends: fields of all records of a flow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ends {
     /// The same for all records of a flow.
@@ -92,7 +92,7 @@ pub struct Ends {
 /// A message as an object, and the name of the object: `http`, `dns` or `tls`.
 pub(crate) type AppObject = (&'static str, Json);
 
-/// What alerts have beside what they always have.
+/// Optional fields of alerts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AlertFields {
     /// The payload of the frame.
@@ -110,7 +110,7 @@ pub struct Alert {
     pub timestamp: String,
     /// Always `alert`.
     pub event_type: String,
-    /// Who speaks with whom.
+    /// The two ends.
     #[serde(flatten)]
     pub ends: Ends,
     /// Application protocol of the direction, if it is known.

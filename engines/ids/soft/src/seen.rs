@@ -27,7 +27,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) packet: Option<&'a Packet<'a>>,
     /// Bytes in order of client and server.
     pub(crate) streams: [u64; 2],
-    /// What the direction or datagram speaks.
+    /// The protocol of the direction or datagram.
     pub(crate) spoken: Spoken,
     /// Frames of the flow by direction.
     pub(crate) frames: [u64; 2],
@@ -60,7 +60,7 @@ impl Seen<'_> {
         }
     }
 
-    /// Who speaks with whom.
+    /// The two ends.
     pub(crate) fn ends(&self) -> Ends {
         let ports = matches!(self.protocol, 6 | 17) && self.key.is_some();
         let icmp = match self.packet.map(|packet| packet.transport) {

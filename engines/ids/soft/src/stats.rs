@@ -78,7 +78,7 @@ pub struct AppStats {
     pub tls_clients: u64,
     /// Hellos of TLS servers.
     pub tls_servers: u64,
-    /// Messages that break the rules of their protocol: what stands before the break was looked at.
+    /// Messages that break the rules of their protocol: the part before the break was looked at.
     pub malformed: u64,
     /// Messages that are too long: their beginning was looked at.
     pub too_long: u64,
