@@ -22,15 +22,15 @@
 //   (lib/rtl/block_check.sv).
 // - `cfg`: a window of 16 MiB. A block answers every access in bounded time; an address without a register answers
 //   with `err`.
-// - `mem`: an engine with `memory = true` in engines/engines.toml has this port: a range of its own in the card's memory,
-//   512 MiB from address 0 on (lib/rtl/axi_if.sv; IDs of 6 bits, addresses of 40). Nobody else reaches the range. A burst
-//   beyond it is answered with SLVERR and counted. The memory is DRAM: what nobody wrote is undefined, an answer takes 150 ns
-//   or more, and random accesses come at 50 million a second, for all blocks of the card together. A block has room for
-//   the answers that it asks for, and goes on with other frames while it waits.
-// - Records: an engine with `records = true` has the ports `to_host` and `from_host`, records of 64 bytes between the block
-//   and its host driver (record_t in lib/rtl/penstock_pkg.sv). 512 wait for the host, which takes about 100 cycles for
-//   one; when they are full `to_host` is not ready, and the block decides whether it waits, or drops the record and
-//   counts it. A record from the host waits until the block takes it.
+// - `mem`: an engine with `memory = true` in engines/engines.toml has this port to its own range of the card's memory,
+//   512 MiB from address 0 on (lib/rtl/axi_if.sv; IDs of 6 bits, addresses of 40). No other block reaches the range. A
+//   burst beyond it gets SLVERR and is counted. The memory is DRAM: unwritten bytes are undefined, an answer takes 150
+//   ns or more, and all blocks of the card together have 50 million random accesses a second. A block has room for the
+//   answers that it asks for, and goes on with other frames while it waits.
+// - Records: an engine with `records = true` has the ports `to_host` and `from_host`, records of 64 bytes between the
+//   block and its host driver (record_t in lib/rtl/penstock_pkg.sv). 512 wait for the host, which takes about 100
+//   cycles for one; when they are full `to_host` is not ready, and the block decides whether it waits, or drops the
+//   record and counts it. A record from the host waits until the block takes it.
 // - `now`: the card's time in ns. It goes on by 4 in each cycle, unless the host holds or sets it.
 module inline_block
   import penstock_pkg::*;
@@ -38,7 +38,7 @@ module inline_block
     parameter int unsigned Ports  = 2,
     parameter int unsigned Number = 0,  // of the block, from the ports on
     parameter int          Engine = 2,
-    // What only the engine understands. Flow: elements [7:0], log2 of the places of a table [15:8]
+    // Only the engine interprets it. Flow: elements [7:0], log2 of the places of a table [15:8]
     parameter logic [63:0] Param  = '0
 ) (
     input wire logic        clk,

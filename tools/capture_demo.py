@@ -9,9 +9,9 @@ Usage (root, Debian's iproute2 ethtool tcpdump nginx curl redis-server redis-too
       from 198.51.100.10 … .13, and from   ── veth ──   redis       192.0.2.79
       .66, which the demo's list blocks                 dnsmasq     192.0.2.53
 
-Each program gives two nanosecond captures, one per direction: PROGRAM.outside.pcap holds what a card's port 0 would receive,
-PROGRAM.inside.pcap what its port 1 would. Offloads are off, so every frame is as on a wire: at most 1,514 bytes, checksums
-filled in. Addresses are from the documentation ranges of RFC 5737, contents are made here.
+Each program gives two nanosecond captures, one per direction: PROGRAM.outside.pcap holds the frames for a card's port
+0, PROGRAM.inside.pcap those for its port 1. Offloads are off, so every frame is as on a wire: at most 1,514 bytes,
+checksums filled in. Addresses are from the documentation ranges of RFC 5737, contents are made here.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Checks that engines are named only in their own folders, so that an engine can be added or taken away without a change elsewhere.
+"""Checks that engines are named only in their own folders, so that an engine can be added or taken away without a
+change elsewhere.
 
 Usage: python tools/engine_names.py [--write]
 
-Files that still name engines stand in tools/engine_names.toml, each with the number of its lines that do. These numbers may only shrink: `--write`
-writes lower ones and drops files that name none. What is exempt stands in EXEMPT: the registry and what is written from it, documentation, designs,
-results, and tests of combinations.
+tools/engine_names.toml lists files that still name engines, each with the number of such lines. These numbers may only
+shrink: `--write` writes lower ones and drops files without such lines. EXEMPT lists exceptions: the registry and files
+generated from it, documentation, designs, results, and tests of combinations.
 """
 
 from __future__ import annotations
@@ -27,8 +28,17 @@ EXEMPT = (
     "registry/",
     "designs/",
     "docs/",
-    "bench/",
+    "bench/README.md",
+    "bench/all/",
+    "bench/placements/",
+    "bench/results/",
+    "bench/synth/",
+    "bench/synth.toml",
+    "CHANGELOG.md",
     "README.md",
+    "CHANGELOG.md",
+    "live/README.md",
+    "tools/README.md",
     "Cargo.toml",
     "Cargo.lock",
     "device/tests/",
@@ -51,7 +61,7 @@ def lines_that_name(text: str, patterns: Iterable[re.Pattern[str]]) -> list[int]
 
 
 def pattern(engine: registry.Engine) -> re.Pattern[str]:
-    """What names the engine: its name in any spelling, or what the registry says."""
+    """A pattern for the engine's name: in any spelling, or as the registry defines it."""
     return re.compile(engine.words or f"(?i){re.escape(engine.name)}")
 
 
@@ -73,7 +83,7 @@ def found() -> dict[str, list[int]]:
 
 
 def compare(seen: Mapping[str, list[int]], recorded: Mapping[str, int]) -> tuple[list[str], list[str]]:
-    """What is said of files that name engines in more lines than recorded, and of those that do in fewer."""
+    """The messages about files with more lines than recorded, and about files with fewer."""
     more, fewer = [], []
     for file in sorted({*seen, *recorded}):
         lines, before = seen.get(file, []), recorded.get(file, 0)

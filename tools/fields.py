@@ -41,17 +41,19 @@ def rust(source: dict[str, Any]) -> list[str]:
     headers, fields = source["header"], source["field"]
     parts = {**headers, **source["part"]}
     lines = [f"// {NOTICE}", f"//! {ORIGIN}", "", "use crate::field::{FieldRow, HeaderRow};"]
-    lines += enum("Field", "What a program can read of a frame.", {n: f["what"] for n, f in fields.items()}, "pub")
-    lines += enum("Header", "A protocol that a frame has or has not.", headers, "pub")
+    lines += enum(
+        "Field", "A field of a frame that a program can read.", {n: f["what"] for n, f in fields.items()}, "pub"
+    )
+    lines += enum("Header", "A protocol that a frame may have.", headers, "pub")
     lines += enum(
         "Part",
-        "What is there or not: headers, and other groups of fields. Its number is its bit in hardware.",
+        "A part that a frame may have: a header, or another group of fields. Its number is its bit in hardware.",
         parts,
         "pub",
     )
-    sizes = (("PARTS", len(parts), "Parts"), ("WORDS", len(words(source)), "Words of fields, nothing among them,"))
+    sizes = (("PARTS", len(parts), "parts"), ("WORDS", len(words(source)), "words of fields, including number 0,"))
     for name, count, what in sizes:
-        lines += ["", f"/// {what} that hardware tells apart.", f"pub const {name}: usize = {count};"]
+        lines += ["", f"/// Number of {what} that hardware distinguishes.", f"pub const {name}: usize = {count};"]
     layers = {name: layer["what"] for name, layer in source["layer"].items()}
     lines += enum("Layer", "A place that the parser finds.", layers, "pub(crate)")
     lines += table(
@@ -78,7 +80,9 @@ def rust(source: dict[str, Any]) -> list[str]:
 
 
 def places(source: dict[str, Any]) -> dict[str, int]:
-    """The lowest bit of each field in hardware's `headers_t`: layers one after the other, the first byte of each topmost, below them `tcp.len`."""
+    """The lowest bit of each field in hardware's `headers_t`: layers one after the other, the first byte of each
+    topmost, below them `tcp.len`.
+    """
     lowest = {"tcp.len": 0}
     end, layers = source["field"]["tcp.len"]["bits"], {}
     for name, layer in reversed(source["layer"].items()):
@@ -92,8 +96,9 @@ def places(source: dict[str, Any]) -> dict[str, int]:
 
 
 def words(source: dict[str, Any]) -> list[list[tuple[str, int]]]:
-    """Words of 32 bits that hardware chooses from, by their numbers: each a field and which of its words, from the lowest. Fields in one place
-    share theirs. Number 0 is nothing."""
+    """The words of 32 bits that hardware selects, by number: each is a field and the number of its word, from the
+    lowest. Fields in one place share words. Number 0 is no word.
+    """
     listed: list[list[tuple[str, int]]] = [[]]
     seen: dict[tuple, int] = {}
     for name, field in source["field"].items():
@@ -112,9 +117,11 @@ def number(listed: list[list[tuple[str, int]]], name: str) -> int:
 
 
 def sinks(source: dict[str, Any]) -> tuple[list[tuple[int, int]], dict[str, int]]:
-    """Where hardware's edits write: words of fields that may be set, as (lowest bit in a `headers_t`, bits), and for each such field the number of its
-    lowest word's; the others follow. Fields at one place share theirs. Narrow ones come behind the wide ones that they may be within. Metadata, which
-    are not in a `headers_t`, have the numbers behind the last."""
+    """The sinks of hardware's edits: words of fields that may be set, as (lowest bit in a `headers_t`, bits), and for
+    each such field the number of its lowest word's sink; the others follow. Fields at one place share sinks. Narrow
+    fields come after the wide ones that may contain them. Metadata, which are not in a `headers_t`, have the numbers
+    after the last.
+    """
     lowest = places(source)
     found: list[tuple[int, int]] = []
     first: dict[str, int] = {}
@@ -135,14 +142,14 @@ def verilog(source: dict[str, Any]) -> list[str]:
         f"// {NOTICE}",
         f"// {ORIGIN}",
         "",
-        "// What the parser of frames finds (lib/rtl/header_parser.sv).",
+        "// The output of the parser of frames (lib/rtl/header_parser.sv).",
         "package fields_pkg;",
     ]
-    lines += ["  // Bits of `parts`: what is there", f"  localparam int unsigned PARTS = 32'd{len(parts)};"]
+    lines += ["  // Bits of `parts`", f"  localparam int unsigned PARTS = 32'd{len(parts)};"]
     lines += [f"  localparam int unsigned PART_{constant(name)} = 32'd{index};" for index, name in enumerate(parts)]
     lines += [
         "",
-        "  // Bytes as in the frame, the first one topmost",
+        "  // Bytes in the order of the frame, the first one topmost",
         "  typedef struct packed {",
         "    logic [PARTS-1:0] parts;",
     ]
@@ -154,9 +161,7 @@ def verilog(source: dict[str, Any]) -> list[str]:
         "  } headers_t;",
         "",
     ]
-    lines.append(
-        "  // Fields: the lowest bit in a headers_t, how many there are, the part that says whether they mean something"
-    )
+    lines.append("  // Fields: the lowest bit in a headers_t, the number of bits, and the part that makes them valid")
     for name, at in sorted(lowest.items(), key=lambda item: list(source["field"]).index(item[0])):
         field = source["field"][name]
         for what, value in (("AT", at), ("BITS", field["bits"]), ("PART", parts.index(field["part"]))):
@@ -165,17 +170,17 @@ def verilog(source: dict[str, Any]) -> list[str]:
     bits = [min(32, source["field"][of[0][0]]["bits"] - 32 * of[0][1]) if of else 0 for of in listed]
     lines += [
         "",
-        "  // Words of fields, by numbers, a field's lowest first; fields in one place share theirs. Number 0 is nothing",
+        "  // Words of fields, by number, a field's lowest first; fields in one place share words. Number 0 is no word",
         f"  localparam int unsigned WORDS = 32'd{len(listed)};",
-        "  // Those of more than 16 bits",
+        "  // Words of more than 16 bits",
         f"  localparam logic [WORDS-1:0] WIDE = {len(listed)}'h{sum(1 << at for at, n in enumerate(bits) if n > 16):x};",
-        "  // Those of fields that come with the frame and not in it",
+        "  // Words of metadata, which are not in the frame",
     ]
     outside = [name for name in source["field"] if name not in lowest]
     lines += [f"  localparam int unsigned WORD_{constant(name)} = 32'd{number(listed, name)};" for name in outside]
     lines += [
         "",
-        "  // All others; they mean something when their part is there",
+        "  // All other words; they are valid if their part is present",
         "  function automatic logic [WORDS-1:0][31:0] words_of(headers_t headers);",
         "    words_of = '0;",
     ]
@@ -188,7 +193,7 @@ def verilog(source: dict[str, Any]) -> list[str]:
     found, first = sinks(source)
     lines += [
         "",
-        "  // Sinks, where edits write: the lowest bit in a headers_t, and how many there are. Behind them metadata have theirs",
+        "  // Sinks, where edits write: the lowest bit in a headers_t, and the number of bits. Sinks of metadata follow",
         f"  localparam int unsigned SINKS = 32'd{len(found)};",
         *array("SINK_AT[SINKS]", [at for at, _ in found]),
         *array("SINK_BITS[SINKS]", [bits for _, bits in found]),
@@ -216,7 +221,7 @@ def quoted(text: str) -> str:
 
 
 def page(source: dict[str, Any]) -> list[str]:
-    lines = [f"<!-- {NOTICE} -->", f"<!-- {ORIGIN} -->", "# What inline engines see of a frame", ""]
+    lines = [f"<!-- {NOTICE} -->", f"<!-- {ORIGIN} -->", "# Fields of a frame for inline engines", ""]
     lines += ["| header | |", "|---|---|"]
     lines += [f"| `{name}` | {what} |" for name, what in source["header"].items()]
     lines += ["", "| field | bits | can be set | |", "|---|---|---|---|"]

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Writes what an element of the flow engine can choose from, for its hardware and its compiler: which words of fields each half of the key and each
-operand reaches. A choice among all words is three times as large; the compiler finds places for those of a program (a matching).
+"""Generates the choices of an element of the flow engine, for its hardware and its compiler: the words of fields that
+each half of the key and each operand can reach. A choice among all words is three times as large; the compiler finds
+places for the words of a program (a matching).
 
 Usage: python tools/flow_choices.py [--check]
 """
@@ -24,7 +25,8 @@ NOTICE = fields.NOTICE
 ORIGIN = "Written by tools/flow_choices.py from lib/headers/fields.toml; change those."
 HALVES, OPERANDS = 20, 8
 
-# Both sides of a pair have places that `biflow` exchanges (n and n + 8, 16 and 17): those of each side, from its lowest half on.
+# Both sides of a pair have places that `biflow` exchanges (n and n + 8, 16 and 17): those of each side, from its lowest
+# half on.
 HOMES = {
     "ip6.src": range(8),
     "ip6.dst": range(8, 16),
@@ -41,7 +43,9 @@ NOT_IN_KEYS = "time"
 
 
 class Words:
-    """Words of fields by their numbers (fields.words), and where their bits are: fields share bits, IPv4's addresses with IPv6's."""
+    """Words of fields by their numbers (fields.words), and where their bits are: fields share bits, IPv4's addresses
+    with IPv6's.
+    """
 
     def __init__(self) -> None:
         self.source = tomllib.loads((ROOT / fields.SOURCE).read_text())
@@ -62,7 +66,9 @@ class Words:
         return where, self.bits(number, first, most)
 
     def distinct(self, most: int) -> dict[Place, list[tuple[int, int]]]:
-        """Parts of words, of `most` bits, by their place: each as (number of the word, which part), all that are the same."""
+        """Parts of words, of `most` bits, by their place: each as (number of the word, which part), all that are the
+        same.
+        """
         found: dict[Place, list[tuple[int, int]]] = {}
         for number in range(1, len(self.listed)):
             for part in range(32 // most):
@@ -72,8 +78,10 @@ class Words:
 
 
 def half_places(words: Words) -> dict[Place, set[int]]:
-    """The halves of a key that reach each 16 bits of fields. Addresses and ports have homes; all but IP addresses and ports also have others: three of
-    the last four, which are left beside IPv6's addresses, and two of each eight. The steps are such that any seven find places (key.rs tests that)."""
+    """The halves of a key that reach each 16 bits of fields. Addresses and ports have homes; all but IP addresses and
+    ports also have others: three of the last four, which are left beside IPv6's addresses, and two of each eight. The
+    steps are such that any seven find places (key.rs tests that).
+    """
     reach: dict[Place, set[int]] = {}
     number = 0
     for place, same in words.distinct(16).items():
@@ -96,13 +104,17 @@ def half_places(words: Words) -> dict[Place, set[int]]:
 
 
 def operand_places(words: Words) -> dict[Place, set[int]]:
-    """The operands that reach each word: another four of the eight for each, so any six words find places (places.rs tests that)."""
+    """The operands that reach each word: another four of the eight for each, so any six words find places (places.rs
+    tests that).
+    """
     fours = [set(four) for four in itertools.combinations(range(OPERANDS), 4)]
     return {place: fours[23 * number % len(fours)] for number, place in enumerate(words.distinct(32))}
 
 
 def choices(words: Words, count: int, most: int, reach: dict[Place, set[int]]) -> Lists:
-    """What each place chooses from, by number, as (number of the word, which part): nothing first, then by width, so that few choose for upper bits."""
+    """The choices of each place, by number, as (number of the word, which part): nothing first, then by width, so that
+    few choices are for upper bits.
+    """
     distinct = words.distinct(most)
     lists: Lists = [[(0, 0)] for _ in range(count)]
     for place, same in sorted(distinct.items(), key=lambda one: -words.bits(one[1][0][0], most * one[1][0][1], most)):
@@ -113,7 +125,7 @@ def choices(words: Words, count: int, most: int, reach: dict[Place, set[int]]) -
 
 
 def halves(words: Words) -> Lists:
-    """What each half of the key chooses from, by number: (number of a word, 1 for its upper half)."""
+    """The choices of each half of the key, by number: (number of a word, 1 for its upper half)."""
     return choices(words, HALVES, 16, half_places(words))
 
 
@@ -139,7 +151,7 @@ def verilog(words: Words) -> list[str]:
         f"// {NOTICE}",
         f"// {ORIGIN}",
         "",
-        "// What an element can choose from (flow_extract.sv); the first is nothing.",
+        "// The choices of an element (flow_extract.sv); the first one is nothing.",
     ]
     lines += ["package choices_pkg;"]
     numbers = [[2 * number + part for number, part in listed] for listed in halves(words)]
@@ -150,7 +162,7 @@ def verilog(words: Words) -> list[str]:
 
 
 def rows(words: Words, most: int, lists: Lists) -> list[list[int]]:
-    """By part of a word the choice that is it at each place, 0 where there is none."""
+    """For each part of a word its choice at each place, 0 if the place cannot choose it."""
     parts = 32 // most
     found = [[0] * len(lists) for _ in range(parts * len(words.listed))]
     for same in words.distinct(most).values():

@@ -11,8 +11,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def bring(files: Mapping[str, str], check: bool, tool: str) -> bool:
-    """Writes the texts to their paths, from the repository's root on. With `check` it writes nothing: names those that are stale, and the
-    `tool` to run. Whether all is up to date."""
+    """Writes the texts to their paths, from the repository's root on. With `check` it writes nothing: names those that
+    are stale, and the `tool` to run. Whether all is up to date.
+    """
     current = True
     for name, text in files.items():
         path = ROOT / name

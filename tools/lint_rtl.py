@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Verilator -Wall over the whole card, with its simulation checks and, as synthesis sees it, without them."""
+"""Verilator -Wall over the whole card, alone and as a plugin of a shell, with its simulation checks and, as synthesis sees it, without them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,29 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
-from penstock.hdl import VERILATOR_ROOT, card_sources  # noqa: E402
+from penstock.hdl import VERILATOR_ROOT, card_sources, filelist  # noqa: E402
 
 import registry  # noqa: E402
 from registry import Engine  # noqa: E402
 
 MAX_UNITS = 32
 MAX_BLOCKS = 8
+# The card as it stands in a shell's box
+PLUGIN = ("opennic_plugin", "shell/cards/opennic/plugin.f")
 Shape = dict[str, int | str]
 
 
 def each(*groups: tuple[int, Engine, int]) -> dict[str, str]:
-    """The parameters of the card that have a value for each unit: so many units are of this engine with this word, so many of that; those
-    behind the last group are as that is."""
+    """The parameters of the card that have a value for each unit: pairs of a number of units and the word of their
+    engine. Units after the last group are like the last one.
+    """
     units = [(engine.number, word) for count, engine, word in groups for _ in range(count)]
     units += [units[-1]] * (MAX_UNITS - len(units))
     return {
@@ -45,8 +49,9 @@ def blocks(*chosen: Engine) -> dict[str, int | str]:
 
 
 def shapes(units: list[Engine], inline: list[Engine]) -> tuple[list[Shape], list[Shape]]:
-    """Parameters of cards, the largest first: those of which each shows what no other does, that is ports and units at their bounds, where
-    widths go wrong, an inline chain, and all that units can be beside each other; and those of cards as they are used."""
+    """Parameters of cards, the largest first. Each has something that no other has: ports and units at their bounds,
+    where widths go wrong, an inline chain, and all combinations of units; and cards as they are used.
+    """
     first = units[0]
     telling: list[Shape] = [
         {"Ports": 4, "Units": 32, **each((1, first, first.params[0]))},
@@ -80,29 +85,35 @@ def main() -> int:
     runs = [(shape, "--assert") for shape in chosen]
     if not opts.syntax:
         runs += [(shape, "-DSYNTHESIS") for shape in telling[1:4]]
+    warnings = "-Wno-fatal" if opts.syntax else "-Wall"
+    top, list_of_top = PLUGIN
+    plugin = list(dict.fromkeys([*card_sources(), *filelist(list_of_top)]))
     with ThreadPoolExecutor(os.cpu_count()) as workers:
-        results = workers.map(lambda run: lint(*run, "-Wno-fatal" if opts.syntax else "-Wall"), runs)
-        return 0 if all(list(results)) else 1
+        results = workers.map(lambda run: lint(*run, warnings), runs)
+        behind_shell = workers.map(
+            lambda view: lint(telling[-1], view, warnings, top, plugin), ["--assert", "-DSYNTHESIS"]
+        )
+        return 0 if all([*results, *behind_shell]) else 1
 
 
-def lint(shape: Shape, view: str, warnings: str) -> bool:
-    """Whether Verilator has nothing to say; prints what it says."""
+def lint(shape: Shape, view: str, warnings: str, top: str = "card_top", sources: Sequence[Path] | None = None) -> bool:
+    """Whether Verilator has no messages; prints them otherwise."""
     command = [
         str(VERILATOR_ROOT / "bin" / "verilator_bin"),
         "--lint-only",
         warnings,
-        # `.port()` says that an output is not used; packages and interfaces hold what only some of their users need.
+        # `.port()` marks an output as unused; packages and interfaces have items that only some of their users need.
         *("-Wno-PINCONNECTEMPTY", "-Wno-UNUSEDPARAM", "-Wno-UNUSEDSIGNAL"),
         view,
         "--top-module",
-        "card_top",
+        top,
         *(f"-G{name}={value}" for name, value in shape.items()),
-        *map(str, card_sources()),
+        *map(str, sources or card_sources()),
     ]
     env = {**os.environ, "VERILATOR_ROOT": str(VERILATOR_ROOT)}
     done = subprocess.run(command, check=False, cwd=ROOT, env=env, capture_output=True, text=True)
     if done.stderr or done.returncode:
-        print(f"{done.stderr}{shape}, {view}: see above", file=sys.stderr)
+        print(f"{done.stderr}{top}, {shape}, {view}: see above", file=sys.stderr)
     return done.returncode == 0
 
 

@@ -1,12 +1,13 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Plants one bug at a time and checks that the suite catches it. `./penstock test --mutants` runs it; run as a program, this file only
-checks that all bugs can be planted.
+"""Plants one bug at a time and checks that the suite catches it. `./penstock test --mutants` runs it; run as a program,
+this file only checks that all bugs can be planted.
 
-The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`, which must occur
-exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
-with `cargo`. A bug that does not compile proves nothing and counts as missed. Each test runs on the unchanged tree before and after: if it
-fails there, it proves nothing. Each processor tries bugs in a copy of the tree of its own. It takes hours, so a bug that was caught is not
-tried again while the file it changes and its test are as they were; `--again` tries all.
+The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`,
+which must occur exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or
+cargo arguments that start with `cargo`. A bug that does not compile proves nothing and counts as missed. Each test runs
+on the unchanged tree before and after: if it fails there, it proves nothing. Each processor tries bugs in a copy of the
+tree of its own. It takes hours, so a bug that was caught is not tried again while the file it changes and its test are
+as they were; `--again` tries all.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from penstock.data import DATA  # noqa: E402
 from tree import tracked  # noqa: E402
 
 COPIES = ROOT / "build" / "mutants"
-# The bugs caught so far, a line each: the fingerprint of what it was, and its name.
+# The bugs caught so far, a line each: the fingerprint of the bug, and its name.
 RECORD = COPIES / "caught"
 # What `compiles` knows how to compile.
 COMPILED = (".sv", ".rs", ".py", ".efsm", ".c", ".h", ".S")
 # As the command line does it: firmware with the kit's start-up code and headers.
 COMPILE = ["cargo", "run", "--quiet", "--release", "--package", "penstock", "--", "compile"]
-# A bug may make a test hang; that is a catch, too. A test has at least this long, and four times as long as on the unchanged tree,
-# when all that it needs had to be built.
+# A bug may make a test hang; that also counts as a catch. A test has at least this long, and four times as long as on
+# the unchanged tree when everything that it needs had to be built.
 SHORTEST_LIMIT_S = 600
 
 
@@ -81,7 +82,7 @@ def check(mutant: Mutant) -> str | None:
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of the tree, with what is built from it: each worker has its own."""
+    """A copy of the tree, with its builds: each worker has its own."""
 
     folder: Path
 
@@ -95,13 +96,13 @@ class Copy:
         for name in names:
             target = self.tree / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            # Not copy2: cargo rebuilds what is newer, and a copy must not look older than the last planted bug.
+            # Not copy2: cargo rebuilds newer files, and a copy must not look older than the last planted bug.
             shutil.copy(source / name, target)
         (self.tree / "build").mkdir(exist_ok=True)
         (self.tree / "build" / "venv").symlink_to(ROOT / "build" / "venv")
 
     def attempt(self, mutant: Mutant, limit_s: float) -> str:
-        """Plants the bug, says whether its test catches it, and takes it out."""
+        """Plants the bug, returns whether its test catches it, and removes it."""
         path = self.tree / mutant.file
         original = path.read_text()
         path.write_text(original.replace(mutant.find, mutant.replace))
@@ -134,7 +135,9 @@ class Copy:
         return all(self.succeeds([*COMPILE, "rpu", program]) for program in self.programs(file))
 
     def programs(self, file: str) -> list[str]:
-        """Firmware that `file` is part of: itself, or, when it is a part of the kit, all that is shipped and needs no design."""
+        """Firmware that `file` is part of: itself, or, when it is a part of the kit, all that is shipped and needs no
+        design.
+        """
         if file.endswith(".c") and not file.startswith("engines/rpu/sdk/"):
             return [file]
         shipped = sorted((self.tree / "engines/rpu/programs").glob("*.c"))
@@ -148,7 +151,8 @@ class Copy:
             "PENSTOCK_DATA": str(DATA),
             "PENSTOCK_QUICK_MODELS": "1",
             "CARGO_TARGET_DIR": str(self.folder / "target"),
-            # A bug changes a line: compiling is most of what a try costs, so only what the line touches is compiled, and optimized little.
+            # A bug changes a line, and compiling is most of the cost of a try, so only the affected part is compiled,
+            # and with little optimization.
             "CARGO_INCREMENTAL": "1",
             "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
             "CARGO_PROFILE_RELEASE_DEBUG": "0",
@@ -167,7 +171,7 @@ class Copy:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, 9)
                 raise
-        # Somebody else has: that says nothing about a bug.
+        # Another process has it: that says nothing about a bug.
         if status < 0:
             raise InterruptedError(f"{command[0]} was ended by signal {-status}; run it again")
         return status == 0
@@ -191,7 +195,7 @@ def crates() -> dict[str, Path]:
 
 
 def judges(test: str) -> list[Path]:
-    """The files in which a test stands: for cargo a crate's tests of that name or, of its own ones, its sources."""
+    """The files of a test: for cargo, a crate's tests of that name or, for its own tests, its sources."""
     words = shlex.split(test)
     if words[0] != "cargo":
         named = [ROOT / word for word in words if (ROOT / word).exists()]
@@ -203,7 +207,7 @@ def judges(test: str) -> list[Path]:
 
 
 def fingerprint(mutant: Mutant) -> str:
-    """Of the bug, the file it changes and its test, as they are in the tree."""
+    """The digest of the bug, the file it changes and its test, as they are in the tree."""
     digest = hashlib.sha256(repr(mutant).encode())
     for path in (ROOT / mutant.file, *judges(mutant.test)):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -215,7 +219,7 @@ def line(mutant: Mutant) -> str:
 
 
 class Run:
-    """Tries bugs on all copies, those of a test one after the other in the same copy."""
+    """Tries bugs on all copies; the bugs of a test go to the same copy, one after the other."""
 
     def __init__(self, copies: Sequence[Copy], mutants: Sequence[Mutant]) -> None:
         self._copies = copies
@@ -230,7 +234,7 @@ class Run:
         tests: dict[str, list[Mutant]] = {}
         for mutant in mutants:
             tests.setdefault(mutant.test, []).append(mutant)
-        # Those with many bugs first, so that no worker is left with them at the end.
+        # Tests with many bugs first, so that no worker is left with them at the end.
         groups = sorted(tests.items(), key=lambda group: -len(group[1]))
         with ThreadPoolExecutor(len(self._copies)) as workers:
             return sum(workers.map(lambda group: self._group(*group), groups))
@@ -266,7 +270,9 @@ class Run:
 
 
 def main(only: str | None = None, plant: bool = True, again: bool = False) -> int:
-    """Tries the bugs whose name contains `only`, those that were caught before `again`; without `plant` only says whether they can be planted."""
+    """Tries the bugs whose name contains `only`, and with `again` also those that were caught before; without `plant`
+    only checks whether they can be planted.
+    """
     mutants = [m for m in load() if only is None or only in m.name]
     complaints = [c for c in map(check, mutants) if c]
     if complaints or not mutants:

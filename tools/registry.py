@@ -1,11 +1,11 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Reads the registry of engines (engines/engines.toml) and writes what follows from it.
+"""Reads the registry of engines (engines/engines.toml) and writes the files that follow from it.
 
 Usage: python tools/registry.py [--check]
 
-It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines in the crate
-`registry` with its dependencies, and, in the modules that pick a unit's or a block's engine, all that stands between the line that names
-this tool and `endmodule`.
+It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines
+in the crate `registry` and the list of their benches in the crate bench/all, each with its dependencies, and, in the
+modules that pick a unit's or a block's engine, all that stands between the line that names this tool and `endmodule`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import Any
 from generated import ROOT, bring
 
 REGISTRY = "engines/engines.toml"
-# For each kind of engine the module that picks an engine, the file list, and the ending of an engine's module.
+# For each kind of engine the module that selects an engine, the file list, and the ending of an engine's module.
 KINDS = {
     "unit": ("engines/unit.sv", "engines/units.f", "unit"),
     "inline": ("engines/inline_block.sv", "engines/inline.f", "block"),
 }
 # Parameters of an engine's module beside `Param`.
 BESIDE: dict[str, tuple[str, ...]] = {"unit": (), "inline": ("Ports", "Number")}
-# What stands in for links that an engine's module does not have, by the word that asks for the link.
+# The stand-in for a link that an engine's module does not have, by the word that asks for the link.
 IDLE: dict[str, dict[str, str]] = {
     "unit": {},
     "inline": {
@@ -36,20 +36,24 @@ IDLE: dict[str, dict[str, str]] = {
         "records": "    record_idle i_no_records (.*);",
     },
 }
-# The crate that lists the engines: each one's host crate is penstock-NAME-host, and has the engine as the static NAME in capitals.
+# The crate that lists the engines: each one's host crate is penstock-NAME-host, and has the engine as the static NAME
+# in capitals.
 CRATE = "registry"
+# The crate that lists the benches: each engine's bench crate is penstock-NAME-bench, and has them as the static
+# BENCHES.
+BENCH_CRATE = "bench/all"
 CRATE_MARK = "# Written by tools/registry.py from engines/engines.toml.\n"
 MARK = "  // Written by tools/registry.py from engines/engines.toml.\n"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
 
 
 class RegistryError(Exception):
-    """The registry is wrong: says in which file and line, and how to mend it."""
+    """The registry is wrong: has file and line, and the way out."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """An entry of the registry; engines/engines.toml says what the words mean. Paths begin in the engine's folder."""
+    """An entry of the registry; engines/engines.toml explains the keys. Paths begin in the engine's folder."""
 
     name: str
     number: int
@@ -57,6 +61,7 @@ class Engine:
     rtl: str
     registers: list[str]
     host: str
+    bench: str | None = None
     params: list[int] = field(default_factory=list)
     card_maps: str | None = None
     words: str | None = None
@@ -75,14 +80,14 @@ def find(root: Path, name: str, pattern: str) -> list[Path]:
 
 
 class Lines:
-    """Where an entry and its words stand in the registry's text."""
+    """The places of an entry and its words in the registry's text."""
 
     def __init__(self, text: str) -> None:
         self.text = text.splitlines()
         self.starts = [at for at, line in enumerate(self.text) if re.match(r"\s*\[\[\s*engine\s*\]\]", line)]
 
     def of(self, entry: int, word: str | None = None) -> int:
-        """Line of the entry, counted from 1, or of one of its words if it stands there."""
+        """Line of the entry, counted from 1, or of one of its keys if it is there."""
         start = self.starts[entry]
         end = self.starts[entry + 1] if entry + 1 < len(self.starts) else len(self.text)
         for at in range(start, end):
@@ -176,12 +181,15 @@ def check_values(root: Path, engine: Engine, wrong: Any) -> None:
     for pattern in engine.registers:
         if not find(root, engine.name, pattern):
             raise wrong("registers", f"there is no file {folder}/{pattern}")
-    if not (root / folder / engine.host / "Cargo.toml").is_file():
-        raise wrong("host", f"there is no crate in {folder}/{engine.host}: it has no Cargo.toml")
+    for word, crate in (("host", engine.host), ("bench", engine.bench)):
+        if crate is not None and not (root / folder / crate / "Cargo.toml").is_file():
+            raise wrong(word, f"there is no crate in {folder}/{crate}: it has no Cargo.toml")
 
 
 def selection(kind: str, engines: list[Engine]) -> str:
-    """The body of the module that picks an engine. Each engine's module has the ports of that module, so `.*` connects them."""
+    """The body of the module that picks an engine. Each engine's module has the ports of that module, so `.*` connects
+    them.
+    """
     _, _, suffix = KINDS[kind]
     lines = []
     for engine in engines:
@@ -206,7 +214,7 @@ def selection(kind: str, engines: list[Engine]) -> str:
 
 
 def selector(kind: str, text: str, engines: list[Engine]) -> str:
-    """The text of a selecting module with its body written anew."""
+    """The text of a selecting module with its body replaced."""
     path = KINDS[kind][0]
     head, mark, rest = text.partition(MARK)
     _, end, tail = rest.partition("endmodule\n")
@@ -216,7 +224,7 @@ def selector(kind: str, text: str, engines: list[Engine]) -> str:
 
 
 def package(engines: list[Engine]) -> str:
-    """What the shell has to know of an engine by its number."""
+    """The shell's knowledge about an engine, by its number."""
     numbers = [engine.number for engine in engines if engine.card_maps]
     has_maps = " || ".join(f"number == {number}" for number in numbers) or "1'b0"
     return f"""// {NOTICE}
@@ -261,25 +269,49 @@ def list_of_engines(engines: list[Engine]) -> str:
     )
 
 
-def crate(text: str, engines: list[Engine]) -> str:
-    """The manifest of the crate `registry` with its dependencies written anew: all between the line that names this tool and the next
-    empty one."""
+def list_of_benches(engines: list[Engine]) -> str:
+    """The module of the crate bench/all that names the benches of the engines."""
+    rows = [f"    penstock_{engine.name}_bench::BENCHES," for engine in engines if engine.bench]
+    return "\n".join(
+        [
+            f"// {NOTICE}",
+            f"//! The benches of the engines. Written by tools/registry.py from {REGISTRY}; change that.",
+            "",
+            "use penstock_bench::Bench;",
+            "",
+            "#[rustfmt::skip]",
+            "pub(crate) static BENCHES: &[&[Bench]] = &[",
+            *rows,
+            "];",
+            "",
+        ]
+    )
+
+
+def crate(folder: str, part: str, engines: list[Engine]) -> str:
+    """The manifest of a crate that lists the engines' crates `part`, with these dependencies written anew: all between
+    the line that names this tool and the next empty one.
+    """
+    text = (ROOT / folder / "Cargo.toml").read_text()
     head, mark, rest = text.partition(CRATE_MARK)
     _, empty, tail = rest.partition("\n\n")
     if not mark or not empty:
-        raise RegistryError(f"{CRATE}/Cargo.toml: has no line {CRATE_MARK.strip()!r} among its dependencies: add it")
-    hosts = sorted(
-        f'penstock-{engine.name}-host = {{ path = "../engines/{engine.name}/{engine.host}" }}' for engine in engines
+        raise RegistryError(f"{folder}/Cargo.toml: has no line {CRATE_MARK.strip()!r} among its dependencies: add it")
+    up = "../" * (folder.count("/") + 1)
+    named = {engine.name: getattr(engine, part) for engine in engines if getattr(engine, part)}
+    lines = sorted(
+        f'penstock-{name}-{part} = {{ path = "{up}engines/{name}/{place}" }}' for name, place in named.items()
     )
-    return head + mark + "\n".join(hosts) + empty + tail
+    return head + mark + "\n".join(lines) + empty + tail
 
 
 def render(engines: list[Engine]) -> dict[str, str]:
-    manifest = f"{CRATE}/Cargo.toml"
     files = {
         "engines/engines_pkg.sv": package(engines),
         f"{CRATE}/src/list.rs": list_of_engines(engines),
-        manifest: crate((ROOT / manifest).read_text(), engines),
+        f"{CRATE}/Cargo.toml": crate(CRATE, "host", engines),
+        f"{BENCH_CRATE}/src/list.rs": list_of_benches(engines),
+        f"{BENCH_CRATE}/Cargo.toml": crate(BENCH_CRATE, "bench", engines),
     }
     for kind, (path, listed, _) in KINDS.items():
         chosen = [engine for engine in engines if engine.kind == kind]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Iterable
 
 from generated import ROOT, bring
@@ -21,6 +22,8 @@ import registry
 from registry import Engine
 
 SHELL = ["shell/regs/card.rdl", "shell/regs/inline.rdl", "shell/regs/unit.rdl"]
+# Registers around the card on a board: their constants stay out of the models of cards that have no board.
+CARDS = ["shell/cards/regs/bar.rdl"]
 Map = tuple[str, list[tuple[str, int, str]], AddrmapNode]
 
 
@@ -43,6 +46,13 @@ def constants(top: AddrmapNode) -> list[tuple[str, int, str]]:
             for reg in node.registers(unroll=False):
                 rows.append((f"{base}_{reg.inst_name}", reg.raw_address_offset, describe(reg)))
     return rows
+
+
+def wrapped(text: str, first: str, others: str) -> list[str]:
+    """A comment in lines of 120 columns."""
+    return textwrap.wrap(
+        text, 120, initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def describe(node: RegNode) -> str:
@@ -76,7 +86,8 @@ def c(guard: str, maps: list[Map]) -> str:
     lines = [f"/* {NOTICE} */", f"/* {ORIGIN} */", f"#ifndef {guard}", f"#define {guard}"]
     for source, rows, _ in maps:
         lines.append(f"\n/* {source} */")
-        lines += [f"#define {name} 0x{value:X}u /* {desc} */" for name, value, desc in rows]
+        for name, value, desc in rows:
+            lines += [*wrapped(f"{desc} */", "/* ", " * "), f"#define {name} 0x{value:X}u"]
     return "\n".join([*lines, "\n#endif", ""])
 
 
@@ -84,7 +95,8 @@ def rust(maps: list[Map]) -> str:
     lines = [f"// {NOTICE}", f"//! {ORIGIN}"]
     for source, rows, _ in maps:
         lines.append(f"\n// {source}")
-        lines += [f"/// {desc}\npub const {name}: u32 = 0x{value:X};" for name, value, desc in rows]
+        for name, value, desc in rows:
+            lines += [*wrapped(desc, "/// ", "/// "), f"pub const {name}: u32 = 0x{value:X};"]
     return "\n".join([*lines, ""])
 
 
@@ -96,12 +108,16 @@ def python(maps: list[Map]) -> str:
     return "\n".join([*lines, ""])
 
 
-def render(shell: list[Map], of: list[tuple[Engine, list[Map]]]) -> dict[str, str]:
-    """The shell's registers beside what all engines build on, each engine's in its folder, and for Python all in one module."""
+def render(shell: list[Map], cards: list[Map], of: list[tuple[Engine, list[Map]]]) -> dict[str, str]:
+    """The shell's registers beside what all engines build on, a board's and each engine's in their folders, and for
+    Python all in one module.
+    """
     files = {
         "lib/regs/regs_pkg.sv": system_verilog("regs_pkg", shell),
         "lib/regs/regs.rs": rust(shell),
-        "python/penstock/regs.py": python(shell + [each for _, maps in of for each in maps]),
+        "shell/cards/regs/bar_regs_pkg.sv": system_verilog("bar_regs_pkg", cards),
+        "shell/cards/regs/regs.rs": rust(cards),
+        "python/penstock/regs.py": python(shell + cards + [each for _, maps in of for each in maps]),
     }
     for engine, maps in of:
         folder = f"engines/{engine.name}/regs"
@@ -117,17 +133,17 @@ def main() -> int:
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     args.add_argument("--html", metavar="DIR", help="also write the register reference as HTML")
     opts = args.parse_args()
-    shell = compile_maps(SHELL)
+    shell, cards = compile_maps(SHELL), compile_maps(CARDS)
     try:
         of = [(engine, compile_maps(engine.sources())) for engine in registry.read() if engine.registers]
     except registry.RegistryError as error:
         print(error, file=sys.stderr)
         return 1
-    current = bring(render(shell, of), opts.check, "regs.py")
+    current = bring(render(shell, cards, of), opts.check, "regs.py")
     if opts.html:
         from peakrdl_html import HTMLExporter
 
-        maps = shell + [each for _, own in of for each in own]
+        maps = shell + cards + [each for _, own in of for each in own]
         HTMLExporter().export([top for _, _, top in maps], opts.html)
     return 0 if current else 1
 

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Writes the measured column of README.md and docs/benchmarks.md from bench/results/*.json (`penstock bench NAME --save`).
+"""Writes the measured column of README.md and docs/benchmarks.md from bench/results/*.json
+(`penstock bench NAME --save`).
 
 Usage: python tools/results.py [--check]
 """
@@ -31,7 +32,7 @@ BENCHES = (
     "xdp-rate",
     "xdp-soft",
 )
-# Programs of xdp-rate that the README shows: the shortest, two that look something up, and the one that is closest to the paper's.
+# Programs of xdp-rate in the README: the shortest, two with lookups, and the one that is closest to the paper's.
 XDP_SHOWN = ("drop", "xdp1", "simple_firewall", "router_ipv4")
 RESULTS = ROOT / "bench" / "results"
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
@@ -197,7 +198,7 @@ def readme_rows() -> list[str]:
 
 
 def xdp_row(rows: list[Row], program: str) -> tuple[str, str, str, str]:
-    """What one unit does with frames of 64 bytes, beside the paper's core."""
+    """The rate of one unit for frames of 64 bytes, beside the paper's core."""
     case = {"program": program, "units": 1, "size": 64}
     paper = [r["paper"] for r in rows if r["metric"] == "mpps_at_156" and case.items() <= r["case"].items()]
     return (
@@ -240,7 +241,7 @@ def one_by_one(rows: list[Row], beside: str) -> list[str]:
 
 
 def rates_by_clock(rows: list[Row]) -> list[str]:
-    """Of flow-rate, which has some hundred cases: what is dropped and the latency, a column for each rate and clock."""
+    """flow-rate has some hundred cases: the drops and the latency, a column for each rate and clock."""
     at = sorted({(row["case"]["gbps"], row["case"]["mhz"]) for row in rows})
     cases = list(dict.fromkeys(tuple(row["case"][name] for name in ("key", "sizes", "trace")) for row in rows))
     lines = [

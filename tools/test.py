@@ -1,9 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The test suite: formatting, lint, Rust tests, hardware and system tests. `./penstock test` runs all of it, `./penstock test NAME...` what belongs
-to an engine or a folder.
+"""The test suite: formatting, lint, Rust tests, hardware and system tests. `./penstock test` runs all of it,
+`./penstock test NAME...` what belongs to an engine or a folder.
 
-Every step prints its own output when it fails and one line when it passes. The last line counts tests: a lint step counts as
-one, pytest and cargo as many as they ran.
+Every step prints its own output when it fails and one line when it passes. The last line counts tests: a lint step
+counts as one, pytest and cargo as many as they ran.
 """
 
 from __future__ import annotations
@@ -48,12 +48,14 @@ class Count:
 
 @dataclass
 class Step:
-    """One command of the suite. `count` reads its output; without it the step is one test, judged by its exit status."""
+    """One command of the suite. `count` reads its output; without it the step is one test, judged
+    by its exit status.
+    """
 
     name: str
     command: list[str]
     count: Callable[[str], Count] | None = None
-    # It keeps all processors busy by itself, so it runs alone; others run as many at once as there are processors.
+    # It keeps all processors busy by itself, so it runs alone; others run in parallel, one for each processor.
     alone: bool = False
 
 
@@ -82,7 +84,9 @@ def count_pytest(output: str) -> Count:
 
 
 def parts() -> dict[str, str]:
-    """What the suite can be asked for by name, and its folder: the engines, and the folders of the tree that have tests."""
+    """What the suite can be asked for by name, and its folder: the engines, and the folders of the tree that have
+    tests.
+    """
     plain = ("lib", "shell", "device", "debug", "live", "cli", "python", "tools")
     return {engine.name: f"engines/{engine.name}" for engine in registry.read()} | {name: name for name in plain}
 
@@ -105,7 +109,7 @@ def below(path: str, folders: Sequence[str]) -> bool:
 
 
 def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
-    """The steps of the suite, or of what is below some folders."""
+    """The steps of the suite, or of the given folders."""
     verilog = [f for f in tracked("*.sv") if not f.endswith("regs_pkg.sv")]
     tests = matching(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"])
     packages, python = ["--workspace"], ["."]
@@ -114,7 +118,7 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
         tests = [path for path in tests if below(path, folders)]
         packages = [word for crate in crates(folders) for word in ("--package", crate)]
         python = list(folders)
-    # A worker for each processor; one that has nothing left takes tests from the end of another's list.
+    # A worker for each processor; an idle worker takes tests from the end of another's list.
     workers = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal", *([] if long else ["-m", "not long"])]
     chosen = [
         Step("selectors and lists of engines are up to date", [PYTHON, "tools/registry.py", "--check"]),
@@ -151,7 +155,7 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
             alone=True,
         ),
     ]
-    # Of a part of the tree, only the steps that have something to look at there.
+    # For a part of the tree, leave out steps that have nothing to check there.
     nothing = {
         "clippy": not packages,
         "cargo test": not packages,
@@ -164,7 +168,9 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
 
 
 def run(step: Step, required: Sequence[str] = ()) -> tuple[Count, str]:
-    """What a step ran, and what is to be printed of it. A test that is skipped for a reason with a required word in it fails."""
+    """What a step ran, and what is to be printed of it. A test that is skipped for a reason with a required word in it
+    fails.
+    """
     start = time.monotonic()
     env = {
         **os.environ,
@@ -208,7 +214,7 @@ def run(step: Step, required: Sequence[str] = ()) -> tuple[Count, str]:
 
 
 def run_all(chosen: Sequence[Step], required: Sequence[str]) -> Count:
-    """Runs steps and prints what became of each, in their order."""
+    """Runs steps and prints the result of each, in their order."""
     total = Count()
     with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
         together = workers.map(lambda step: run(step, required), [step for step in chosen if not step.alone])

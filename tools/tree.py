@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def tracked(*patterns: str) -> list[str]:
-    """Files that git tracks or would track: all, or those of some patterns."""
+    """Files that git tracks or would track: all, or those that match some patterns."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns]
     listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return [name for name in listing.stdout.splitlines() if (ROOT / name).is_file()]

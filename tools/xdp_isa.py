@@ -1,9 +1,11 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Writes the numbers of the xdp engine's core (engines/xdp/isa/isa.toml) as a SystemVerilog package, a Rust module and a Python module.
+"""Writes the numbers of the xdp engine's core (engines/xdp/isa/isa.toml) as a SystemVerilog package, a Rust module and
+a Python module.
 
 Usage: python tools/xdp_isa.py [--check]
 
-An entry NAME of table TABLE is the constant TABLE_NAME; a field [lowest bit, how many] is TABLE_NAME_AT and TABLE_NAME_BITS.
+An entry NAME of table TABLE is the constant TABLE_NAME; a field [lowest bit, how many] is TABLE_NAME_AT and
+TABLE_NAME_BITS.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The core between memories of the size that a unit has, for the Fmax of the core alone: block memories are slow to
-// answer, and a core that is placed without them looks faster than it is. What is not data memory comes from outside.
+// The core between memories of a unit's size, for the Fmax of the core alone: block memories answer slowly, and a core
+// that is placed without them looks faster than it is. Other memories are outside.
 module core_with_memories (
     input  wire         clk,
     input  wire         rst,

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The end of an element behind the memory from which it reads a row's edits, for the Fmax of both.
+// The end of an element after the memory from which it reads a row's edits, for the Fmax of both.
 module flow_end
   import flow_pkg::*;
 (

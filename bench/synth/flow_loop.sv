@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The element's loop closed, as in flow_core: what a row makes of a context in R is what the flow's next frame finds in C. With the program in its
-// registers and memories around it, for the Fmax of both.
+// The element's loop closed, as in flow_core: the context that a row gives in R is the context of the flow's next frame
+// in C. The program is in its registers and memories around it, for the Fmax of both.
 module flow_loop
   import flow_pkg::*;
 (
@@ -16,7 +16,7 @@ module flow_loop
     output logic       complete,
     input  wire logic  commit,
 
-    // a frame in T, and what the table has of its flow in X
+    // a frame in T, and its flow's table entry in X
     input wire word_t [Operands-1:0] t_x,
     input wire parts_t               x_parts,
     input wire word_t                x_now,
@@ -27,7 +27,7 @@ module flow_loop
     input wire logic                 r_can,      // there is a place
     input wire logic                 r_is_full,
 
-    // a register behind R
+    // a register after R
     output logic                  a_fits_q,
     output row_t                  a_row_q,
     output word_t [Registers-1:0] a_values_q,

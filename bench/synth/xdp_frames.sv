@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An xdp unit without core, requests and the host's registers: frames, the memory that they lie in, and who has its port B.
+// An xdp unit without core, requests and the host's registers: frames, their memory, and the arbiter of its port B.
 module xdp_frames
   import penstock_pkg::*;
   import xdp_pkg::*;

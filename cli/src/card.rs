@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! From a manifest to a card at work: what `run`, `demo` and the benches have in common.
+//! From a manifest to a card at work: the code that `run` and `demo` share.
 
 use std::path::{Path, PathBuf};
 
@@ -28,17 +28,17 @@ pub enum CardError {
     Dump(#[from] dump::DumpError),
 }
 
-/// What a card is made of, and what its units run.
+/// The parts of a card, and the programs of its units.
 pub struct Card {
     pub design: Design,
     pub image: Image,
 }
 
-/// What to record of a run; on `rtl` only.
+/// Recordings of a run; on `rtl` only.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
     pub wave: Option<Wave>,
-    /// Where frames come by.
+    /// The places that frames pass.
     pub hops: bool,
 }
 
@@ -65,8 +65,8 @@ impl Card {
         self.carry_debugged(root, target, recording, traffic, rate, None, &[])
     }
 
-    /// The same with a unit that is halted at its first instruction and waits for gdb while the others go on, and with tables that are written afterwards: names
-    /// of services, and folders.
+    /// The same with a unit that is halted at its first instruction and waits for gdb while the others go on, and with
+    /// tables that are written afterwards: names of services, and folders.
     #[allow(clippy::too_many_arguments)]
     pub fn carry_debugged(
         &self,
@@ -102,14 +102,5 @@ impl Card {
         dumps.iter().try_for_each(|(service, folder)| dump::write(&mut *device, service, folder))?;
         bar.finish();
         Ok(run)
-    }
-
-    /// The card's RTL, up and loaded.
-    pub fn rtl(&self, root: &Root) -> Result<RtlDevice, CardError> {
-        let mut bar = Bar::new(self.design.units());
-        let mut device = RtlDevice::open(root, &self.design, None, &mut |progress| bar.show(progress))?;
-        device.load(&self.image)?;
-        bar.finish();
-        Ok(device)
     }
 }

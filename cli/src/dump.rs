@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `run --dump`: what services give of their tables, as files.
+//! `run --dump`: the tables of services, as files.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub enum DumpError {
     Service(String, String),
 }
 
-/// Writes what a service gives into a folder, in place of the files of an earlier dump there.
+/// Writes a service's tables into a folder; they replace the files of an earlier dump there.
 pub fn write(device: &mut dyn Device, service: &str, folder: &Path) -> Result<(), DumpError> {
     let with_tables = || engines().iter().flat_map(|engine| engine.services()).filter(|one| one.dump.is_some());
     let Some(dump) = with_tables().find(|one| one.name == service).and_then(|one| one.dump) else {

@@ -10,7 +10,7 @@ use penstock_device::{Device, Progress, Work};
 use penstock_live::Client;
 use penstock_live::protocol::Request;
 
-/// Where gdb finds a unit when nothing else is said.
+/// The default port for gdb.
 pub const PORT: u16 = 3333;
 
 /// A unit that is to be debugged, and the TCP port of this machine at which gdb finds it.
@@ -45,7 +45,7 @@ impl Debugged {
         }
     }
 
-    /// Listens at its port, on this machine only, and says so.
+    /// Listens at its port, on this machine only, and prints the port.
     pub fn listen(self) -> Result<TcpListener, DebuggerError> {
         let fail = |source| DebuggerError::Listen { port: self.port, source };
         let listener = TcpListener::bind(("127.0.0.1", self.port)).map_err(fail)?;

@@ -1,18 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock`: the command line. One file per command in `cmd/`.
 
-mod bench;
 mod card;
 mod cmd;
 mod dump;
 mod gdb;
-mod mix;
 mod report;
 mod show;
 mod status;
 mod synth;
 mod trace;
-mod wire;
 
 use std::error::Error;
 use std::process::ExitCode;

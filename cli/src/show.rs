@@ -1,29 +1,30 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What people see while they wait, and how numbers are written.
+//! Progress displays, and the format of numbers.
 
 use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use penstock_device::Progress;
 
-/// A progress bar on standard error. When that is no terminal, only what takes minutes is told, in a line.
+/// A progress bar on standard error. If that is not a terminal, only steps that take minutes are reported, with a line
+/// each.
 pub struct Bar {
     bar: ProgressBar,
     /// Units of the card.
     units: u32,
-    /// Whether somebody watches; else what takes minutes is told in lines.
+    /// Whether the output is a terminal; if not, steps that take minutes are reported as lines.
     watched: bool,
     /// The last of them.
     told: String,
 }
 
 impl Bar {
-    /// For a card of so many units.
+    /// For a card of this many units.
     pub fn new(units: u32) -> Self {
         Self { bar: ProgressBar::new(0), units, watched: stderr().is_terminal(), told: String::new() }
     }
 
-    /// Writes a line, once, when nobody watches the bar.
+    /// Writes a line, once, if the output is not a terminal.
     fn tell(&mut self, line: String) {
         if !self.watched && self.told != line {
             eprintln!("{line}");
@@ -31,7 +32,7 @@ impl Bar {
         }
     }
 
-    /// Shows how far a device has come.
+    /// Shows the progress of a device.
     pub fn show(&mut self, progress: Progress) {
         let (template, done, total, message) = match progress {
             Progress::Building { done, total } => {

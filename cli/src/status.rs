@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A card that is up, in words and tables: what `up`, `ctl` and `top` show.
+//! A live card, in words and tables, for `up`, `ctl` and `top`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub const PORT_HEADS: [&str; 9] =
 pub const UNIT_HEADS: [&str; 9] =
     ["unit", "state", "held", "in frames", "out frames", "made", "blocked", "refused", "at"];
 
-/// Two looks at a card; rates are those between them. The first may be from before the card was up.
+/// Two states of a card; rates are the difference. The first may be from before the card was up.
 pub struct Look<'a> {
     before: Option<&'a Status>,
     now: &'a Status,
@@ -29,7 +29,7 @@ impl<'a> Look<'a> {
         Self { before: None, now }
     }
 
-    /// Rates since an earlier look.
+    /// Rates since an earlier state.
     pub fn since(before: &'a Status, now: &'a Status) -> Self {
         // Another card at the same socket has counted from zero.
         Self { before: Some(before).filter(|before| before.process == now.process), now }
@@ -88,7 +88,7 @@ impl<'a> Look<'a> {
         text
     }
 
-    /// Ports and drops alone: what a card says at its end.
+    /// Ports and drops alone: the card's summary at its end.
     pub fn summary(&self) -> String {
         format!("{}\n{}drops: {}\n", self.head(), table(&PORT_HEADS, &self.ports()), drops(&self.now.drops))
     }
@@ -120,7 +120,7 @@ pub fn drops(reasons: &BTreeMap<String, u64>) -> String {
     if words.is_empty() { "none".to_string() } else { words.join(", ") }
 }
 
-/// A table in columns as wide as they need to be; the last one is left as it is.
+/// A table in columns of the necessary width; the last column is not padded.
 fn table<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
     let width =
         |column: usize| rows.iter().map(|row| row[column].len()).chain([heads[column].len()]).max().unwrap_or(0);

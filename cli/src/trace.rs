@@ -1,8 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Each frame's journey as a trace in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+//! Each frame's journey as a trace in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing
+//! open.
 //!
-//! Each block of the card and each unit is a process with a slice for every frame in it, as many threads as it had frames at a time; arrows join
-//! a frame's slices. A slice ends where the next one begins: with the frame's first beat at the next block, at an exit with its last.
+//! Each block of the card and each unit is a process with a slice for every frame in it, as many threads as it had
+//! frames at a time; arrows join a frame's slices. A slice ends where the next one begins: with the frame's first beat
+//! at the next block, at an exit with its last.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -34,11 +36,11 @@ struct Slice {
     end: u64,
 }
 
-/// A frame's way, and what became of it.
+/// A frame's way, and its fate.
 #[derive(Debug, Clone, Default)]
 struct Journey {
     slices: Vec<Slice>,
-    /// Where it is and since when.
+    /// Its place, and the time since when it is there.
     now: Option<(Block, u64)>,
     name: String,
     bytes: usize,
@@ -148,7 +150,7 @@ fn name_of(block: Block, design: &Design) -> String {
     }
 }
 
-/// Where a frame entered and when: no two have the same.
+/// Place and time of a frame's entry; no two frames have the same.
 type Key = (u8, u64);
 
 /// The port byte of frames that have been over loopback.
@@ -157,7 +159,7 @@ const LOOPED: u8 = 3;
 /// Frames of a slot that are remembered.
 const KEPT: usize = 4;
 
-/// What became of each frame that was seen.
+/// The fate of each recorded frame.
 fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
     let mut known: HashMap<Key, Journey> = HashMap::new();
     // Frames that a slot was given to, the last one last: those before may still be on their way out.
@@ -183,12 +185,13 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
             continue;
         }
         if matches!(place, Place::ElementIn(_) | Place::ElementOut(_)) {
-            // Whose headers they are is not told.
+            // The trace does not identify the frame of these headers.
             continue;
         }
         let mut key = (source, entered);
         if source == LOOPED {
-            // Its slot tells who it is, or, when it goes over loopback again, that it leaves a unit where it must be.
+            // Its slot identifies it. If it goes over loopback again, it is identified by leaving a unit at the
+            // expected place.
             let leaves = |(key, journey): (&Key, &Journey)| {
                 (key.1 == entered && matches!(place, Place::UnitOut(unit) if journey.is_in(Block::Unit(unit))))
                     .then_some(*key)
@@ -252,7 +255,7 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
     known.into_values().filter(|journey| !journey.name.is_empty()).collect()
 }
 
-/// A thread of its block for each slice, so that no two slices of a thread overlap.
+/// Assigns each slice to a thread of its block, so that no two slices of a thread overlap.
 fn threads(journeys: &[Journey]) -> Vec<Vec<(Slice, usize)>> {
     let mut all: Vec<(Slice, usize, usize)> = Vec::new();
     for (index, journey) in journeys.iter().enumerate() {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock compile flow`: what it says about a program that fits and about one that does not.
+//! `penstock compile flow`: its output for a program that fits and for one that does not.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn place(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Whether it went well, and what was printed.
+/// Whether it succeeded, and its output.
 fn penstock(engine: &str, source: &Path, arguments: &[&str]) -> (bool, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_penstock"));
     command.env("PENSTOCK_ROOT", root()).args(["compile", engine]).arg(source).args(arguments);

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock compile xdp`: what it says about a program that fits and about one that does not.
+//! `penstock compile xdp`: its output for a program that fits and for one that does not.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ fn a_program_that_does_not() {
     std::fs::write(&source, text).unwrap();
     let object = object("one.o", &source);
     let (done, out, err) = penstock(&object, &[]);
-    // The other program is still looked at.
+    // The other program is still checked.
     assert!(!done.status.success() && out.contains("two: 2 slots, 1 row, 0 helpers, 0 maps"), "{out}");
     assert!(
         err.contains("one.c:4: instruction") && err.contains("add `if (data + 9 > data_end) return XDP_DROP;`"),
@@ -80,7 +80,7 @@ fn a_program_that_does_not() {
     assert!(!done.status.success() && err.contains("not an ELF object"), "{err}");
 }
 
-/// Who brings a program for Linux as C is told of both ways; who misses a file of his own is not.
+/// For a Linux program in C, the message names both ways; if a local file is missing, it does not.
 #[test]
 fn headers_that_are_not_here() {
     let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linux.c");

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock exec xdp`: results of bare programs, and what it says about those that have none.
+//! `penstock exec xdp`: results of bare programs, and messages for programs without a result.
 #![allow(clippy::unwrap_used)]
 
 use std::io::Write;
@@ -51,7 +51,8 @@ fn errors() {
     }
 }
 
-/// The core's RTL gives the same, and its own words where there is no result. (device/tests/xdp_bare.rs tries all instructions.)
+/// The core's RTL gives the same, and its own words where there is no result. (device/tests/xdp_bare.rs tries all
+/// instructions.)
 #[test]
 fn on_rtl() {
     let rtl = |program: &str, memory: Option<&str>| exec_on(&["--target", "rtl", "--lanes", "4"], program, memory);

@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A server for gdb and whatever else speaks its remote protocol, for one unit.
 //!
-//! One client at a time. The card goes on while it is connected, whether the unit is halted or not: between two packets the server has the
-//! card work. `detach`, `kill` and a connection that breaks all let the unit go on without breakpoints.
+//! One client at a time. The card goes on while a client is connected, whether the unit is halted or not: between two
+//! packets the server lets the card work. After `detach`, `kill` or a broken connection the unit goes on without
+//! breakpoints.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -30,15 +31,15 @@ use crate::window::Window;
 const PATIENCE: Duration = Duration::from_millis(2);
 /// Pause when neither the client nor the card has anything to do.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Time between two looks at whether the client has sent something.
+/// Time between two checks for bytes from the client.
 const GLANCE: Duration = Duration::from_micros(100);
-/// Steps of a range between two looks at the client.
+/// Steps of a range between two checks for bytes from the client.
 const RANGE_STEPS: usize = 64;
 
-/// What the card has to do.
+/// The next step of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// It has worked and will go on.
+    /// The card has worked and will go on.
     Busy,
     /// There is nothing to do now.
     Idle,
@@ -46,7 +47,7 @@ pub enum Pace {
     End,
 }
 
-/// A server that cannot go on.
+/// A fault after which the server cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum GdbError {
     /// The unit, or the card.
@@ -57,11 +58,11 @@ pub enum GdbError {
     Listen(#[source] io::Error),
 }
 
-/// Serves one client after the other at `listener`, until `work`, which lets the card work and gets the way to the unit, says that it is
-/// over. `tell` gets who comes and goes, in sentences.
+/// Serves one client after the other at `listener`, until `work` reports the end; `work` lets the card work and gets
+/// the way to the unit. `tell` gets a sentence for each client that connects or disconnects.
 ///
 /// # Errors
-/// When the card fails, or the socket does. A client that does is one that has gone.
+/// If the card or the socket fails. A failed client counts as disconnected.
 pub fn serve<W: Window>(
     unit: &mut Unit<W>,
     listener: &TcpListener,
@@ -92,11 +93,11 @@ pub fn serve<W: Window>(
     }
 }
 
-/// Why a session is over though nobody said so.
+/// Why a session ended without a request.
 enum SessionError {
     /// The card.
     Debug(DebugError),
-    /// The connection, or what came over it.
+    /// The connection, or the bytes that it received.
     Client(String),
 }
 
@@ -163,14 +164,15 @@ fn session<W: Window>(
     }
 }
 
-/// The connection. What is written goes out when an answer is whole, or the next request is waited for: so do bare acknowledgements.
+/// The connection. Written bytes leave when an answer is complete, or when the server waits for the next request; this
+/// includes bare acknowledgements.
 struct Client {
     stream: TcpStream,
     out: Vec<u8>,
 }
 
 impl Client {
-    /// The next byte, if one comes soon.
+    /// The next byte, if one arrives soon.
     fn read(&mut self, patience: Duration) -> io::Result<Option<u8>> {
         self.flush()?;
         let end = Instant::now() + patience;
@@ -214,7 +216,7 @@ impl Connection for Client {
 /// The unit as gdb sees it: one thread.
 struct Debuggee<'a, W> {
     unit: &'a mut Unit<W>,
-    /// Steps go on as long as the unit is between these addresses.
+    /// Steps continue while the unit is between these addresses.
     range: Option<(u32, u32)>,
     /// Why the card failed; the protocol has no words for it.
     failure: Option<DebugError>,
@@ -240,7 +242,7 @@ impl<W: Window> Debuggee<'_, W> {
         Ok(None)
     }
 
-    /// What only the client's request is wrong with is told to the client; what the card cannot do ends the session.
+    /// If the client's request is wrong, tells the client; if the card fails, ends the session.
     fn answer<T>(&mut self, result: Result<T, DebugError>) -> TargetResult<T, Self> {
         result.map_err(|error| match error {
             DebugError::Card(_) | DebugError::Stubborn => {

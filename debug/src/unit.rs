@@ -1,10 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A unit under a debugger.
 //!
-//! The hardware halts, steps and shows a PC and one word that core and host share (engines/rpu/regs/rpu.rdl: HALT to DATA). All else is made
-//! of these and of the host's way to the memories: where a core is halted its instruction is replaced by another one, which is carried out
-//! in a step; then the PC and the instruction are put back. `sw x7, DATA(x0)` shows a register, `lw x7, DATA(x0)` writes one, and loads and
-//! stores through two borrowed registers reach what only the core does. minstret counts these instructions too.
+//! The hardware halts, steps and shows a PC and one word that core and host share (engines/rpu/regs/rpu.rdl: HALT to
+//! DATA). All else is made of these and of the host's way to the memories: where a core is halted its instruction is
+//! replaced by another one, which is carried out in a step; then the PC and the instruction are put back.
+//! `sw x7, DATA(x0)` shows a register, `lw x7, DATA(x0)` writes one, and loads and stores through two borrowed
+//! registers reach what only the core does. minstret counts these instructions too.
 
 use std::collections::BTreeMap;
 
@@ -20,26 +21,26 @@ const IMEM_BYTES: u32 = 0x1_0000;
 /// Bits of HALT.
 const HALT: u32 = 1;
 const EBREAK_HALTS: u32 = 2;
-/// A core that does as it is told has halted after so many looks; each takes a few cycles where there are cycles.
+/// A core that obeys has halted after this many looks; each takes a few cycles on targets with cycles.
 const LOOKS: u32 = 200;
 
 /// Instructions that a core carries out for its debugger. All loads and stores are of words.
 const EBREAK: u32 = 0x0010_0073;
 const LW: u32 = 0x2003;
 const SW: u32 = 0x2023;
-/// What the register ENGINE says of an rpu.
+/// The value of the register ENGINE for an rpu.
 const RPU: u32 = 0x0075_7072;
-/// Registers that are borrowed, and put back: an address and what is there.
+/// Registers that are borrowed and restored: an address and its value.
 const AT: u32 = 5;
 const VALUE: u32 = 6;
 
 /// A debugger finds the core's own registers at their address plus this, because instructions have the same addresses.
 const CORE_REGISTERS: u32 = 0x8000_0000;
-/// Where they begin and end.
+/// The boundaries of the memories.
 const FIRST_REGISTER: u32 = CORE_REGISTERS + 0x600;
 const REGISTERS_END: u32 = CORE_REGISTERS + 0x800;
 
-/// What cannot be done.
+/// A debugger operation that is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum DebugError {
     /// The card, or the way to it.
@@ -48,21 +49,21 @@ pub enum DebugError {
     /// It must be halted for this.
     #[error("the unit runs; halt it first")]
     Runs,
-    /// It does not do as it is told.
+    /// The unit does not obey.
     #[error("the unit does not halt; is it held in reset?")]
     Stubborn,
     /// Its core is none that can be debugged.
     #[error("the unit is not of the engine rpu; only its programs can be debugged so far")]
     Engine,
-    /// Nothing is there.
+    /// The address is not mapped.
     #[error("a unit has nothing at 0x{0:x} that can be read or written")]
     Nothing(u32),
 }
 
-/// Why a unit stands.
+/// Why a unit is halted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Halted {
-    /// It was told to.
+    /// On request.
     Request,
     /// It is at an ebreak.
     Ebreak,
@@ -70,7 +71,7 @@ pub enum Halted {
     Step,
 }
 
-/// Registers of a core: x0..x31, and the address of the instruction that comes next.
+/// Registers of a core: x0..x31, and the address of the next instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registers {
     /// x0..x31.
@@ -91,7 +92,8 @@ enum Place {
 pub struct Unit<W> {
     /// The way to it.
     pub window: W,
-    /// Instructions in whose places there are breakpoints, by address. A reload may write another program over them: what stands there counts.
+    /// The instructions that breakpoints replace, by address. A reload may write another program over breakpoints; then
+    /// the new instruction counts.
     breakpoints: BTreeMap<u32, u32>,
     /// One that was taken away for a step, and is put back when that has ended.
     lifted: Option<u32>,
@@ -100,12 +102,12 @@ pub struct Unit<W> {
 }
 
 impl<W: Window> Unit<W> {
-    /// A unit, as it is.
+    /// A unit in its present state.
     pub fn new(window: W) -> Self {
         Self { window, breakpoints: BTreeMap::new(), lifted: None, known: [None; 32] }
     }
 
-    /// Why the unit stands; None when it runs, or is in a step.
+    /// Why the unit is halted; None if it runs, or is in a step.
     pub fn halted(&mut self) -> Result<Option<Halted>, DebugError> {
         let cause = match self.window.read(regs::UNIT_HALTED)? {
             0 => return Ok(None),
@@ -122,8 +124,8 @@ impl<W: Window> Unit<W> {
         Ok(Some(cause))
     }
 
-    /// Halts the unit before its next instruction, also in a load that waits; from now on its ebreaks halt it, too. One that is held in reset
-    /// halts at its first instruction.
+    /// Halts the unit before its next instruction, even in a load that waits; from now on its ebreaks halt it too. A
+    /// unit in reset halts at its first instruction.
     pub fn halt(&mut self) -> Result<(), DebugError> {
         if self.window.read(regs::UNIT_ENGINE)? != RPU {
             return Err(DebugError::Engine);
@@ -149,8 +151,9 @@ impl<W: Window> Unit<W> {
         self.window.write(regs::UNIT_HALT, EBREAK_HALTS)
     }
 
-    /// Has the unit carry out one instruction; false when that waits in a load. It then ends when what it waits for is there, or with the next
-    /// [`Unit::halt`]. An interrupt is not taken in a step. A breakpoint where the unit stands is passed over.
+    /// Lets the unit execute one instruction; false if the instruction waits in a load. The step then ends when the
+    /// load does, or with the next [`Unit::halt`]. A step takes no interrupt. It passes over a breakpoint at the
+    /// present instruction.
     pub fn step(&mut self) -> Result<bool, DebugError> {
         let pc = self.pc()?;
         self.known = [None; 32];
@@ -162,7 +165,7 @@ impl<W: Window> Unit<W> {
         self.comes_to_a_halt()
     }
 
-    /// Takes all breakpoints away and lets the unit go on as if there had been no debugger.
+    /// Removes all breakpoints and lets the unit go on as if there had been no debugger.
     pub fn release(&mut self) -> Result<(), DebugError> {
         for address in self.breakpoints.keys().copied().collect::<Vec<_>>() {
             self.clear_breakpoint(address)?;
@@ -171,7 +174,7 @@ impl<W: Window> Unit<W> {
         self.window.write(regs::UNIT_HALT, 0)
     }
 
-    /// Address of the instruction that comes next.
+    /// Address of the next instruction.
     pub fn pc(&mut self) -> Result<u32, DebugError> {
         self.check_halted()?;
         self.window.read(regs::UNIT_PC)
@@ -202,7 +205,7 @@ impl<W: Window> Unit<W> {
         Ok(Registers { x, pc })
     }
 
-    /// Writes register x`number`; what is written to x0 is lost.
+    /// Writes register x`number`; a write to x0 has no effect.
     pub fn set_register(&mut self, number: u32, value: u32) -> Result<(), DebugError> {
         if number.is_multiple_of(32) {
             return Ok(());
@@ -215,9 +218,9 @@ impl<W: Window> Unit<W> {
         Ok(())
     }
 
-    /// Fills `bytes` from an address of the program on: instructions at 0, accelerator, data memory, header window and packet memory where the
-    /// core has them, tables and instructions also where the host has them, the core's own registers from 0x80000600 on. Breakpoints do not
-    /// show. The unit must be halted for what only the core reaches.
+    /// Fills `bytes` from an address of the program on: instructions at 0, accelerator, data memory, header window and
+    /// packet memory where the core has them, tables and instructions also where the host has them, the core's own
+    /// registers from 0x80000600 on. Breakpoints do not show. The unit must be halted for what only the core reaches.
     pub fn read(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DebugError> {
         for (address, part) in words(address, bytes.len()) {
             let word = self.read_word(address)?.to_le_bytes();
@@ -226,7 +229,8 @@ impl<W: Window> Unit<W> {
         Ok(())
     }
 
-    /// Writes `bytes` from an address of the program on, as [`Unit::read`] has them. A word of which only a part changes is read before.
+    /// Writes `bytes` from an address of the program on, as [`Unit::read`] has them. A word of which only a part
+    /// changes is read before.
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), DebugError> {
         for (address, part) in words(address, bytes.len()) {
             let mut word = if part.lanes.len() < 4 { self.read_word(address)?.to_le_bytes() } else { [0; 4] };
@@ -254,7 +258,7 @@ impl<W: Window> Unit<W> {
         self.breakpoints.contains_key(&address)
     }
 
-    /// Takes a breakpoint away; false when there is none.
+    /// Removes a breakpoint; false if the address has no breakpoint.
     pub fn clear_breakpoint(&mut self, address: u32) -> Result<bool, DebugError> {
         let own = self.under(address)?;
         if let Some(own) = own {
@@ -321,7 +325,8 @@ impl<W: Window> Unit<W> {
         Ok(word)
     }
 
-    /// What a register holds. The instruction at `pc`, where the unit stands, is another one afterwards; so with the next two.
+    /// Reads a register. Afterwards the instruction at `pc`, where the unit is halted, is a different one; the same
+    /// holds for the next two functions.
     fn show(&mut self, register: u32, pc: u32) -> Result<u32, DebugError> {
         let (high, low) = (regs::RPU_CORE_DATA >> 5, regs::RPU_CORE_DATA & 31);
         self.carry_out(SW | register << 20 | high << 25 | low << 7, pc)?;
@@ -357,13 +362,13 @@ fn place(address: u32) -> Result<Place, DebugError> {
     })
 }
 
-/// A part of some bytes that lies in one word.
+/// The part of some bytes that is in one word.
 struct Part {
     bytes: std::ops::Range<usize>,
     lanes: std::ops::Range<usize>,
 }
 
-/// Words that `count` bytes from `address` on touch: address of each, and what of it.
+/// The words that contain `count` bytes from `address` on: address of each, and the part of the bytes.
 fn words(address: u32, count: usize) -> impl Iterator<Item = (u32, Part)> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -383,7 +388,7 @@ mod tests {
 
     use super::*;
 
-    /// Memory, of a unit that stands.
+    /// Memory of a halted unit.
     #[derive(Default)]
     struct Memory(HashMap<u32, u32>);
 
@@ -419,7 +424,7 @@ mod tests {
         let mut seen = [0; 16];
         unit.read(0, &mut seen).unwrap();
         assert_eq!(seen[..], NEW.map(u32::to_le_bytes).concat());
-        // One that is set anew is one of the new program.
+        // A breakpoint that is set again belongs to the new program.
         unit.set_breakpoint(4).unwrap();
         assert_eq!(program(&mut unit), [NEW[0], EBREAK, NEW[2], NEW[3]]);
         unit.step().unwrap();

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Writes ring.json: which server has which place of a service's ring, by Maglev's rule (Eisenbud et al., NSDI 2016, section 3.4), so that
-a server that comes or goes changes few places of the others.
+"""Writes ring.json: the server of each place in a service's ring, by Maglev's rule (Eisenbud et al., NSDI 2016, section
+3.4), so that adding or removing a server changes few places of the others.
 
 Usage: python designs/balancer/ring.py
 """
@@ -19,7 +19,9 @@ SERVICES = {0: [0, 1, 2, 3], 1: [4, 5]}
 
 
 def ring(addresses: dict[int, str]) -> list[int]:
-    """The server of each place: servers take turns, each with the next place of a sequence of its own that is still free."""
+    """The server of each place: servers take turns, each with the next place of a sequence of its own that is still
+    free.
+    """
     places: list[int | None] = [None] * PLACES
     wishes = {}
     for server, address in addresses.items():

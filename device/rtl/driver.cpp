@@ -1,11 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The clock loop around the card's Verilator model: MACs, a host queue, an AXI4-Lite master and the host's memory, behind a C interface
-// that device/src/rtl/model.rs loads. One thread; times are cycles since reset fell.
+// The clock loop around the card's Verilator model: MACs, a host queue, an AXI4-Lite master and the host's memory,
+// behind a C interface that device/src/rtl/model.rs loads. One thread; times are cycles since reset fell.
 //
 // One cycle:  drive inputs ─> clk = 0, eval (inputs settle) ─> sample handshakes ─> clk = 1, eval (registers step)
 //
-// With PENSTOCK_UNITS the units are instances of models of their own, one for each kind (split/), and their wires are carried here.
+// With PENSTOCK_UNITS the units are instances of separate models, one for each kind (split/), and this file carries
+// their wires.
 
 #include <algorithm>
 #include <array>
@@ -38,7 +39,8 @@ constexpr int64_t WireOverhead = 24;  // bytes a frame costs on the wire beside 
 constexpr int Fraction = 20;          // a byte of credit is 1 << Fraction
 constexpr int64_t Byte = int64_t{1} << Fraction;
 constexpr int64_t Burst = PortBytes * Byte;      // credit a stream may save up while it waits for the other side
-constexpr uint64_t PortPause = 2;                // cycles from one beat of a frame to the next at a port: 64 bytes a cycle come there
+// cycles from one beat of a frame to the next at a port: 64 bytes arrive a cycle
+constexpr uint64_t PortPause = 2;
 constexpr uint64_t HostMemoryBytes = uint64_t{1} << 30;  // beyond, the host refuses
 constexpr uint64_t CardMemoryBytes = uint64_t{1} << 30;
 constexpr uint64_t PageBytes = 4096;
@@ -57,7 +59,7 @@ void set_bit(uint8_t* image, int index, bool value) {
     image[index >> 3] = static_cast<uint8_t>(value ? image[index >> 3] | mask : image[index >> 3] & ~mask);
 }
 
-// Where the model that runs on this thread says what went wrong, for example an assertion. The first one counts.
+// The place for faults of the model that runs on this thread, for example an assertion. The first one counts.
 thread_local std::string* failure_sink = nullptr;
 
 void fail(const std::string& text) {
@@ -131,7 +133,7 @@ enum StepResult : uint32_t { OutOfCycles = 0, Idle = 1, Failed = 2 };
 
 namespace {
 
-// Where the model that runs on this thread notes frames that come by, if anybody wants to know, and its cycle.
+// The place where the model that runs on this thread records passing frames, if enabled, and its cycle.
 thread_local std::vector<Hop>* hop_sink = nullptr;
 thread_local const uint64_t* hop_cycle = nullptr;
 
@@ -146,10 +148,10 @@ extern "C" void penstock_hop(char place, char index, char source, char unit, cha
 
 namespace {
 
-// Of a stream.
+// Properties of a stream.
 int beat_bytes(int s) { return s == Host ? BeatBytes : PortBytes; }
 
-// The bytes that a beat's `keep` stands for.
+// The number of bytes in a beat's `keep`.
 struct Keep {
     uint64_t word[PortBytes / 64];
 
@@ -164,13 +166,15 @@ struct Keep {
     bool operator==(const Keep&) const = default;
 };
 
-// The wire that brings a stream's frames: a beat is there when its last byte is. `due` are the bytes from the beat before to there.
+// The wire that brings a stream's frames: a beat is there when its last byte is. `due` are the bytes from the beat
+// before to there.
 struct Arrival {
     static constexpr int64_t Idle = std::numeric_limits<int64_t>::max();
     int64_t rate = 0;
     int64_t arrived = Idle;  // since the beat before
 
-    // The first beat after a rest is there at once: its bytes came meanwhile. While the bus is behind the wire, beats wait for it.
+    // The first beat after a pause is there at once: its bytes arrived meanwhile. While the bus is slower than the
+    // wire, beats wait for it.
     void tick(int64_t due) { arrived = arrived == Idle ? due * Byte : std::min(arrived + rate, due * Byte + Burst); }
     bool ready(int64_t due) const { return rate == 0 || arrived >= due * Byte; }
     void take(int64_t due) {
@@ -231,15 +235,15 @@ struct AxiPort {
             top.at##_awaddr, top.at##_araddr, top.at##_wstrb, top.at##_wdata                                                               \
     }
 
-// A memory as the card reaches it: sparse. Carries bursts out in order, each after a while of its own.
+// A sparse memory for the card. Executes bursts in order, each after its own delay.
 class Memory {
 public:
-    // So many bytes, `fresh` where nobody wrote; an answer takes `least` cycles and up to 127 more.
+    // `size` bytes, each `fresh` at first; an answer takes `least` cycles and up to 127 more.
     Memory(AxiPort port, uint64_t size, uint8_t fresh, uint64_t least) : axi(port), end(size), fresh(fresh), least(least) {
         axi.awready = axi.wready = axi.arready = 1;
     }
 
-    // The bytes from `address` on, `size` of them; beyond the end there are none.
+    // Reads `size` bytes from `address` on; false if they extend beyond the end.
     bool read(uint64_t address, uint8_t* bytes, size_t size) const {
         if (address > end || size > end - address) return false;
         for (size_t done = 0; done < size;) {
@@ -278,7 +282,7 @@ public:
         }
     }
 
-    // Takes note of what the coming edge moves, and says whether anything is on its way.
+    // Records the transfers of the coming edge, and returns whether anything is in flight.
     bool sample(uint64_t cycle) {
         if (axi.bvalid && axi.bready) written.pop_front();
         if (axi.rvalid && axi.rready) {
@@ -369,9 +373,9 @@ struct Card {
     uint64_t last_move = 0;
     bool keep_bytes = true;
 
-    // What a host's memory behind PCIe takes is of the order of 64 to 191 cycles.
+    // The latency of a host's memory behind PCIe is in the order of 64 to 191 cycles.
     Memory host_memory{AXI_PORT(top, m_axi), HostMemoryBytes, 0, 64};
-    // Memory of DRAM, which nobody has cleared
+    // DRAM, which is not cleared
     Memory card_memory{AXI_PORT(top, m_axi_mem), CardMemoryBytes, 0xA5, 16};
     std::vector<uint8_t> input;
     std::vector<uint8_t> output;
@@ -558,7 +562,8 @@ struct Card {
             units[u]->clk = 0;
             units[u]->rst = top.rst;
         }
-        // Registers stand on both sides of the wires, so that one pass settles them; a path through asks for more.
+        // Both sides of the wires have registers, so that one pass settles them; a combinational path needs more
+        // passes.
         for (int pass = 0; pass == 0 || !settled(); pass++) {
             if (pass == 8) return fail("the wires between card and units do not settle");
             top.eval();
@@ -576,7 +581,7 @@ struct Card {
     }
 
 #ifdef PENSTOCK_UNITS
-    // Whether the card sees what the units give; if not, hands it on.
+    // Whether the card has the units' present outputs; if not, passes them on.
     bool settled() {
         bool same = true;
         for (int u = 0; u < PENSTOCK_UNITS; u++) {
@@ -631,7 +636,8 @@ struct Card {
         return std::all_of(source, source + Streams, [](const Source& in) { return in.done(); });
     }
 
-    // What the model says on this thread goes to this card, and what Verilator keeps for a thread is this card's: its destructors look there.
+    // Directs the model's messages on this thread to this card, and Verilator's per-thread state as well: its
+    // destructors look there.
     void listen() {
         Verilated::threadContextp(&context);
         failure_sink = &failure;
@@ -649,7 +655,7 @@ struct Card {
         return OutOfCycles;
     }
 
-    // One AXI4-Lite write; traffic goes on meanwhile. Returns the response, or 4 when none came.
+    // One AXI4-Lite write; traffic goes on meanwhile. Returns the response, or 4 if there was none.
     uint32_t write(uint32_t address, uint32_t value) {
         listen();
         top.s_axil_awaddr = address;
@@ -675,7 +681,7 @@ struct Card {
         return response;
     }
 
-    // One AXI4-Lite read; traffic goes on meanwhile. Returns the response, or 4 when none came.
+    // One AXI4-Lite read; traffic goes on meanwhile. Returns the response, or 4 if there was none.
     uint32_t read(uint32_t address, uint32_t* value) {
         listen();
         top.s_axil_araddr = address;
@@ -711,10 +717,10 @@ EXPORT void penstock_close(Card* card) { delete card; }
 
 EXPORT uint64_t penstock_cycle(const Card* card) { return card->cycle; }
 
-// What went wrong inside the model; empty when nothing did.
+// The model's fault; empty if there was no fault.
 EXPORT const char* penstock_failure(const Card* card) { return card->failure.c_str(); }
 
-// Sets the pace of what enters at a stream. What leaves is always paced like `transmit`.
+// Sets the rate of the frames that enter at a stream. Frames that leave always have the rate of `transmit`.
 EXPORT void penstock_pace(Card* card, uint32_t stream, const Pace* receive, const Pace* transmit) {
     Source& in = card->source[stream];
     in.wire = Arrival{static_cast<int64_t>(receive->wire)};
@@ -759,7 +765,7 @@ EXPORT uint32_t penstock_write(Card* card, uint32_t address, uint32_t value) { r
 
 EXPORT uint32_t penstock_read(Card* card, uint32_t address, uint32_t* value) { return card->read(address, value); }
 
-// Bytes of the host's memory; 0 when there are none so far up.
+// Reads bytes of the host's memory; 0 if the address is beyond its end.
 EXPORT uint32_t penstock_host_read(const Card* card, uint64_t address, uint8_t* bytes, size_t size) {
     return card->host_memory.read(address, bytes, size);
 }
@@ -782,10 +788,10 @@ EXPORT size_t penstock_exits(const Card* card, const Exit** exits, const uint8_t
     return card->exits.size();
 }
 
-// Whether to note frames that come by.
+// Whether to record passing frames.
 EXPORT void penstock_keep_hops(Card* card, uint32_t keep) { card->keep_hops = keep; }
 
-// What was noted since the last penstock_clear.
+// The hops recorded since the last penstock_clear.
 EXPORT size_t penstock_hops(const Card* card, const Hop** hops) {
     *hops = card->hops.data();
     return card->hops.size();

@@ -54,7 +54,7 @@ pub enum CaptureError {
 pub struct Capture {
     bytes: Vec<u8>,
     frames: Vec<(u64, std::ops::Range<usize>)>,
-    /// What was wrong behind the last good frame, or with the way it was taken; empty for a sound capture.
+    /// Damage after the last good frame, or a defect of the recording; empty for a sound capture.
     pub faults: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ fn read_pcap(path: &Path, bytes: impl Read, capture: &mut Capture) -> Result<(),
     check_link(path, reader.header().datalink)?;
     let ns = if reader.header().ts_resolution == TsResolution::MicroSecond { 1000 } else { 1 };
     let mut snapped = 0u64;
-    // Raw packets, because many writers put frames above the snap length of their own header.
+    // Raw packets, because many writers put frames above the snap length of their own header into a file.
     while let Some(packet) = reader.next_raw_packet() {
         match packet {
             Ok(packet) => {
@@ -160,8 +160,8 @@ fn read_pcapng(path: &Path, bytes: impl Read, capture: &mut Capture) -> Result<(
     Ok(())
 }
 
-/// Ticks a second of an interface's time stamps: the option if_tsresol, a negative power of 10 or, with the top bit set, of 2;
-/// microseconds without it.
+/// Ticks a second of an interface's time stamps: the option if_tsresol, a negative power of 10 or, with the top bit
+/// set, of 2; microseconds without it.
 fn resolution(interface: &InterfaceDescriptionBlock) -> u128 {
     let option = interface.options.iter().find_map(|option| match option {
         InterfaceDescriptionOption::IfTsResol(value) => Some(*value),
@@ -343,7 +343,7 @@ mod tests {
             let capture = read(&path).unwrap();
             assert_eq!((capture.frames().len(), capture.faults.len()), (2, 0));
             std::fs::write(&path, &bytes[..bytes.len() - 12]).unwrap();
-            // What is left of it may still hold a frame, or none at all, but it is never taken for whole.
+            // The rest of the file may still hold a frame, or no frame, but it is never accepted as complete.
             assert!(read(&path).map_or(true, |capture| !capture.faults.is_empty()));
             std::fs::remove_file(path).unwrap();
         }

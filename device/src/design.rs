@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The manifest of a card: a TOML file that says what the card is made of.
+//! The manifest of a card: a TOML file that describes the card.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -66,13 +66,13 @@ impl Policy {
 /// Units of one kind.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// What the command line and programs call them; empty when they are all that there are and have no name.
+    /// Their name on the command line and in programs; empty if the card has no other group and this one has no name.
     pub name: String,
     /// Their numbers.
     pub units: Range<u32>,
-    /// What each of them is.
+    /// The engine of each unit.
     pub engine: &'static dyn Engine,
-    /// What the design says of them in the engine's own table.
+    /// Their settings in the engine's own table.
     pub part: Arc<dyn Part>,
     /// Whether the dispatcher gives them frames of ports and host; others get frames over loopback alone.
     pub ports: bool,
@@ -90,17 +90,17 @@ impl Group {
 /// An inline block: all frames of Ethernet ports go through it before the dispatcher.
 #[derive(Debug, Clone)]
 pub struct Inline {
-    /// What the command line calls it; empty when it is the only one and has no name.
+    /// Its name on the command line; empty if it is the only block and has no name.
     pub name: String,
     /// What it is.
     pub engine: &'static dyn Engine,
-    /// What the design says of it in the engine's own table.
+    /// Its settings in the engine's own table.
     pub part: Arc<dyn Part>,
     /// The file of the program that it runs; empty if the design names none.
     pub program: PathBuf,
 }
 
-/// What a card is made of.
+/// The parts of a card.
 #[derive(Debug, Clone)]
 pub struct Design {
     /// The manifest.
@@ -119,7 +119,7 @@ pub struct Design {
     pub inline: Vec<Inline>,
     /// Its units, 1..32, in groups of one kind each, by their numbers: at least one group.
     pub groups: Vec<Group>,
-    /// What the design says of each engine on the whole card, in the order of the registry.
+    /// The settings of each engine for the whole card, in the order of the registry.
     pub engines: Vec<Arc<dyn Part>>,
 }
 
@@ -151,14 +151,14 @@ pub struct ForGroup<T> {
 }
 
 impl<T> ForGroup<T> {
-    /// For the only group.
+    /// An option for the only group.
     pub fn only(value: T) -> Self {
         Self { group: None, value }
     }
 }
 
 impl<'a> ForGroup<&'a str> {
-    /// Parses NAME=VALUE, or VALUE alone. What can be no name is part of the value.
+    /// Parses NAME=VALUE, or VALUE alone. Text before `=` that cannot be a name is part of the value.
     pub fn parse(text: &'a str) -> Self {
         match text.split_once('=').filter(|(name, _)| is_name(name)) {
             Some((name, value)) => Self { group: Some(name.to_string()), value },
@@ -167,13 +167,13 @@ impl<'a> ForGroup<&'a str> {
     }
 }
 
-/// What the command line may change about a design.
+/// The command line's changes to a design.
 #[derive(Debug, Clone, Default)]
 pub struct Override {
     /// Other programs.
     pub programs: Vec<ForGroup<PathBuf>>,
-    /// Other files of tables, by the table's name or, when several parts have that table, PART.TABLE. A table that takes several files may
-    /// stand here several times.
+    /// Other files of tables, by the table's name or, when several parts have that table, PART.TABLE. A table that
+    /// takes several files may stand here several times.
     pub tables: Vec<(String, PathBuf)>,
     /// Other numbers of units.
     pub units: Vec<ForGroup<u32>>,
@@ -183,7 +183,7 @@ pub struct Override {
     pub policy: Option<Policy>,
 }
 
-/// A manifest that does not say what a card is made of.
+/// A manifest that is not a valid description of a card.
 #[derive(Debug, thiserror::Error)]
 pub enum DesignError {
     /// The file cannot be read.
@@ -203,10 +203,10 @@ pub enum DesignError {
         line: usize,
         /// The line itself.
         text: String,
-        /// What is wrong, and what would be right.
+        /// The fault, and a correct form.
         message: String,
     },
-    /// An option asks for what no card can be.
+    /// An option asks for an impossible card.
     #[error("{0}")]
     Option(String),
 }
@@ -253,7 +253,7 @@ struct Units {
 
 /// A table of the manifest with the tables in it that engines read.
 struct Split<'a> {
-    /// What is not an engine's.
+    /// The keys that belong to no engine.
     rest: Spanned<DeTable<'a>>,
     /// Tables of engines, by name.
     own: Vec<(&'static str, Range<usize>, Spanned<DeValue<'a>>)>,
@@ -281,7 +281,7 @@ impl<'a> Split<'a> {
         Some(self.own.remove(at).2)
     }
 
-    /// A table of an engine that nobody has taken is a fault; `owner` says whose table it is in, and of what engine that is.
+    /// An engine's table that no part has used is a fault; `owner` names the table around it and its engine.
     fn end(&self, table: &str, owner: &dyn Engine) -> Result<(), Fault> {
         match self.own.first() {
             None => Ok(()),
@@ -296,7 +296,7 @@ impl<'a> Split<'a> {
     }
 }
 
-/// Reads what is not an engine's.
+/// Reads the keys that belong to no engine.
 fn read<'a, T: Deserialize<'a>>(table: Spanned<DeTable<'a>>, what: &str) -> Result<T, Fault> {
     let span = table.span();
     T::deserialize(table.into_deserializer()).map_err(|error| {
@@ -324,7 +324,7 @@ fn engine_of(name: &Spanned<String>, kind: Kind) -> Result<&'static dyn Engine, 
     Err(Fault::at(name.span(), format!("{message}; here it is one of {}", there.join(", "))))
 }
 
-/// A program's file, named from the manifest's folder, and one that this engine may run.
+/// A program's file, relative to the manifest's folder, that this engine can run.
 fn program_of(manifest: &Path, program: &Spanned<PathBuf>, engine: &dyn Engine) -> Result<PathBuf, Fault> {
     let path = manifest.parent().unwrap_or(Path::new("")).join(program.get_ref());
     if !path.exists() {
@@ -367,7 +367,7 @@ fn named(
     }
 }
 
-/// A group behind those before.
+/// A further group.
 fn group(
     manifest: &Path,
     mut split: Split<'_>,
@@ -389,7 +389,7 @@ fn group(
     Ok((Group { name, units: first..end, engine, part, ports, program }, units.ports.map(|ports| ports.span())))
 }
 
-/// What an engine says of its own table.
+/// An engine's reading of its own table.
 fn part(manifest: &Path, split: &mut Split<'_>, engine: &dyn Engine, table: &str) -> Result<Arc<dyn Part>, Fault> {
     let folder = manifest.parent().unwrap_or(Path::new(""));
     let section = split.take(engine).map(|table| Section { folder, table });
@@ -397,7 +397,7 @@ fn part(manifest: &Path, split: &mut Split<'_>, engine: &dyn Engine, table: &str
     engine.part(section)
 }
 
-/// An inline block behind those before.
+/// A further inline block.
 fn block(
     manifest: &Path,
     mut split: Split<'_>,
@@ -423,13 +423,13 @@ fn block(
     Ok(Inline { name, engine, part, program })
 }
 
-/// A tenant behind those before, on a card of so many ports.
+/// A further tenant, on a card of this many ports.
 fn tenant(table: Spanned<DeTable<'_>>, ports: u32, before: &[Tenant]) -> Result<Tenant, Fault> {
     let of: TenantOf = read(table, "")?;
     let taken = |name: &str| before.iter().any(|tenant| tenant.name == name);
     let name = named(Some(&of.name), false, "tenants", "two tenants", taken)?;
     let vlan = of.vlan.get_ref().0 as u16;
-    // Those that the command line may add, too.
+    // Includes the tables that the command line may add.
     let mut mask = 0xF;
     if let Some(given) = &of.ports {
         if given.get_ref().is_empty() {
@@ -653,7 +653,7 @@ impl Design {
         Ok(())
     }
 
-    /// What the design says of a part in its engine's own table.
+    /// The settings of a part in its engine's own table.
     pub fn part(&self, part: PartId) -> &dyn Part {
         match part {
             PartId::Units(group) => &*self.groups[group].part,
@@ -661,7 +661,7 @@ impl Design {
         }
     }
 
-    /// Name of a part; empty when it has none.
+    /// Name of a part; empty if it has no name.
     pub fn part_name(&self, part: PartId) -> &str {
         match part {
             PartId::Units(group) => &self.groups[group].name,
@@ -696,13 +696,13 @@ impl Design {
         matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop)
     }
 
-    /// How fast frames enter unless the user says.
+    /// The default rate at which frames enter.
     pub fn default_rate(&self, target: Target) -> Rate {
         let in_turns = target == Target::Rtl && self.parts().any(|part| self.engine(part).in_turns());
         if in_turns { Rate::Turns } else { Rate::Lossless }
     }
 
-    /// What the design says of an engine on the whole card.
+    /// The settings of an engine for the whole card.
     pub fn card_of(&self, engine: &dyn Engine) -> Option<&Arc<dyn Part>> {
         let place = engines().iter().position(|other| other.name() == engine.name())?;
         self.engines.get(place)
@@ -732,7 +732,7 @@ impl Design {
         }
     }
 
-    /// Index of the group of units with this name, or of the only one; `what` it is wanted for.
+    /// Index of the group of units with this name, or of the only group; `what` names the purpose in errors.
     pub fn find(&self, what: &str, name: Option<&str>) -> Result<usize, DesignError> {
         let there = || self.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>().join(", ");
         let wrong = |message: String| Err(DesignError::Option(format!("{}: {what}: {message}", self.path.display())));
@@ -749,7 +749,7 @@ impl Design {
         }
     }
 
-    /// What a program is given for: the part of that name, or the only part that can run it.
+    /// The part for a program: the part of that name, or the only part that can run it.
     pub fn part_for(&self, name: Option<&str>, program: &Path) -> Result<PartId, DesignError> {
         if let Some(block) = self.inline.iter().position(|block| name == Some(&block.name)) {
             return Ok(PartId::Inline(block));
@@ -777,7 +777,7 @@ impl Design {
         }))
     }
 
-    /// What is wrong with the option for a program.
+    /// An error about the option for a program.
     fn option(&self, message: String) -> DesignError {
         DesignError::Option(format!("{}: program: {message}", self.path.display()))
     }
@@ -798,7 +798,7 @@ impl Design {
         {
             return Ok((part, table.to_owned()));
         }
-        // A part whose engine fixes its tables comes before one whose program may declare any name.
+        // A part whose engine has fixed tables comes before a part whose program may declare any name.
         let names = |part: PartId| self.part(part).table_names();
         let mut having: Vec<PartId> = self.parts().filter(|part| names(*part).allow(key)).collect();
         if having.iter().any(|part| names(*part) != TableNames::OfProgram) {
@@ -822,7 +822,7 @@ impl Design {
         }
     }
 
-    /// Gives a group another number of units; those behind it move.
+    /// Gives a group another number of units; later groups move.
     fn resize(&mut self, group: usize, count: u32) -> Result<(), DesignError> {
         let wrong = |message| DesignError::Option(format!("units: {message}"));
         within(count.into(), 1, MAX_UNITS).map_err(wrong)?;

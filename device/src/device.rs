@@ -15,7 +15,7 @@ use crate::rtl::{BuildError, RtlDevice};
 use crate::soft::SoftDevice;
 use crate::traffic::{Departure, Traffic};
 
-/// What carries a design out.
+/// The target that runs a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
@@ -34,20 +34,22 @@ impl fmt::Display for Target {
     }
 }
 
-/// How fast frames enter. `soft` takes them as fast as it can whatever this says, but in turns.
+/// The rate at which frames enter. `soft` always takes them as fast as it can, except in turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
     /// Line rate, but no frame starts while its port is paused: nothing overflows.
     Lossless,
-    /// 100 Gb/s a port, preamble, gap and FCS included, whatever the card says.
+    /// 100 Gb/s a port, including preamble, gap and FCS, even if the card asks for a pause.
     Line,
-    /// So many Gb/s a port, preamble, gap and FCS included, whatever the card says.
+    /// This many Gb/s a port, including preamble, gap and FCS, even if the card asks for a pause.
     Gbps(f64),
-    /// Ports of so many Gb/s: no byte comes or leaves faster. So a card at another clock is measured: what counts is how many bytes a cycle brings.
+    /// Ports of this many Gb/s: no byte enters or leaves faster. This measures a card at another clock, because only
+    /// the number of bytes a cycle matters.
     Ports(f64),
-    /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped. An inline chain finds the time at
-    /// which it was captured. So programs that remember see the same on both targets, but for XDP programs and C that read the clock: on `soft` it is the
-    /// computer's, or counts instructions of C, on `rtl` it is the card's cycles.
+    /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped.
+    /// An inline chain sees the time at which a frame was captured. Stateful programs therefore see the same on both
+    /// targets. Programs that read the clock differ: on `soft`, XDP programs see the computer's clock and C programs
+    /// count instructions; on `rtl`, both see the card's cycles.
     Turns,
 }
 
@@ -80,7 +82,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// How far a device has come.
+/// The progress of a device.
 #[derive(Debug, Clone)]
 pub enum Progress {
     /// The model is being compiled: `done` of `total` steps.
@@ -90,7 +92,7 @@ pub enum Progress {
         /// Steps there are.
         total: u64,
     },
-    /// Another process, or thread, compiles what the model is made of.
+    /// Another process or thread compiles the model's sources.
     Waiting,
     /// Programs and tables are being written.
     Loading,
@@ -107,20 +109,22 @@ pub enum Progress {
     },
 }
 
-/// What [`Device::work`] has come to.
+/// The result of [`Device::work`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Frames are on their way.
     Moving,
     /// Nothing moves any more, and may again: a debugger is at work at a unit.
     Waiting,
-    /// Every frame has come out, was dropped and counted, or will not come.
+    /// Every frame has left, was dropped and counted, or will not leave.
     Done,
 }
 
-/// Cycles (on `soft` instructions of a unit) without a frame made by a program after which, when some came before, a run ends.
+/// Cycles (on `soft` instructions of a unit) without a frame made by a program after which, when some came before, a
+/// run ends.
 pub const GENERATE_QUIET: u64 = 10_000;
-/// Cycles (on `soft` instructions of a unit), and bytes, after which programs that only make frames are taken to do so without end.
+/// Cycles (on `soft` instructions of a unit), and bytes, after which programs that only make frames are taken to do so
+/// without end.
 pub(crate) const GENERATE_LIMIT: u64 = 4_000_000;
 pub(crate) const GENERATE_BYTES: u64 = 256 << 20;
 
@@ -132,7 +136,7 @@ pub(crate) struct Made {
     pub bytes: u64,
     /// Time since which nothing else happens.
     pub alone_since: Option<u64>,
-    /// They came without end.
+    /// They did not end.
     pub endless: bool,
 }
 
@@ -143,7 +147,8 @@ impl Made {
         self.bytes += bytes as u64 + WIRE_OVERHEAD;
     }
 
-    /// Whether to wait for more, now that nothing else happens: the last one came just now, and so they have not too long.
+    /// Whether to wait for more frames now that nothing else happens: the last one left recently, so the others are not
+    /// overdue.
     pub fn go_on(&mut self, now: u64, just_now: bool) -> bool {
         if self.alone_since.is_none() {
             self.bytes = 0;
@@ -154,15 +159,15 @@ impl Made {
     }
 }
 
-/// What came of the frames that were sent.
+/// The results for the frames that were sent.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
     /// Frames that left, in the order in which their last beats did, port by port.
     pub departures: Vec<Departure>,
     /// Frames that did not, by reason.
     pub drops: Drops,
-    /// Frames that programs made and that left in this run, or were lost, and those that inline blocks made: with those sent as many as departures, drops
-    /// and what blocks absorbed.
+    /// Frames that programs made and that left in this run or were lost, and frames that inline blocks made: together
+    /// with the sent ones they equal departures, drops and absorbed frames.
     pub generated: u64,
     /// Cycle in which the first frame could enter; 0 on `soft`.
     pub start: u64,
@@ -170,19 +175,20 @@ pub struct Run {
     pub cycles: Option<u64>,
     /// Wall-clock seconds that the frames took.
     pub seconds: f64,
-    /// What the card counted in this run, by streams and units; error flags that have risen since the load and that no run before has told.
+    /// The card's counts in this run, by streams and units, and the error flags that were raised since the load and not
+    /// reported by an earlier run.
     pub counters: Counters,
-    /// What went wrong, in sentences, while everything else was still delivered.
+    /// Faults of the run, in sentences; everything else was still delivered.
     pub faults: Vec<String>,
     /// Lines that programs have printed.
     pub log: Vec<String>,
-    /// Where frames came by, in time order; on `rtl`, when it was told to record it.
+    /// The places that frames passed, in time order; on `rtl`, if recording was enabled.
     pub hops: Vec<Hop>,
 }
 
 impl Run {
-    /// Time of a departure in a capture, ns: on `rtl` of its last beat, from the cycle on in which the first frame could enter; on `soft`
-    /// when the frame that entered was captured.
+    /// Time of a departure in a capture, ns: on `rtl` of its last beat, from the cycle on in which the first frame
+    /// could enter; on `soft` when the frame that entered was captured.
     pub fn time_ns(&self, departure: &Departure, traffic: &Traffic) -> u64 {
         match (self.cycles, departure.input) {
             (Some(_), _) => departure.last.saturating_sub(self.start) * 1000 / u64::from(CLOCK_MHZ),
@@ -191,19 +197,20 @@ impl Run {
         }
     }
 
-    /// Takes down what the card counted between `before` and `now`.
+    /// Records the card's counts between `before` and `now`.
     pub(crate) fn count(&mut self, before: &Counters, now: &Counters) {
         self.counters = now.since(before);
         self.drops = self.counters.drops();
     }
 
-    /// Says that so many frames go from unit to unit and never leave.
+    /// Reports that this many frames circle between units and never leave.
     pub(crate) fn note_circling(&mut self, frames: u64) {
         self.faults.push(format!("{frames} frames still circle over loopback"));
     }
 
-    /// Counts as lost what, of `queued` frames and those that inline blocks made, neither left nor was absorbed or dropped and counted, and says so; and what, of frames that programs
-    /// made, did not leave. Of an `endless` generator some are on their way still.
+    /// Of `queued` frames and the frames that inline blocks made, counts those as lost that neither left nor were
+    /// absorbed or dropped and counted, and reports them. Also reports frames that programs made and that did not
+    /// leave. Some frames of an `endless` generator are still in flight.
     pub(crate) fn settle(&mut self, queued: u64, endless: bool) {
         let made = self.departures.iter().filter(|departure| departure.is_generated()).count() as u64;
         let entered = self.departures.len() as u64 - made;
@@ -233,13 +240,13 @@ impl Run {
     }
 }
 
-/// A device that cannot go on.
+/// A fault after which a device cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// The model could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The card refused an access, did not come up, or broke a contract of its own.
+    /// The card refused an access, did not start, or broke its own contract.
     #[error(transparent)]
     Card(#[from] CardError),
     /// An engine could not do its part.
@@ -270,50 +277,55 @@ pub trait Device {
     /// Which target it is.
     fn target(&self) -> Target;
 
-    /// Resets the units, writes programs and tables, and brings the card up. After [`Device::advance`] the frames that were sent before are gone;
-    /// otherwise they wait for the run.
+    /// Resets the units, writes programs and tables, and brings the card up. After [`Device::advance`] the frames that
+    /// were sent before are gone; otherwise they wait for the run.
     fn load(&mut self, image: &Image) -> Result<(), DeviceError>;
 
-    /// Gives a part another program between two frames: no frame is lost or waits for a unit, and the clock goes on. Gives the names of the program's tables, and
-    /// whether each kept what it held.
+    /// Gives a part another program between two frames: no frame is lost or waits for a unit, and the clock goes on.
+    /// Returns the names of the program's tables, and whether each kept its contents.
     ///
     /// # Errors
-    /// The engine starts anew with another program, or there is no room for it beside the one that runs, which then goes on.
+    /// If the engine restarts with another program, or if there is no room for it beside the running one, which then
+    /// goes on.
     fn swap(&mut self, image: &PartImage) -> Result<Kept, DeviceError>;
 
-    /// Fills the tables of a part anew, from an image whose program the part runs already ([`penstock_engine::Driver::refill`]).
+    /// Fills the tables of a part again, from an image whose program the part already runs
+    /// ([`penstock_engine::Driver::refill`]).
     fn refill(&mut self, image: &PartImage) -> Result<(), DeviceError>;
 
-    /// Has the dispatcher give frames of ports and host to the units of these groups, by their indices, instead of those that the design says; no frame is
-    /// lost. At least one.
+    /// Lets the dispatcher give frames of ports and host to the units of these groups, by their indices, instead of
+    /// those of the design; no frame is lost. At least one group is required.
     fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError>;
 
     /// Queues frames; [`Device::run`] carries them.
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;
 
-    /// Runs until every queued frame has come out, was dropped and counted, or is lost, and, when programs made frames, until none has come for
-    /// [`GENERATE_QUIET`] cycles (on `soft` instructions). The first of them must come within 300 cycles of the last frame that was sent or, when none was
-    /// sent, in as many as that. Programs that do not stop are a fault, and end the run.
+    /// Runs until every queued frame has left, was dropped and counted, or is lost. If programs made frames, it also
+    /// runs until none has left for [`GENERATE_QUIET`] cycles (on `soft` instructions). The first of them must leave
+    /// within 300 cycles of the last sent frame or, if none was sent, within [`GENERATE_QUIET`]. Programs that do not
+    /// stop are a fault, and end the run.
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError>;
 
-    /// Carries queued frames on for a while, as [`Device::run`] does until nothing moves. Between two calls the card can be looked at; `run` then ends what
-    /// was begun, and its figures and departures are those of the whole.
+    /// Carries queued frames on for a while, as [`Device::run`] does until nothing moves. The card can be inspected
+    /// between two calls; a later `run` completes the work, and its figures and departures cover the whole.
     fn work(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError>;
 
-    /// Lets the card work for so many cycles, in which queued frames enter as they can; gives the frames that left meanwhile. The next [`Device::run`] carries on
-    /// from there, and its figures and departures are those of the whole. Frames sent meanwhile wait until all those before have entered.
+    /// Lets the card work for so many cycles, in which queued frames enter as they can; gives the frames that left
+    /// meanwhile. The next [`Device::run`] carries on from there, and its figures and departures are those of the
+    /// whole. Frames sent meanwhile wait until all those before have entered.
     ///
     /// # Errors
     /// `soft` has no cycles; frames in turns enter when the card is empty, whatever cycle that is.
     fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError>;
 
-    /// Carries out a request of a service of one of the design's engines ([`penstock_engine::Engine::services`]), between two frames.
+    /// Carries out a request of a service of one of the design's engines ([`penstock_engine::Engine::services`]),
+    /// between two frames.
     ///
     /// # Errors
     /// There is no such service, or the request is not understood or not possible; then nothing has changed.
     fn call(&mut self, request: &Request) -> Result<Json, DeviceError>;
 
-    /// Takes the lines that programs have printed: each comes once.
+    /// Takes the lines that programs have printed, each once.
     fn take_log(&mut self) -> Result<Log, DeviceError>;
 
     /// All counters now.
@@ -325,7 +337,7 @@ pub trait Device {
     /// Writes a register of the host address space.
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
 
-    /// Reads the host memory that units reach: 1 GiB from address 0, zero where nobody wrote.
+    /// Reads the host memory that units reach: 1 GiB from address 0, zero where it was not written.
     fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError>;
 
     /// Writes the host memory that units reach.
@@ -385,7 +397,8 @@ mod tests {
         };
         let unit = UnitCounters { generated: 3, blocked: 1, ..UnitCounters::default() };
         let counters = Counters { units: vec![unit; 2], ..Counters::default() };
-        // Five have left, one is lost, or on its way if they go on and on; more may leave than were counted, from before the run.
+        // Five have left, one is lost, or on its way if they go on and on; more may leave than were counted, from
+        // before the run.
         for (made, endless, lost, generated) in [(5, false, 1, 6), (5, true, 0, 5), (6, false, 0, 6), (8, false, 0, 8)]
         {
             let mut departures = vec![out(Some(Maker::Unit(1))); made];

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! File lists of SystemVerilog sources: one path a line, relative to the list; `-f LIST` includes another; `//` and `#` start comments.
+//! File lists of SystemVerilog sources: one path a line, relative to the list; `-f LIST` includes another; `//` and `#`
+//! start comments.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -23,7 +24,7 @@ pub struct Unreadable {
 }
 
 impl Sources {
-    /// Adds a source file or, when the name ends in `.f`, what a list names.
+    /// Adds a source file or, if the name ends in `.f`, the files of a list.
     pub fn add(&mut self, path: &Path) -> Result<(), Unreadable> {
         let unreadable = |source| Unreadable { path: path.to_path_buf(), source };
         let path = path.canonicalize().map_err(unreadable)?;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where a frame came by on its way through the card, cycle for cycle (device/rtl/trace/card_trace.sv).
+//! The places that a frame passed on its way through the card, cycle for cycle (device/rtl/trace/card_trace.sv).
 
 use crate::rtl;
 
@@ -16,14 +16,14 @@ pub enum Place {
     UnitOut(u8),
     /// From the switch to an exit: ports, host, loopback, host memory.
     Exit(u8),
-    /// A slot of a unit is free again; only the slot says of which frame.
+    /// A slot of a unit is free again; only the slot identifies the frame.
     SlotFree(u8),
     /// From the ingress of a port to the inline chain.
     Chain(u8),
-    /// Into an element of the chain: headers of a frame, at most one's a cycle. All frames go through all elements in one order; only that says of
-    /// which frame they are.
+    /// Into an element of the chain: headers of a frame, at most one's a cycle. All frames go through all elements in
+    /// one order; only that says of which frame they are.
     ElementIn(u8),
-    /// Out of an element, in the order in which they came.
+    /// Out of an element, in order of arrival.
     ElementOut(u8),
 }
 
@@ -34,7 +34,7 @@ pub struct Hop {
     pub cycle: u64,
     /// Where.
     pub place: Place,
-    /// Where the frame entered the card or, since it has been over loopback, that: the port byte of its descriptor.
+    /// The frame's port of entry or, if it has been over loopback, loopback: the port byte of its descriptor.
     pub source: u8,
     /// When its first beat did.
     pub entered: u64,

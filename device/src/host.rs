@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The host's side of a card: brings it up and reads it out over the host address space (shell/regs/card.rdl), the same on every target. What is
-//! an engine's, its driver does.
+//! The host's side of a card: starts it and reads its state over the host address space (shell/regs/card.rdl), in the
+//! same way on every target. The drivers handle their engines.
 
 use penstock_engine::window::{INLINE_WINDOW, UNIT_WINDOW, read_unit, units_of};
 use penstock_engine::{
@@ -17,13 +17,13 @@ use crate::image::{Image, PartImage};
 use crate::outcome::{BlockCounters, Counters, HostMemoryCounters, PortCounters};
 use crate::regs;
 
-/// Streams of the register map behind the Ethernet ports.
+/// Streams of the register map after the Ethernet ports.
 const HOST_STREAM: u32 = 4;
 pub const LOOPBACK_STREAM: u32 = 5;
 
 /// Cycles that a program may take to declare its slots.
 pub const BOOT_LIMIT: u64 = 100_000;
-/// Cycles between two looks at whether it has, or at whether units are empty.
+/// Cycles between two checks whether it has, or whether units are empty.
 pub const LOOK: u64 = 100;
 
 /// The driver of an engine that the design uses.
@@ -32,7 +32,7 @@ struct Driven {
     driver: Box<dyn Driver>,
 }
 
-/// What the host knows about a card.
+/// The host's knowledge about a card.
 pub struct Host {
     pub ports: u32,
     pub units: u32,
@@ -88,7 +88,7 @@ impl Host {
         }
     }
 
-    /// Prepares a card that has just come out of reset.
+    /// Prepares a card after reset.
     pub fn begin(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
         for Tenant { number, vlan, ports, .. } in &self.tenants {
             bus.write(INLINE_WINDOW + regs::INLINE_TENANT_VLAN, ports << 16 | u32::from(*vlan))?;
@@ -102,9 +102,10 @@ impl Host {
         self.drivers.iter().try_for_each(|driven| driven.driver.check(&image.of_engine(driven.engine), native))
     }
 
-    /// Loads every part, sets the dispatcher up, and opens the ports once every unit has declared its slots. No frame may be in an inline block. For
-    /// units that are halted only the targets wait: they let no frame in before. Frames that units still hold of an earlier program leave first, but not
-    /// over loopback: no unit takes them, so they are dropped as `policy`. What a unit does not give up is lost.
+    /// Loads every part, sets up the dispatcher, and opens the ports once every unit has declared its slots. No frame
+    /// may be in an inline block. The host does not wait for halted units; the targets let no frame in before these
+    /// have declared their slots. Frames of an earlier program that units still hold leave first, except over loopback:
+    /// no unit takes them, so they are dropped as `policy`. Frames that a unit does not give up are lost.
     pub fn load(&mut self, bus: &mut dyn Bus, image: &Image) -> Result<(), DeviceError> {
         let all = u32::MAX >> (32 - self.units);
         bus.write(regs::CARD_PORT_ENABLE, 0)?;
@@ -114,7 +115,7 @@ impl Host {
         bus.write(regs::CARD_UNIT_ENABLE, 0)?;
         self.enabled = 0;
         drain(bus, all)?;
-        // All of them before the first is filled: tables of a group may come to lie where those of another one were.
+        // All of them before the first is filled: tables of a group may be placed where those of another one were.
         bus.write(regs::CARD_UNIT_WRITE_MASK, all)?;
         bus.write(UNIT_WINDOW + regs::UNIT_RESET, 1)?;
         for group in &image.groups {
@@ -138,8 +139,9 @@ impl Host {
         LoadUnits { group: group.part.index(), units, join: false, keep: false, by_flow: self.by_flow }
     }
 
-    /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those that it has, and starts anew with
-    /// the variables that its program keeps. What it does not give up, even after the evict interrupt, is lost, and then nothing is kept.
+    /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those
+    /// that it has, and restarts with the variables that its program keeps. If it does not give up its frames, even
+    /// after the evict interrupt, they are lost, and no variable is kept.
     pub fn load_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let none = || DeviceError::Unsupported(format!("there is nothing to load unit {unit} with"));
         let image = image.of_unit(unit).ok_or_else(none)?;
@@ -160,7 +162,8 @@ impl Host {
         Ok(start(bus, bit)?)
     }
 
-    /// Loads one unit while the others go on, and gives it frames again once it has declared its slots; not while it is halted before.
+    /// Loads one unit while the others go on, and gives it frames again once it has declared its slots; not while it is
+    /// halted before.
     pub fn reload_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let enabled = self.enabled;
         self.load_unit(bus, unit, image)?;
@@ -185,7 +188,7 @@ impl Host {
         self.driver_mut(image.engine)?.swap(bus, image.part.index(), &*image.image)
     }
 
-    /// Fills the tables of a part anew.
+    /// Fills the tables of a part again.
     pub fn refill(&mut self, bus: &mut dyn Bus, image: &PartImage) -> Result<(), EngineError> {
         self.driver_mut(image.engine)?.refill(bus, image.part.index(), &*image.image)
     }
@@ -249,7 +252,8 @@ impl Host {
         self.groups.iter().filter(|group| group.ports).fold(0, |mask, group| mask | group.mask())
     }
 
-    /// Has the dispatcher choose among the units of these groups, by their indices. Frames that others have they still send; none is lost.
+    /// Has the dispatcher choose among the units of these groups, by their indices. Frames that others have they still
+    /// send; none is lost.
     pub fn set_ingress(&mut self, bus: &mut dyn Bus, groups: &[usize]) -> Result<(), DeviceError> {
         if groups.is_empty() {
             return Err(DeviceError::Unsupported(
@@ -282,7 +286,7 @@ impl Host {
         Ok(())
     }
 
-    /// Waits for the slots of the units of the mask; gives those that are halted instead.
+    /// Waits for the slots of the units of the mask; returns halted units instead.
     fn await_slots(&self, bus: &mut dyn Bus, units: u32) -> Result<u32, DeviceError> {
         let (mut waited, mut halted) = (0, 0);
         for unit in self.each(units) {
@@ -320,7 +324,7 @@ impl Host {
         Ok(woken)
     }
 
-    /// Whether a unit has declared its slots. When it had to by now, an error says why it has not.
+    /// Whether a unit has declared its slots. If it is overdue, an error gives the reason.
     pub fn has_slots(&self, bus: &mut dyn Bus, unit: u32, had_to: bool) -> Result<bool, DeviceError> {
         bus.write(regs::CARD_SLOTS_UNIT, unit)?;
         if bus.read(regs::CARD_SLOTS_TOTAL)? > 0 {
@@ -350,8 +354,9 @@ impl Host {
         Err(CardError::Broken(told.unwrap_or_else(waits)).into())
     }
 
-    /// Names the units that take frames, in the flow table and in the dispatcher. The table never names a unit that the dispatcher would refuse frames:
-    /// a unit that comes is enabled before it is named, a unit that goes is enabled until it is named no more.
+    /// Names the units that take frames, in the flow table and in the dispatcher. The table never names a unit that the
+    /// dispatcher would refuse frames: a unit that comes is enabled before it is named, a unit that goes is enabled
+    /// until it is named no more.
     pub fn enable(&mut self, bus: &mut dyn Bus, units: u32) -> Result<(), DeviceError> {
         let either = self.enabled | units;
         let some_come = either != self.enabled;
@@ -379,7 +384,7 @@ impl Host {
         }
     }
 
-    /// Reports a unit that does not go on.
+    /// Reports a unit that is stuck.
     pub fn fault(&self, bus: &mut dyn Bus, fault: &Fault) -> Result<String, DeviceError> {
         let ending = self.ending(bus, fault.unit.into(), fault.pc)?;
         Ok(ending.unwrap_or_else(|| format!("{fault}, {}", self.place(fault.unit.into(), fault.pc))))
@@ -403,14 +408,14 @@ impl Host {
         Ok(self.ending(bus, unit, pc)?.unwrap_or_else(hangs))
     }
 
-    /// What ended the program of a unit that is at `pc`, if it ended by itself.
+    /// Why the program of a unit at `pc` ended, if it ended by itself.
     fn ending(&self, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<String>, DeviceError> {
         let Some(driver) = self.driver_of(unit) else { return Ok(None) };
         Ok(driver.ending(bus, unit, pc)?.map(|text| format!("unit {unit}: {text}")))
     }
 
-    /// Adds to faults what the error flags of the units say, once for all units with the same error. Flags that were reported before are taken out of the
-    /// counters, until the next load.
+    /// Adds the meaning of the units' error flags to the faults, once for all units with the same error. Flags that
+    /// were reported before are removed from the counters, until the next load.
     pub fn report_errors(
         &mut self,
         bus: &mut dyn Bus,
@@ -422,7 +427,7 @@ impl Host {
             *reported |= *errors;
         }
         let mut cause = None;
-        // Sentences, and the units that each is of, in the order in which they came up.
+        // Sentences, and the units of each, in order of their first occurrence.
         let mut said: Vec<(String, Vec<u32>)> = Vec::new();
         for (unit, UnitCounters { errors, .. }) in (0..).zip(units.iter()).filter(|(_, unit)| unit.errors != 0) {
             let Some(driver) = self.driver_of(unit) else { continue };
@@ -441,7 +446,7 @@ impl Host {
         Ok(())
     }
 
-    /// All counters of the card but those of inline blocks.
+    /// All counters of the card except those of inline blocks.
     pub fn counters(&mut self, bus: &mut dyn Bus) -> Result<Counters, DeviceError> {
         let mut units = (0..self.units).map(|unit| unit_counters(bus, unit)).collect::<Result<Vec<_>, _>>()?;
         self.count_units(bus, &mut units)?;
@@ -455,7 +460,7 @@ impl Host {
         })
     }
 
-    /// What all programs have done so far, modulo 2^32 ([`Driver::steps`]).
+    /// The work of all programs so far, modulo 2^32 ([`Driver::steps`]).
     pub fn steps(&mut self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
         let mut sum = 0u32;
         for group in &self.groups {
@@ -468,7 +473,7 @@ impl Host {
         Ok(sum)
     }
 
-    /// Adds what units count in registers of their engines.
+    /// Adds the counters that units have in registers of their engines.
     pub fn count_units(&mut self, bus: &mut dyn Bus, units: &mut [UnitCounters]) -> Result<(), DeviceError> {
         for group in &self.groups {
             let found = self.drivers.iter_mut().find(|driven| driven.engine.name() == group.engine.name());
@@ -482,7 +487,7 @@ impl Host {
         Ok(())
     }
 
-    /// Counters of the inline blocks; `of_shell` gives those that the shell counts.
+    /// Counters of the inline blocks; `of_shell` gives those of the shell.
     pub fn block_counters(
         &mut self,
         bus: &mut dyn Bus,
@@ -509,8 +514,9 @@ fn numbers(what: &str, numbers: &[u32]) -> String {
     format!("{what}{plural} {}", ranges.collect::<Vec<_>>().join(", "))
 }
 
-/// The unit that an entry of the flow table names: its own, of `all` units in turn. While that unit is not among the `enabled` ones, another unit stands in,
-/// a different one for each entry of the unit, and stays while others come and go. When a unit goes, only its own flows move, and they come back to it.
+/// The unit of an entry of the flow table: its own, of `all` units in turn. While that unit is not `enabled`, another
+/// unit stands in, a different one for each entry of the unit, and keeps the entry while others leave and return. When
+/// a unit leaves, only its own flows move, and they return with it.
 fn unit_of_flows(entry: usize, all: &[u32], enabled: u32) -> Option<u32> {
     let (round, own) = (entry / all.len().max(1), entry % all.len().max(1));
     let others = (0..all.len().saturating_sub(1)).map(|next| (own + 1 + (round + next) % (all.len() - 1)) % all.len());
@@ -592,14 +598,14 @@ mod tests {
 
     const UNIT_DMEM: u32 = 0x80_0000;
 
-    /// What the host did, in order.
+    /// The host's actions, in order.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Step {
         Write(u32, u32),
         Pass(u64),
     }
 
-    /// A card whose four units take some looks until they are empty.
+    /// A card whose four units take several checks until they are empty.
     struct Notes {
         looks: u64,
         steps: Vec<Step>,
@@ -691,7 +697,7 @@ mod tests {
                     units == 1 || most <= share + share.div_ceil(units - 1),
                     "{units} units without {gone}: {most}"
                 );
-                // Those who stand in stay while another one goes.
+                // Units that stand in keep their entries while another one leaves.
                 let other = (gone + 1) % units as u32;
                 for (one, two) in without.iter().zip(&table(enabled & !(1 << gone | 1 << other))) {
                     assert!(one == two || *one == Some(other) || units < 3);

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the parts of a card are loaded with.
+//! The images of the parts of a card.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,7 +10,7 @@ use penstock_registry::engines;
 
 use crate::design::{Design, PartId};
 
-/// What a part is loaded with.
+/// The image of a part.
 #[derive(Debug, Clone)]
 pub struct PartImage {
     /// Which part of the design.
@@ -23,7 +23,7 @@ pub struct PartImage {
     pub image: Arc<dyn contract::Image>,
 }
 
-/// What a card is loaded with.
+/// The image of a card.
 #[derive(Debug, Clone, Default)]
 pub struct Image {
     /// Groups of units, in the order of the design.
@@ -36,13 +36,13 @@ impl Image {
     /// Compiles all programs of a design.
     ///
     /// # Errors
-    /// What is wrong with the first program that does not compile, or with its files.
+    /// The error of the first program that does not compile, or of its files.
     pub fn of(root: &Root, design: &Design) -> Result<Self, EngineError> {
         Self::with_given(root, design, |_| false)
     }
 
-    /// As [`Image::of`], where some parts were given another program than the design's: settings of the design that refer to things which such a program
-    /// does not have are left out, and a message says so.
+    /// As [`Image::of`], where some parts were given another program than the design's: settings of the design that
+    /// refer to things which such a program does not have are left out, and a message says so.
     ///
     /// # Errors
     /// As [`Image::of`].
@@ -54,7 +54,7 @@ impl Image {
         Ok(Self { groups, inline })
     }
 
-    /// What a unit is loaded with.
+    /// The image of a unit.
     pub fn of_unit(&self, unit: u32) -> Option<&PartImage> {
         self.groups.iter().find(|group| group.units.contains(&unit))
     }
@@ -65,7 +65,7 @@ impl Image {
         all.map(|image| (image.part.index(), &*image.image)).collect()
     }
 
-    /// What the compilers said.
+    /// The compilers' messages.
     pub fn messages(&self) -> String {
         self.groups.iter().chain(&self.inline).map(|image| image.image.messages()).collect()
     }
@@ -77,7 +77,8 @@ impl PartImage {
         self.image.parameter().unwrap_or_default()
     }
 
-    /// Compiles the program of one part alone, for a swap or to look at it; the program was given in place of the design's.
+    /// Compiles the program of one part alone, for a swap or to look at it; the program was given in place of the
+    /// design's.
     ///
     /// # Errors
     /// As [`Image::of`].
@@ -92,7 +93,8 @@ pub(crate) fn inline(root: &Root, design: &Design) -> Result<Vec<PartImage>, Eng
     compile(root, design, &(0..design.inline.len()).map(PartId::Inline).collect::<Vec<_>>(), |_| false)
 }
 
-/// Compiles the programs of parts, engine by engine, as parts of an engine may share room; gives the images in the order of the parts.
+/// Compiles the programs of parts, engine by engine, as parts of an engine may share room; gives the images in the
+/// order of the parts.
 fn compile(
     root: &Root,
     design: &Design,

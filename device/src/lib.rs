@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The Device API: a [`Design`] says what a card is made of, an [`Image`] what it runs, a [`Device`] is one at work,
+//! The Device API: a [`Design`] describes a card, an [`Image`] holds its programs, and a [`Device`] is a card at work
 //! on a [`Target`]: native code (`soft`) or the card's own RTL through Verilator (`rtl`).
 //!
 //! ```no_run

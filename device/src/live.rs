@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A design in native code as a stream: frames go in as they come, frames come out as they leave, and units are looked at, taken out of
-//! the dispatch and loaded anew in between.
+//! A design in native code as a stream: frames enter and leave continuously, and in between units are inspected, taken
+//! out of the dispatch and reloaded.
 //!
 //! ```no_run
 //! use penstock_device::{Design, Device, Image, Port, Root, SoftDevice};
@@ -31,14 +31,14 @@ use crate::regs;
 use crate::soft::{SoftBus, SoftDevice, port_of, source_of, stream_of};
 use crate::traffic::Port;
 
-/// Streams behind the Ethernet ports.
+/// Streams after the Ethernet ports.
 const HOST_STREAM: usize = 4;
 const LOOPBACK_STREAM: usize = 5;
 
-/// Polls that frames over loopback get to leave a unit's neighbours before it is loaded anew.
+/// Polls during which loopback frames may leave a unit's neighbours before it is reloaded.
 const QUIET_POLLS: u32 = 10;
 
-/// What a unit does.
+/// The state of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnitState {
@@ -48,7 +48,7 @@ pub enum UnitState {
     Disabled,
     /// A debugger has halted it.
     Halted,
-    /// It was found to hang and taken out of the dispatch; a reload starts it anew.
+    /// It hung and was taken out of the dispatch; a reload restarts it.
     Dead,
 }
 
@@ -61,7 +61,7 @@ pub struct Vitals {
     pub slots: u64,
     /// Those that hold a frame.
     pub held: u64,
-    /// Where its program is: address and source line.
+    /// The place of its program: address and source line.
     pub at: String,
 }
 
@@ -76,8 +76,8 @@ impl SoftDevice {
         Ok(())
     }
 
-    /// Lets all units run until none has anything to do, gives up those that cannot go on any more, lets drivers answer records, and hands out what has left: where,
-    /// and its bytes.
+    /// Lets all units run until none has anything to do, gives up units that cannot go on, lets drivers answer records,
+    /// and returns the frames that have left, each with its port.
     pub fn pump(&mut self) -> impl Iterator<Item = (Port, &[u8])> {
         self.card.settle();
         self.card.give_up_full();
@@ -89,7 +89,8 @@ impl SoftDevice {
         self.card.poll().iter().map(|frame| (port_of(frame.destination), frame.bytes))
     }
 
-    /// Sets a secret number, from the next load on: places in native tables follow from it, so nobody can choose keys that collide.
+    /// Sets a secret number, from the next load on: places in native tables follow from it, so nobody can choose keys
+    /// that collide.
     ///
     /// # Errors
     /// None today.
@@ -111,7 +112,7 @@ impl SoftDevice {
         })?)
     }
 
-    /// Ends a run: drivers report what they have not reported yet.
+    /// Ends a run: drivers report everything that they have not reported yet.
     ///
     /// # Errors
     /// A report cannot be written.
@@ -124,8 +125,8 @@ impl SoftDevice {
         self.card.set_time(ns);
     }
 
-    /// So many cycles have passed since the last call: programs see them in their clocks and timers. On a card that is never told, an
-    /// instruction takes a cycle, and there is no other time.
+    /// Tells the card that `cycles` have passed since the last call: programs see them in their clocks and timers. If
+    /// this is never called, an instruction takes a cycle, and there is no other time.
     pub fn pass(&mut self, cycles: u64) {
         self.card.pass(cycles);
     }
@@ -135,12 +136,13 @@ impl SoftDevice {
         self.card.until_timer()
     }
 
-    /// There is something to do though no frame comes: frames circle over loopback, or units execute without one.
+    /// There is work without new frames: frames circle over loopback, or units execute without one.
     pub fn is_restless(&self) -> bool {
         self.card.busy() || self.card.spins()
     }
 
-    /// What has gone wrong since the last call, in sentences: units given up, which get no more frames from now on, and error flags.
+    /// The faults since the last call, in sentences: units given up, which get no more frames from now on, and error
+    /// flags.
     pub fn take_faults(&mut self) -> Result<Vec<String>, DeviceError> {
         self.drop_dead()?;
         let mut faults = Vec::from_iter(self.unserved.take());
@@ -233,7 +235,7 @@ impl SoftDevice {
             .collect()
     }
 
-    /// Gives a unit frames again, or no more: those that it has it still sends.
+    /// Starts or stops the flow of frames to a unit; it still sends the frames that it has.
     pub fn set_enabled(&mut self, unit: u32, enabled: bool) -> Result<(), DeviceError> {
         let bit = self.bit(unit)?;
         if enabled && self.card.dead() & bit != 0 {
@@ -243,8 +245,8 @@ impl SoftDevice {
         self.drop_dead()
     }
 
-    /// Loads one unit anew while the others have their frames: it gets no more, sends those that it has, and starts. One that was dead
-    /// lives again. [`SoftDevice::is_up`] says when it takes frames.
+    /// Reloads one unit while the others have their frames: it gets no more, sends those that it has, and restarts. A
+    /// dead unit works again. [`SoftDevice::is_up`] tells when it takes frames.
     pub fn start_unit(&mut self, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let bit = self.bit(unit)?;
         for _ in 0..QUIET_POLLS {
@@ -258,9 +260,9 @@ impl SoftDevice {
         self.host.load_unit(&mut SoftBus(&mut self.card), unit, image)
     }
 
-    /// Whether the unit that was started has declared its slots, and takes frames unless it was disabled. Frames can flow between two
-    /// calls, each of which lets it go on for a while; an error says that it does not come up. It is out of the dispatch then. One that is
-    /// halted is up, and takes frames when it has declared its slots.
+    /// Whether the started unit has declared its slots, and takes frames unless it was disabled. Each call lets it go
+    /// on for a while, and frames can flow between two calls. If it does not start, there is an error, and the unit is
+    /// out of the dispatch. A halted unit is up, and takes frames when it has declared its slots.
     pub fn is_up(&mut self, unit: u32) -> Result<bool, DeviceError> {
         let bit = self.bit(unit)?;
         let is_asleep =
@@ -278,7 +280,7 @@ impl SoftDevice {
         Ok(true)
     }
 
-    /// No unit takes frames of ports because one is starting: what comes now should wait.
+    /// True while no unit takes frames of ports because one is starting: new frames should wait.
     pub fn is_closed(&self) -> bool {
         self.host.enabled & self.host.ingress() == 0 && self.starting & self.host.ingress() != 0
     }
@@ -295,8 +297,8 @@ impl SoftDevice {
         Ok(self.card.write_unit(unit as u8, address, value).map_err(CardError::from)?)
     }
 
-    /// Says that nothing more will come: what the units still hold is lost. What has left meanwhile comes with the next
-    /// [`SoftDevice::pump`], and what went wrong with the next [`SoftDevice::take_faults`].
+    /// Tells the card that no more frames will come: the frames that units still hold are lost. Frames that left
+    /// meanwhile come with the next [`SoftDevice::pump`], and faults with the next [`SoftDevice::take_faults`].
     pub fn finish(&mut self) -> u64 {
         self.card.finish()
     }
@@ -381,7 +383,7 @@ mod tests {
         }
     }
 
-    /// They wait, also when another program has taken the place of the one that has printed them.
+    /// The lines wait even if another program has replaced the one that printed them.
     #[test]
     fn lines_are_taken_once() {
         let root = Root::find().unwrap();
@@ -443,7 +445,7 @@ mod tests {
         assert_eq!([next(&mut device), next(&mut device)], [[102, 9, 50], [103, 10, 51]]);
         load_unit(&mut device, 0, &images[0]).unwrap();
         assert_eq!(next(&mut device), [104, 7, 50]);
-        // What a program has left behind that died with a frame may be what killed it.
+        // The kept data of a program that died with a frame may be the cause of its death.
         load_unit(&mut device, 0, &images[2]).unwrap();
         push(&mut device, 2);
         assert_eq!(device.pump().count(), 1);
@@ -514,7 +516,8 @@ mod tests {
         assert!(device.vitals().unwrap().iter().all(|unit| (unit.state, unit.slots) == (UnitState::Running, 32)));
     }
 
-    /// The first program here takes long to come up: the others have its frames meanwhile, and alone it makes them wait.
+    /// The first program here starts slowly: meanwhile the others have its frames, and if it is the only unit, frames
+    /// wait.
     #[test]
     fn frames_flow_while_a_unit_starts() {
         let slow = format!("for (volatile int n = 0; n < 30000; n++); {}", marker(2));

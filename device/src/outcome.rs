@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a run did: the numbers behind result.json and the report.
+//! The results of a run: the numbers behind result.json and the report.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use crate::traffic::Traffic;
 /// Bytes that a frame without FCS costs on the wire beside its own: preamble 8, FCS 4, gap 12.
 pub const WIRE_OVERHEAD: u64 = 24;
 
-/// Frames that did not come out, by reason (docs/architecture.md, "Drop reasons"). In JSON only the reasons that happened.
+/// Frames that did not leave, by reason (docs/architecture.md, "Drop reasons"). JSON has only the reasons that
+/// occurred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Drops {
     /// Shorter than an Ethernet header.
@@ -64,7 +65,7 @@ impl Drops {
         self.list().iter().map(|(_, count)| count).sum()
     }
 
-    /// Drops that came after `earlier` was read.
+    /// Drops since `earlier` was read.
     pub(crate) fn since(&self, earlier: Self) -> Self {
         Self {
             runt: diff(self.runt, earlier.runt),
@@ -162,7 +163,7 @@ pub struct InlineCounters {
 /// Counters of an inline block.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BlockCounters {
-    /// Its name; empty when it is the only one and has none.
+    /// Its name; empty if it is the only block and has no name.
     pub name: String,
     /// Its engine.
     pub engine: String,
@@ -174,7 +175,7 @@ pub struct BlockCounters {
     pub absorbed: u64,
     /// Frames that its program dropped.
     pub blocked: u64,
-    /// What the engine counts beside.
+    /// The engine's own counters.
     #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
     pub own: serde_json::Value,
 }
@@ -252,7 +253,7 @@ impl BlockCounters {
 }
 
 impl Counters {
-    /// What the same card counted after `earlier` was read. Error flags stay what they are now.
+    /// The same card's counts since `earlier` was read. Error flags keep their present values.
     pub fn since(&self, earlier: &Self) -> Self {
         let (ports, units) = (self.ports.iter().zip(&earlier.ports), self.units.iter().zip(&earlier.units));
         Self {
@@ -302,7 +303,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Of a set of latencies in cycles; none of an empty one.
+    /// The statistics of a set of latencies in cycles; None for an empty set.
     pub fn of(mut cycles: Vec<u64>, clock_mhz: u32) -> Option<Self> {
         cycles.sort_unstable();
         let ns = |share: f64| {
@@ -333,7 +334,7 @@ pub enum Timing {
     },
 }
 
-/// What a run did. Serialises to result.json (docs/architecture.md).
+/// The results of a run. Serialises to result.json (docs/architecture.md).
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
     /// Target.
@@ -342,7 +343,8 @@ pub struct Outcome {
     pub design: String,
     /// Frames offered to the card.
     pub frames_in: u64,
-    /// Frames that programs and inline blocks made. With those offered they are as many as left, were dropped and were absorbed.
+    /// Frames that programs and inline blocks made. Together with the offered ones they equal the frames that left,
+    /// were dropped and were absorbed.
     pub generated: u64,
     /// Frames that ended in inline blocks, as they were meant to.
     pub absorbed: u64,
@@ -352,7 +354,7 @@ pub struct Outcome {
     pub drops: Drops,
     /// Bytes offered, without FCS.
     pub bytes_in: u64,
-    /// Bytes that left, without FCS; those of frames that programs made among them.
+    /// Bytes that left, without FCS, including frames that programs made.
     pub bytes_out: u64,
     /// How long it took.
     #[serde(flatten)]
@@ -361,9 +363,9 @@ pub struct Outcome {
     pub mpps: f64,
     /// The same in wire terms, with preamble, gap and FCS.
     pub gbps: f64,
-    /// What ports and units counted in this run.
+    /// The counters of ports and units in this run.
     pub counters: Counters,
-    /// What went wrong, in sentences; empty when all went well.
+    /// Faults of the run, in sentences; empty if all went well.
     pub faults: Vec<String>,
     /// Lines that programs have printed.
     pub log: Vec<String>,

@@ -17,7 +17,7 @@ use crate::traffic::{Departure, Maker, Port, Traffic};
 
 /// Frames pushed between two polls: enough to keep every unit at work, few enough to stay in the cache.
 const BATCH: usize = 256;
-/// Frames between two looks at the progress.
+/// Frames between two updates of the progress.
 const SHOW: usize = 64 * BATCH;
 
 /// Times in a row that drivers answer records, which may cause others, between two polls.
@@ -36,7 +36,7 @@ pub struct SoftDevice {
     /// Number of inline blocks.
     blocks: usize,
     waiting: Traffic,
-    /// Frames come one at a time.
+    /// Frames enter one at a time.
     in_turns: bool,
     /// Frames pushed so far, by stream.
     pub(crate) pushed: [u64; STREAMS],
@@ -44,17 +44,17 @@ pub struct SoftDevice {
     pub(crate) wanted: u32,
     /// Units that start with a new program.
     pub(crate) starting: u32,
-    /// Looks at whether the one that started last is up.
+    /// Number of checks whether the unit that started last is up.
     pub(crate) looks: u64,
-    /// Faults of the card that have been told.
+    /// Faults of the card that have been reported.
     pub(crate) told: usize,
     /// What [`Device::work`] has begun.
     flight: Option<Flight>,
-    /// Why a driver could not answer the records of its blocks, until it is told.
+    /// The reason why a driver could not answer the records of its blocks, until it is reported.
     pub(crate) unserved: Option<String>,
 }
 
-/// Frames that were sent, until what became of them is known.
+/// Frames that were sent, until their fate is known.
 struct Flight {
     traffic: Traffic,
     /// The order in which frames enter, and the place there of the next one.
@@ -166,13 +166,13 @@ impl SoftDevice {
         })
     }
 
-    /// All counters, those of inline blocks among them.
+    /// All counters, including those of inline blocks.
     fn all_counters(&mut self) -> Result<Counters, DeviceError> {
         let counters = self.host.counters(&mut SoftBus(&mut self.card))?;
         Ok(Counters { inline: self.inline_counters()?, ..counters })
     }
 
-    /// What the inline blocks have counted, if there are any.
+    /// The counters of the inline blocks, if the card has any.
     pub(crate) fn inline_counters(&mut self) -> Result<Option<InlineCounters>, DeviceError> {
         if self.blocks == 0 {
             return Ok(None);
@@ -258,7 +258,7 @@ impl SoftDevice {
         })
     }
 
-    /// Lets drivers answer records until there are none, and takes what leaves then.
+    /// Lets drivers answer records until no record waits, and collects the frames that leave then.
     fn serve(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
         for _ in 0..SERVES {
             if !self.host.serve(&mut SoftBus(&mut self.card))? {
@@ -276,7 +276,7 @@ impl SoftDevice {
     }
 }
 
-/// Where frames of a port enter.
+/// The entry of frames of a port.
 pub(crate) fn source_of(port: Port) -> Source {
     match port {
         Port::Ethernet(port) => Source::Ethernet(port),
@@ -284,7 +284,7 @@ pub(crate) fn source_of(port: Port) -> Source {
     }
 }
 
-/// Where frames leave.
+/// The exit of frames.
 pub(crate) fn port_of(exit: Exit) -> Port {
     match exit {
         Exit::Ethernet(port) => Port::Ethernet(port),
@@ -382,7 +382,7 @@ impl Device for SoftDevice {
         self.host.load(&mut SoftBus(&mut self.card), image)?;
         self.wanted = self.host.enabled;
         self.starting = 0;
-        // Frames of the program before: nobody waits for them any more.
+        // Frames of the old program, which no longer count.
         self.card.poll();
         self.flight = None;
         Ok(())
@@ -432,7 +432,7 @@ impl Device for SoftDevice {
         self.host.report_asleep(&mut SoftBus(&mut self.card), &mut run.faults)?;
         run.count(&before, &self.all_counters()?);
         self.host.report_errors(&mut SoftBus(&mut self.card), &mut run.counters.units, &mut run.faults)?;
-        // Of frames that were sent before some may have come now: a unit that was halted has gone on.
+        // Some frames that were sent earlier may leave now: a halted unit has gone on.
         let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
         let earlier = run.departures.iter().filter(is_earlier).count();
         run.settle((traffic.frames.len() + earlier) as u64, made.endless);

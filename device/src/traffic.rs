@@ -59,7 +59,7 @@ impl Serialize for Port {
 /// A frame that enters the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it enters.
+    /// Its port of entry.
     pub port: Port,
     /// Its bytes in [`Traffic::bytes`].
     pub range: Range<usize>,
@@ -91,7 +91,7 @@ impl Traffic {
         }
     }
 
-    /// Adds all frames of other traffic behind these.
+    /// Adds all frames of other traffic after these.
     pub fn append(&mut self, other: &Self) {
         let base = self.bytes.len();
         self.bytes.extend_from_slice(&other.bytes);
@@ -120,9 +120,10 @@ impl Traffic {
         }
     }
 
-    /// The order in which frames from this one on come: those of each port as they stand, of several ports the earliest first.
+    /// The order in which frames from this one on enter: those of each port in their given order, and among several
+    /// ports the earliest first.
     pub(crate) fn by_time(&self, first: usize) -> Vec<usize> {
-        // A clock that was set back in a capture stands still until it has caught up.
+        // A clock that was set back in a capture stops until it has caught up.
         let mut latest = BTreeMap::<Port, u64>::new();
         let times = self.frames.iter().enumerate().skip(first).map(|(number, frame)| {
             let time = latest.entry(frame.port).or_default();
@@ -145,7 +146,7 @@ impl Traffic {
     }
 }
 
-/// What made a frame that has not entered the card.
+/// The maker of a frame that did not enter the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Maker {
     /// The program of this unit.
@@ -155,7 +156,8 @@ pub enum Maker {
 }
 
 impl Maker {
-    /// What the source byte of a frame says (`port_t` in lib/rtl/penstock_pkg.sv); None of one that has entered the card.
+    /// The maker in the source byte of a frame (`port_t` in lib/rtl/penstock_pkg.sv); None if the frame entered the
+    /// card.
     pub fn of_source(byte: u8) -> Option<Self> {
         match byte {
             0x80.. => Some(Self::Block(byte - 0x80)),
@@ -194,11 +196,11 @@ impl fmt::Display for Maker {
 /// A frame that left the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Departure {
-    /// Where it left.
+    /// Its exit.
     pub to: Port,
     /// Which frame of the traffic it was; none when it was made in the card or the match is not clear.
     pub input: Option<usize>,
-    /// What made it; none when it has entered the card.
+    /// The maker of the frame; None if it entered the card.
     pub made_by: Option<Maker>,
     /// Cycle in which its first beat entered, or in which the unit or block began to send what it made; on `soft` 0.
     pub entered: u64,
@@ -229,7 +231,7 @@ mod tests {
     #[test]
     fn frames_of_several_ports_come_by_time() {
         let mut traffic = Traffic::default();
-        // The clock of port 0 is set back; frames of one time come as they stand.
+        // The clock of port 0 is set back; frames with equal times keep their order.
         for (port, time) in [(0, 5), (0, 3), (0, 8), (1, 1), (1, 5), (1, 9), (1, 9)] {
             traffic.push(Port::Ethernet(port), &[0; 60], time);
         }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The unit window of the host address space: registers, memories and tables of the units (docs/architecture.md, "RPU address map").
-//! The card moves words of 4 bytes; these functions move any bytes, least significant first.
+//! The unit window of the host address space: registers, memories and tables of the units (docs/architecture.md, "RPU
+//! address map"). The card moves words of 4 bytes; these functions move any bytes, least significant first.
 
 use penstock_engine::window::UNIT_WINDOW;
 
@@ -29,7 +29,7 @@ pub fn read(device: &mut dyn Device, unit: u32, address: u32, bytes: &mut [u8]) 
 /// Writes `bytes` from `address` on in the window of a unit. A word of which only a part changes is read before.
 ///
 /// # Errors
-/// When the card has no such unit, or nothing can be written there; what came before is written then.
+/// If the card has no such unit, or the address cannot be written; earlier words are written then.
 pub fn write(device: &mut dyn Device, unit: u32, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
     device.write(regs::CARD_UNIT_WRITE_MASK, 1u32.checked_shl(unit).unwrap_or(0))?;
     let mut address = address;

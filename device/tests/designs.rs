@@ -50,7 +50,7 @@ fn reads_every_key() {
     assert!(format!("{:?}", group.part).contains("src/list.txt") && group.name.is_empty());
 }
 
-/// Another group behind [`GOOD`]'s.
+/// Another group after that of [`GOOD`].
 const MORE: &str = r#"
 [[units]]
 name = "more"
@@ -233,7 +233,7 @@ fn options_are_for_one_group() {
         let text = with(&programs, &units, &tables).unwrap_err().to_string();
         assert!(text.contains(words), "{text}");
     }
-    // Any name may be that of a table of an xdp program; that of an accelerator comes first.
+    // A table of an xdp program may have any name; the name of an accelerator's table has priority.
     let tables = vec![("ip_prefix".to_owned(), PathBuf::from("other")), ("a_map".to_owned(), PathBuf::from("map"))];
     let mixed = parse(&two_groups()).unwrap().with(Override { tables, ..Override::default() }).unwrap();
     let given = |group: usize| mixed.groups[group].part.given_files();

@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The host leaves bytes in its memory for a unit and finds there what the unit left, on both targets.
+//! The host writes bytes into its memory for a unit and reads the unit's bytes there, on both targets.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
 
 use penstock_device::{Design, DeviceError, Image, Port, Rate, Root, Target, Traffic, open};
 
-/// Puts what the host left at 0x2468ACE1 into each frame and leaves the frame at 0x1003.
+/// Copies the host's bytes at 0x2468ACE1 into each frame and writes the frame to 0x1003.
 const PROGRAM: &str = "
 #include <penstock.h>
 int main(void) {

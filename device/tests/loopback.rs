@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use penstock_device::{Design, Device, Image, Port, Rate, Root, Run, Target, Traffic, open, regs};
 
-/// Unit 0 changes the headers and sends each frame where its first byte says; the others write the flow hash that they see
-/// into it and send it to port 1. Unit 0 has larger slots than the others.
+/// Unit 0 changes the headers and sends each frame where its first byte says; the others write the flow hash that they
+/// see into it and send it to port 1. Unit 0 has larger slots than the others.
 const PROGRAM: &str = "
 #include <penstock.h>
 int main(void) {
@@ -29,7 +29,7 @@ int main(void) {
 }
 ";
 
-/// One slot a unit: each sends what comes from a port to the next unit, and that to port 1.
+/// One slot a unit: each sends frames from a port to the next unit, and the others to port 1.
 const RING: &str = "
 #include <penstock.h>
 int main(void) {
@@ -41,8 +41,8 @@ int main(void) {
 }
 ";
 
-/// Changes the addresses of each frame and sends it to a unit of the dispatcher's choice, which sends it to port 1. Both note who they are
-/// in its first bytes, and the second the flow hash that it sees behind them.
+/// Changes the addresses of each frame and sends it to a unit of the dispatcher's choice, which sends it to port 1.
+/// Both write their number into its first bytes, and the second unit also the flow hash that it sees, after them.
 const TO_ANY: &str = "
 #include <penstock.h>
 int main(void) {
@@ -181,7 +181,7 @@ fn neighbours_pass_on_more_frames_than_they_have_slots() {
     }
 }
 
-/// The policy decides by the hash with which a frame came, not by what its bytes are now; or takes the units in turn.
+/// The policy uses the hash with which a frame entered, not its present bytes; or it takes the units in turn.
 #[test]
 fn frames_for_any_unit_go_where_the_policy_says() {
     let root = Root::find().unwrap();

@@ -38,7 +38,7 @@ fn ask(card: &mut dyn Device, ask: Json) -> Result<Json, DeviceError> {
     card.call(&Request { service: "map".into(), ask })
 }
 
-/// What the service says of all maps.
+/// The service's list of all maps.
 fn maps(card: &mut dyn Device) -> Vec<Json> {
     ask(card, json!({"do": "list"})).unwrap()["maps"].as_array().unwrap().clone()
 }
@@ -56,7 +56,7 @@ fn bits_of(map: &str) -> [&'static [usize]; 2] {
     }
 }
 
-/// Adds the bits of all numbers of a key or value, and what is bytes.
+/// Adds the bits of all numbers of a key or value, and whether they are bytes.
 fn add_bits(json: &Json, widths: &mut dyn Iterator<Item = usize>, to: &mut Vec<bool>) {
     match json {
         Json::Number(number) => {
@@ -84,7 +84,7 @@ fn bytes_of(json: &Json, bits: &[usize], bytes: usize) -> Vec<u8> {
     all.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect()
 }
 
-/// Bytes as they lie in memory.
+/// Bytes in memory order.
 fn plain(bytes: &[u8]) -> Json {
     json!({"$bytes": bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()})
 }
@@ -132,7 +132,7 @@ impl<'a> Worked<'a> {
         Ok(())
     }
 
-    /// Of maps in which each processor has its own, the values of all one after the other, or a single one for all.
+    /// For maps with a value for each processor, the values of all, one after the other, or a single value for all.
     fn set(&mut self, key: &[u8], value: &[u8], store: Store) -> Result<(), String> {
         let each = self.size("value_bytes");
         let is_list = self.processors().is_some_and(|(first, end)| value.len() == (end - first) as usize * each);
@@ -368,7 +368,7 @@ fn running(program: &str, target: Target) -> Box<dyn Device> {
     card
 }
 
-/// Hash tables in which each processor has a value: the host gives and takes those of all.
+/// Hash tables with a value for each processor: the host reads and writes all of them.
 #[test]
 fn tables_of_processors() {
     for target in [Target::Soft, Target::Rtl] {
@@ -407,7 +407,7 @@ fn tables_of_processors() {
     }
 }
 
-/// Entries of processors and sockets, of which some are there and some not.
+/// Entries of processors and sockets, of which some exist and some do not.
 #[test]
 fn entries_that_are_there_or_not() {
     for target in [Target::Soft, Target::Rtl] {
@@ -479,7 +479,7 @@ fn two_groups(root: &Root) -> Design {
     Design::parse(&root.join("designs/maps.toml"), &text).unwrap()
 }
 
-/// Each group of units has maps of its own, and its processors are those of its units.
+/// Each group of units has its own maps, and its processors are those of its units.
 #[test]
 fn groups_have_their_own() {
     let root = Root::find().unwrap();
@@ -510,7 +510,7 @@ fn groups_have_their_own() {
     }
 }
 
-/// Where maps lie on a card in RTL follows from all its groups: images are not put together from others.
+/// The places of maps on a card in RTL follow from all its groups: images are not combined from others.
 #[test]
 fn groups_of_different_images_do_not_meet() {
     let root = Root::find().unwrap();
@@ -525,7 +525,8 @@ fn groups_of_different_images_do_not_meet() {
     assert!(error.contains("maps of two groups of units lie in the same place"), "{error}");
 }
 
-/// Between two frames, so that each is in the counts once; the next program goes on where the one before was.
+/// The swap happens between two frames, so that each frame is in the counts once; the next program continues the
+/// counts.
 #[test]
 fn a_swap_keeps_maps() {
     let root = Root::find().unwrap();
@@ -570,7 +571,7 @@ fn a_swap_keeps_maps() {
     assert_eq!(routes.get(&[0; 8]), None);
 }
 
-/// A new program of the same object has maps of its own, and the old ones are gone.
+/// A new program of the same object has new maps, and the old ones are gone.
 #[test]
 fn a_map_goes_with_its_program() {
     for target in [Target::Soft, Target::Rtl] {

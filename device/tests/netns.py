@@ -1,8 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Two network namespaces with a card between them in a third: l0 --- p0 [card] p1 --- r0, and a second pair l1, p2, p3, r1.
+"""Two network namespaces with a card between them in a third: l0 --- p0 [card] p1 --- r0, and a second pair l1, p2, p3,
+r1.
 
-Addresses are 10.N.0.1 on the left and 10.N.0.2 on the right (N is 0 or 1, /16), and 10.N.9.1 as a second one on the left. Neighbours
-are set by hand, since not every card lets ARP through.
+Addresses are 10.N.0.1 on the left and 10.N.0.2 on the right (N is 0 or 1, /16), and 10.N.9.1 as a second one on the
+left. Neighbours are set by hand, since not every card lets ARP through.
 """
 
 from __future__ import annotations
@@ -65,11 +66,11 @@ class Net:
             self.address(pair)
 
     def link(self, place: str, outer: str, inner: str, queues: int = 1) -> None:
-        """A veth pair from the card to a place, without traffic of its own."""
+        """A veth pair from the card to a namespace, without traffic of its own."""
         many = ["numrxqueues", str(queues), "numtxqueues", str(queues)]
         ends = [["netns", self.name(place), *many], ["netns", self.name(CARD), *many]]
         run("ip", "link", "add", outer, *ends[0], "type", "veth", "peer", "name", inner, *ends[1])
-        # Linux takes a random one, and programs of the tests look at the first byte of frames.
+        # Linux would choose a random one, and programs of the tests use the first byte of frames.
         self.run(place, "ip", "link", "set", outer, "address", f"02:00:00:00:0{outer[1]}:{ord(outer[0]):02x}")
         for where, interface in ((place, outer), (CARD, inner)):
             path = Path(f"/proc/sys/net/ipv6/conf/{interface}/disable_ipv6")
@@ -107,7 +108,7 @@ class Net:
         return ["ip", "netns", "exec", self.name(place), *map(str, words)]
 
     def run(self, place: str, *words: str | Path) -> str:
-        """Runs a command there, and gives what it prints."""
+        """Runs a command there, and returns its output."""
         return run(*self.command(place, *words))
 
     def start(self, place: str, *words: str | Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
@@ -137,7 +138,7 @@ def run(*words: str) -> str:
 
 
 def finish(child: subprocess.Popen[str], timeout: float = 60) -> str:
-    """Waits for the end of a program, and gives what it has printed."""
+    """Waits for the end of a program, and returns its output."""
     out, err = child.communicate(timeout=timeout)
     assert child.returncode == 0, out + err
     return out
@@ -209,7 +210,7 @@ class Up:
         return json.loads(self.ctl("--json", "status"))["status"]
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> dict[str, Any]:
-        """Ends it, which it must do well, and gives what it has left behind."""
+        """Ends it, which must succeed, and returns its output."""
         self.process.send_signal(how)
         out, _ = self.process.communicate(timeout=20)
         assert self.process.returncode == 0, out + self.stderr()

@@ -19,7 +19,7 @@ program = \"../engines/rpu/programs/forward.c\"
 ";
 
 const WINDOW: u32 = 0x4000_0000;
-/// What depends on a clock, or on what a core fetches before there is a program.
+/// Registers that depend on a clock, or on the core's fetches before it has a program.
 const OWN: [u32; 3] = [regs::CARD_CYCLES_L, regs::CARD_CYCLES_H, WINDOW + regs::UNIT_PC];
 
 struct Twins {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Programs follow each other on one device, whatever the one before has left behind; each run has its own figures.
+//! Programs follow each other on one device, whatever state the last one has left; each run has its own figures.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -10,7 +10,7 @@ use penstock_device::{
     Design, Device, Image, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Traffic, open, regs,
 };
 
-/// A design of so many units, and its image with a program of which the text behind `main(void)` is given.
+/// A design of this many units, and its image with a program, of which the text after `main(void)` is given.
 fn image_of_main(root: &Root, units: u32, body: &str) -> (Design, Image) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -56,7 +56,8 @@ fn run(device: &mut dyn Device, traffic: &Traffic) -> Run {
 #[test]
 fn a_program_finds_the_card_as_after_power_up() {
     let root = Root::find().unwrap();
-    // Frames stay in their slots; one that the host must take to hang; a wild access and a frame to nowhere.
+    // Frames stay in their slots; a unit that the host must report as hung; a wild access and a frame to a bad
+    // destination.
     let keeps = "pn_recv();";
     let hangs = "pn_recv(); for (;;);";
     let errs = "*(volatile uint32_t *)0x6000000 = 1; pn_send(pn_to(pn_recv(), 0x3F));";
@@ -89,7 +90,7 @@ fn a_program_finds_the_card_as_after_power_up() {
 #[test]
 fn each_run_has_its_own_figures() {
     let root = Root::find().unwrap();
-    // A wild access before the first frame comes, and a destination that does not exist for odd frames.
+    // A wild access before the first frame, and a destination that does not exist for odd frames.
     let odd_ones_err = "static int started; if (!started) *(volatile uint32_t *)0x6000000 = 1; started = 1;
         pn_desc_t desc = pn_recv(); pn_send(pn_to(desc, *pn_hdr() & 1 ? 0x3F : 1));";
     let (design, image) = image_of(&root, odd_ones_err);
@@ -106,7 +107,8 @@ fn each_run_has_its_own_figures() {
             assert_eq!((counters.ports[0].rx_frames, counters.ports[0].rx_bytes), (frames, 100 * frames), "{target}");
             assert_eq!(counters.ports[1].tx_frames, frames - refused);
             assert_eq!((counters.units[0].rx_frames, counters.units[0].refused), (frames, refused));
-            // A flag that was up already says nothing about this run; what rose before the first one belongs to that.
+            // A flag that was already up does not count for this run; one that rose before the first run belongs to
+            // that.
             let errors = if faults == 0 { 0 } else { 1 << 8 | 1 << 10 };
             assert_eq!((outcome.faults.len(), counters.units[0].errors), (faults, errors), "{target}");
             let wire_bits = 8 * frames * (100 + 24);
@@ -122,12 +124,12 @@ fn each_run_has_its_own_figures() {
     }
 }
 
-/// Frames that go to and fro between neighbours, wait for each other there, or for a neighbour that hangs: they are gone when the program
-/// is loaded again, with their slots.
+/// Frames that go to and fro between neighbours, wait for each other there, or for a neighbour that hangs: they are
+/// gone when the program is loaded again, with their slots.
 #[test]
 fn neighbours_are_loaded_again_while_frames_are_between_them() {
     let root = Root::find().unwrap();
-    // Hands each frame to the neighbour, which sends it to port 1 or, when its first byte says so, back for ever.
+    // Passes each frame to the neighbour, which sends it to port 1 or, if its first byte asks for it, back for ever.
     let neighbours = "uint32_t neighbour = PN_PORT_UNIT(pn_unit() ^ 1);
         for (;;) {
             pn_desc_t desc = pn_recv();
@@ -176,7 +178,7 @@ fn neighbours_are_loaded_again_while_frames_are_between_them() {
 #[test]
 fn units_are_loaded_one_by_one_under_traffic_that_never_ends() {
     let root = Root::find().unwrap();
-    // How many frames a unit has had is kept over the reload, and told.
+    // The reload keeps the number of frames that a unit has had, and the program reports it.
     let count = "static PN_KEPT uint32_t count; pn_debug(++count, 0);";
     let body = |mark: u8| format!("pn_init(); for (;;) {{ {} {count} }}", marker(mark));
     let (design, old) = image_of_main(&root, 2, &body(1));
@@ -186,7 +188,7 @@ fn units_are_loaded_one_by_one_under_traffic_that_never_ends() {
         let design = design.clone().with(Override { policy: Some(policy), ..Override::default() }).unwrap();
         let mut device = RtlDevice::open(&root, &design, None, &mut |_| {}).unwrap();
         device.load(&old).unwrap();
-        // What one unit carries alone, and without a pause.
+        // Traffic that one unit carries alone, and without a pause.
         let seen = device.measure_reload(&traffic(50, 200), Rate::Gbps(10.0), 2_000, &new).unwrap();
         assert_eq!((seen.units.len(), seen.drops.total()), (2, 0), "{policy:?}: {:?}", seen.drops);
         // 224 bytes a frame on the wire, 40 bits a cycle.
@@ -195,7 +197,7 @@ fn units_are_loaded_one_by_one_under_traffic_that_never_ends() {
         let run = run(&mut device, &traffic(10, 100));
         assert_eq!(run.departures.iter().map(|frame| frame.bytes[0]).collect::<Vec<_>>(), [2; 10]);
         let units = device.counters().unwrap().units;
-        // By hash the last unit has had none since it was loaded, so it has told nothing.
+        // By hash the last unit has had no frame since it was loaded, so it has not reported anything.
         let tell = if policy == Policy::RoundRobin { 2 } else { 1 };
         for (number, unit) in (0..).zip(&units[..tell]) {
             let told = device.read_unit(number, regs::UNIT_DEBUG_OUT_L).unwrap();

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the system tests: designs on the fly; the real captures when they are there."""
+"""Fixtures of the system tests: generated designs; the real captures if they are present."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ AF_XDP = 44  # not in every Python
 
 @pytest.fixture
 def make_design(tmp_path: Path) -> DesignMaker:
-    """Writes a design: make_design(program, units=4, policy="flow-hash", accelerators=(), tables={}, engine="rpu", **keys)."""
+    """Writes a design: make_design(program, units=4, policy="flow-hash", accelerators=(), tables={}, engine="rpu",
+    **keys).
+    """
 
     def make(
         program: Path | str,
@@ -69,7 +71,7 @@ def has_xdp() -> None:
 
 @pytest.fixture(params=["packet", "xdp"])
 def driver(request: pytest.FixtureRequest) -> str:
-    """What carries the frames of a card that is up."""
+    """The driver of a live card."""
     if request.param == "xdp":
         request.getfixturevalue("has_xdp")
     return request.param

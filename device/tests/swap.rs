@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Another program for xdp units at work: no frame is lost, each meets one of the two, and what maps hold stays where it may.
+//! Another program for xdp units at work: no frame is lost, each meets one of the two, and what maps hold stays where
+//! it may.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;
@@ -9,8 +10,8 @@ use std::path::PathBuf;
 use penstock_device::{Design, Device, Image, Port, Rate, Request, Root, Run, Target, Traffic, open};
 use serde_json::{Value as Json, json};
 
-/// Frames come back with the program's mark in the bytes 20 and 21, the processor in 22 and 23, and in 24 to 27 what the map NOTES has for number 3. Between
-/// the two marks stand requests, for other rows to come between.
+/// Frames come back with the program's mark in the bytes 20 and 21, the processor in 22 and 23, and in 24 to 27 the
+/// entry 3 of the map NOTES. Between the two marks there are requests, so that other rows can come between.
 const SOURCE: &str = r#"
 #include <bpf.h>
 #define MAP(name, kind, of, entries) \
@@ -43,7 +44,7 @@ char _license[] SEC("license") = "GPL";
 const UNITS: u32 = 2;
 const DESIGN: &str = "[card]\nname = \"marks\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n[[units]]\nengine = \"xdp\"\ncount = 2\n";
 
-/// Where programs are written.
+/// The folder of programs.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -110,7 +111,7 @@ fn ask(card: &mut dyn Device, ask: Json) -> Json {
     card.call(&Request { service: "map".into(), ask }).unwrap()
 }
 
-/// What maps of all, of each processor, and the variable have counted.
+/// The counts of shared maps, of per-processor maps, and of the variable.
 fn counts(card: &mut dyn Device) -> [u64; 3] {
     let number = |value: &Json| value.as_u64().unwrap();
     let all = ask(card, json!({"do": "dump", "name": "all"}));
@@ -139,8 +140,8 @@ const PROGRAMS: [(u8, (&str, &str, u32), u32); 4] = [
     (1, ("notes", "HASH", 100), 11),
 ];
 
-/// On soft between two runs, on a card in RTL among frames: all of them come back, the first with the old and the others with the new program's
-/// marks and notes.
+/// On soft between two runs, on a card in RTL among frames: all of them come back, the first with the old and the
+/// others with the new program's marks and notes.
 #[test]
 fn no_frame_is_lost() {
     let folder = Folder::new("swap");
@@ -181,7 +182,8 @@ fn no_frame_is_lost() {
     }
 }
 
-/// What has no room beside the program that runs is refused, and that one goes on; with the program before away there is room again.
+/// A program that does not fit beside the running one is refused, and the running one goes on; once the program before
+/// is gone, there is room again.
 #[test]
 fn what_has_no_room_changes_nothing() {
     let folder = Folder::new("room");
@@ -210,7 +212,7 @@ fn what_has_no_room_changes_nothing() {
     }
 }
 
-/// Lines that were printed before a swap are there behind it, each once.
+/// Lines that were printed before a swap are still there after it, each once.
 #[test]
 fn lines_stay() {
     let folder = Folder::new("lines");

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What the system tests share: the command line as a function, captures, comparison of two runs."""
+"""Shared by the system tests: the command line as a function, captures, comparison of two runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RSS_KEY = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da
 
 @dataclass
 class Run:
-    """What one call of the command line left behind."""
+    """The results of one call of the command line."""
 
     status: int
     stdout: str

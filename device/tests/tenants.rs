@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A card with an inline block and tenants, on both targets: the host writes the tenants when it opens the card, and frames come out alike.
+//! A card with an inline block and tenants, on both targets: the host writes the tenants when it opens the card, and
+//! frames come out alike.
 #![allow(clippy::unwrap_used)]
 
 use penstock_device::{Design, Image, Port, Rate, Root, Target, Traffic, open, regs};
@@ -47,7 +48,7 @@ fn a_card_with_tenants_is_the_same_on_both_targets() {
     }
     let [soft, rtl] = [Target::Soft, Target::Rtl].map(|target| {
         let mut card = open(&root, &design, target, &mut |_| {}).unwrap();
-        // The last one that was written.
+        // The last value written.
         assert_eq!(card.read(TENANT_VLAN).unwrap(), 2 << 16 | 4094);
         assert!(card.read(0x4400_1000 + regs::INLINE_TENANT).is_err());
         card.load(&Image::of(&root, &design).unwrap()).unwrap();

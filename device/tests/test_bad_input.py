@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Bad captures, manifests, lists and firmware: a message that names the place and the way out, and nothing else lost."""
+"""Bad captures, manifests, lists and firmware: a message that names the place and the way out, and
+nothing else lost.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def test_not_a_capture(content: bytes, tmp_path: Path, make_design: DesignMaker)
 @pytest.mark.parametrize("missing", ["design", "capture", "program", "table", "folder"])
 @pytest.mark.parametrize("kind", ["nothing", "wrong kind"])
 def test_missing_file(missing: str, kind: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """A file that is not there, or a folder in its place: the message names it and says what to give."""
+    """If a file does not exist, or is a folder, the message names it and the way out."""
     place = tmp_path / "nowhere"
     if kind == "wrong kind":
         place.write_text("") if missing == "folder" else place.mkdir()
@@ -219,7 +221,9 @@ int main(void) {
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_firmware_that_hangs(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """One unit hangs on a frame of 77 bytes; the others deliver everything else, and the message says which and where."""
+    """One unit hangs on a frame of 77 bytes; the others deliver everything else, and the message names the unit and the
+    place.
+    """
     program = tmp_path / "hang.c"
     program.write_text(HANG)
     frames = [frame for frame in FRAMES if len(frame) != 77]
@@ -233,11 +237,12 @@ def test_firmware_that_hangs(target: str, tmp_path: Path, make_design: DesignMak
     assert set(out) <= set(frames)
     lost = run.result["drops"]["lost"]
     assert len(out) + lost == len(frames) + 1
-    # Frames that had been given to the hung unit are lost with it, no others: round robin over four units gives it one in four.
+    # Frames that had been given to the hung unit are lost with it, no others: round robin over four units gives it one
+    # in four.
     assert 1 <= lost <= 1 + len(frames) // 4
 
 
-# What the program does with a frame of 77 bytes, and what is said about it.
+# The program's action on a frame of 77 bytes, and the message about it.
 ENDS = {
     "misaligned load": ("*(volatile uint32_t *)(pn_data() + 3);", "unit 0: misaligned load, pc=0x"),
     "misaligned store": ("*(volatile uint16_t *)(pn_data() + 1) = 1;", "unit 0: misaligned store, pc=0x"),
@@ -255,7 +260,7 @@ ENDS = {
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("end", ENDS)
 def test_firmware_that_ends(target: str, end: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """A program that stops by itself: both targets say how it did and, where that helps, in which line."""
+    """A program that stops by itself: both targets report the reason and, where it helps, the line."""
     statement, said = ENDS[end]
     program = tmp_path / "ends.c"
     program.write_text(
@@ -424,7 +429,7 @@ def test_slots_longer_than_the_field(slots: str, target: str, tmp_path: Path, ma
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_slots_that_the_card_refuses(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """A program that reckons its slots and gets them wrong: the message says so, and in which line."""
+    """A program that computes wrong slots: the message reports it, with the line."""
     program = tmp_path / "slots.c"
     program.write_text(
         "#include <penstock.h>\nint main(void) {\n    uint32_t bytes = pn_unit() + 65536;\n"
@@ -439,7 +444,7 @@ def test_slots_that_the_card_refuses(target: str, tmp_path: Path, make_design: D
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_units_that_erred_alike(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """What all units did wrong at the same place is said once."""
+    """The same fault of all units at the same place is reported once."""
     capture = write_capture(tmp_path / "a.pcap", FRAMES)
     design = make_design(ROOT / "engines/rpu/programs/bad/nowhere.c", policy="round-robin")
     run = run_design(design, [capture], tmp_path / "out", target)

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Every real capture crosses the forwarding card on both targets; what comes out is what a plain reading of the file says."""
+"""Every real capture crosses the forwarding card on both targets; the frames that leave are those of a plain reading of
+the file.
+"""
 
 from __future__ import annotations
 

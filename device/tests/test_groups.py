@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cards with units of several kinds, which hand frames on to each other over loopback: what comes out is what plain Python says, and the same
-on both targets."""
+"""Cards with units of several kinds, which pass frames on to each other over loopback: the output equals plain
+Python's, and is the same on both targets.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ FIRMWARE = ROOT / "engines/xdp/tests/firmware"
 CHAIN = ROOT / "designs" / "chain.toml"
 CLASSIFIERS, INSPECTORS = range(12), range(12, 16)
 
-# What designs/signatures.txt says, spelt out.
+# The patterns of designs/signatures.txt, as bytes.
 EXACT = (b"/etc/passwd", b"\x90" * 8)
 ANY_CASE = (b"cmd.exe", b"union select")
 # Things that nearly are patterns.
@@ -46,7 +47,7 @@ def payload(rng: random.Random) -> bytes:
 
 
 def traffic(rng: random.Random, count: int) -> list[bytes]:
-    """TCP and UDP over IPv4 in some flows, and what is neither: IPv6, ICMP, ARP, runts of headers."""
+    """TCP and UDP over IPv4 in several flows, and other frames: IPv6, ICMP, ARP, truncated headers."""
     flows = [(rng.randrange(1 << 16), rng.randrange(256)) for _ in range(24)]
     frames = []
     for _ in range(count):
@@ -78,7 +79,7 @@ def has_protocol(frame: bytes, protocol: int) -> bool:
 
 
 def test_programs_compiled_for_a_design(tmp_path: Path) -> None:
-    """A program that names a group compiles when it is told the design, and the message says so when it is not."""
+    """A program that names a group compiles if the design is given; otherwise the message asks for it."""
     program = tmp_path / "names.c"
     program.write_text(
         '_Static_assert(PN_FIRST_INSPECT == 12 && PN_COUNT_INSPECT == 4, "");\nint main(void) { return 0; }\n'
@@ -94,7 +95,9 @@ def units(run: Run, numbers: Sequence[int], name: str = "rx_frames") -> int:
 
 
 def test_chain(tmp_path: Path) -> None:
-    """Only what a unit of the first group hands on gets to the second, and that drops exactly the frames with a pattern."""
+    """Only what a unit of the first group hands on gets to the second, and that drops exactly the frames with a
+    pattern.
+    """
     rng = random.Random(7)
     sent = {port: traffic(rng, 500) for port in (0, 1)}
     captures = [f"{write_capture(tmp_path / f'{port}.pcap', frames)}@{port}" for port, frames in sent.items()]
@@ -136,8 +139,9 @@ program = "{firmware}/verdicts.c"
 
 @pytest.mark.parametrize("policy", ["flow-hash", "round-robin"])
 def test_rpu_and_xdp(policy: str, tmp_path: Path) -> None:
-    """A packet unit hands UDP on to cores for XDP programs, which drop, redirect and pass; what they would send back whence it came
-    over loopback is refused."""
+    """A packet unit passes UDP on to cores for XDP programs, which drop, redirect and pass; frames that they would send
+    back over loopback are refused.
+    """
     rng = random.Random(11)
     sent = {port: traffic(rng, 300) for port in (0, 1)}
     for frames in sent.values():
@@ -152,7 +156,7 @@ def test_rpu_and_xdp(policy: str, tmp_path: Path) -> None:
             elif len(frame) < 43:
                 fates["blocked"][frame] += 1
             else:
-                # The interface number of loopback, which the program leaves behind, is 17.
+                # The interface number of loopback, which the program writes, is 17.
                 fate = ["blocked", "refused", "port0", "port1", "host", "blocked"][frame[42]]
                 fates[fate][frame[:42] + bytes([17]) + frame[43:]] += 1
     assert all(fate.total() > 5 for fate in fates.values())
@@ -172,7 +176,7 @@ def test_rpu_and_xdp(policy: str, tmp_path: Path) -> None:
 
 
 def test_any_unit_over_loopback_is_one_that_ports_reach(tmp_path: Path) -> None:
-    """With every policy, frames over loopback that name no unit stay among those that frames of ports get to."""
+    """With every policy, loopback frames that name no unit stay among the units that get frames of ports."""
     program = tmp_path / "again.c"
     program.write_text(
         "#include <penstock.h>\n"
@@ -245,7 +249,7 @@ def test_units_of_another_kind_take_over(target: str, policy: str, tmp_path: Pat
             assert 0 < len(left) < 200 and set(marks(left)) == {1}
             device.set_ingress("lists")
             between = [frame.data for frame in device.step(1000)]
-            # What units of the first kind had they have sent.
+            # The units of the first kind have sent all their frames.
             after = [frame.data for frame in device.step(300)]
             assert set(marks(after)) == {2} and 2 in marks(between)
             device.set_ingress("plain")
@@ -268,7 +272,9 @@ def test_units_of_another_kind_take_over(target: str, policy: str, tmp_path: Pat
 
 
 def test_options_name_a_group(tmp_path: Path) -> None:
-    """Another program, table and number of units for one group; without a name there is an error that lists the groups."""
+    """Another program, table and number of units for one group; without a name there is an error
+    that lists the groups.
+    """
     frames = [
         bytes(Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / TCP() / word) for word in (b"/etc/passwd", b"needle")
     ]
@@ -296,7 +302,9 @@ def test_options_name_a_group(tmp_path: Path) -> None:
 
 
 def test_from_python(tmp_path: Path) -> None:
-    """The groups of a device; programs, numbers of units and tables of one of them; registers say who gets the ports' frames."""
+    """The groups of a device; programs, numbers of units and tables of one of them; registers show which groups get the
+    ports' frames.
+    """
     frames = [
         bytes(Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / TCP() / word) for word in (b"/etc/passwd", b"needle")
     ]

@@ -12,7 +12,8 @@ from test_twins import random_frames
 PROGRAM = ROOT / "engines" / "rpu" / "programs" / "host_memory.c"
 TARGETS = ("soft", "rtl")
 
-# Asks for what there is not: past the end of host memory, outside packet memory, no bytes, no tag. Then it goes on as a forwarder.
+# Sends impossible requests: past the end of host memory, outside packet memory, without bytes, without a tag. Then it
+# goes on as a forwarder.
 WILD = """
 #include <penstock.h>
 int main(void) {

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The card on real interfaces: real programs through it, its control socket, and what goes wrong."""
+"""The card on real interfaces: real programs through it, its control socket, and faults."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SERVER = """
     server.serve_forever()
 """
 
-# Fetches /small so many times from each of so many threads, each time over a connection of its own.
+# Fetches /small several times from each of several threads, each time over a new connection.
 CONNECTIONS = """
     import sys, threading, urllib.request
     print("ready", flush=True)
@@ -58,7 +58,8 @@ CONNECTIONS = """
     print(sum(good))
 """
 
-# Sends numbered datagrams from argv[1] to argv[2] from when the file argv[3] is there until it is gone, some ports at each end, a few at a time; and counts those that come.
+# Sends numbered datagrams from argv[1] to argv[2] while the file argv[3] exists, some ports at each end, a few at a
+# time; and counts those that arrive.
 NUMBERS = """
     import os, socket, struct, sys, threading, time
     own, other, go = sys.argv[1:4]
@@ -132,7 +133,7 @@ def test_curl_through_the_firewall(driver: str, net: Net, tmp_path: Path) -> Non
     up.ctl("table", "ip_prefix", tmp_path / "list")
     assert curl("10.0.9.1", 30) == (0, content)
     assert curl("10.0.0.1", 2) == (28, b"")
-    # A program that comes later finds the list that was given last.
+    # A later program gets the list that was loaded last.
     (tmp_path / "last").write_text("10.0.9.1\n")
     up.ctl("table", "ip_prefix", tmp_path / "last")
     up.ctl("reload", FIREWALL)
@@ -195,7 +196,9 @@ def test_tags_come_out_as_they_went_in(driver: str, net: Net, tmp_path: Path) ->
 
 
 def test_what_hardware_should_have_cut(driver: str, net: Net, tmp_path: Path) -> None:
-    """Datagrams that the sender leaves to be cut (UDP_SEGMENT) arrive one by one, and so do pages over TCP, in frames that fit a wire."""
+    """Datagrams that the sender leaves to be cut (UDP_SEGMENT) arrive one by one, and so do pages over TCP, in frames
+    that fit a wire.
+    """
     up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver=driver)
     receive = """
         import socket
@@ -227,7 +230,9 @@ def test_what_hardware_should_have_cut(driver: str, net: Net, tmp_path: Path) ->
 
 
 def test_a_burst(driver: str, net: Net, tmp_path: Path) -> None:
-    """What has come while the card stood still leaves whole and in order: more than it takes at a time, and more than it sends at a time."""
+    """Frames that arrived while the card was stopped leave complete and in order: more frames than it takes at a time,
+    and more than it sends at a time.
+    """
     up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver=driver)
     receive = """
         import socket, sys
@@ -283,14 +288,16 @@ int main(void) {{
 
 @pytest.mark.parametrize("units", [16, 1])
 def test_reload_under_load(units: int, driver: str, net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """Programs follow each other under frames in both directions, of which none is lost; a broken one changes nothing."""
+    """Programs follow each other under frames in both directions, of which none is lost; a broken
+    one changes nothing.
+    """
     programs = []
     for mark in range(1, 4):
         programs.append(tmp_path / f"counter{mark}.c")
         programs[-1].write_text(COUNTER.format(mark=mark))
     (tmp_path / "broken.c").write_text("#include <penstock.h>\nint main(void) {\n  pn_init()\n}\n")
     (tmp_path / "broken.elf").write_bytes(b"\x7fELF" + bytes(200))
-    # It comes up on all units but the last one.
+    # It starts on all units except the last one.
     silent = COUNTER.format(mark=9).replace("pn_init();", f"if (pn_unit() == {units - 1}) for (;;); pn_init();")
     (tmp_path / "silent.c").write_text(silent)
     picky = COUNTER.format(mark=8).replace("pn_init();", "if (pn_debug_in()) for (;;); pn_init();")
@@ -318,7 +325,7 @@ def test_reload_under_load(units: int, driver: str, net: Net, tmp_path: Path, ma
             assert f"unit {units - 1} has not declared its slots" in refusal
             assert "the program before goes on" in refusal and up.status()["programs"][0].endswith("counter2.c")
             assert all(mark_of(unit) in {0, 2} for unit in range(units))
-        # One that comes up on all units but the last, and only here not: those that had it get the one before again.
+        # A program that starts on all units except the last: those that had it get the old one again.
         if number == 3 and units > 1:
             up.ctl("debug", str(units - 1), "1")
             assert f"unit {units - 1} has not declared its slots" in up.refusal("reload", tmp_path / "picky.c")
@@ -334,7 +341,7 @@ def test_reload_under_load(units: int, driver: str, net: Net, tmp_path: Path, ma
 
 
 def test_a_hanging_unit_is_taken_out(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """It is named with its place in the source, its flows go elsewhere, and a reload starts it anew."""
+    """It is reported with its place in the source, its flows go elsewhere, and a reload restarts it."""
     up = Up(net, tmp_path, make_design(HANG))
     send = """
         import socket, sys
@@ -363,7 +370,7 @@ def test_a_hanging_unit_is_taken_out(net: Net, tmp_path: Path, make_design: Desi
 
 
 def test_interfaces_that_go_and_come(driver: str, net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """One pair of ports goes on while an interface of the other is down, removed, and made anew."""
+    """One pair of ports goes on while an interface of the other is down, removed, and created again."""
     up = Up(net, tmp_path, make_design(FORWARD, ports=4), ports=4, driver=driver)
 
     def passes(pair: int) -> bool:
@@ -413,7 +420,7 @@ def test_interfaces_that_go_and_come(driver: str, net: Net, tmp_path: Path, make
     net.run(RIGHT, "ip", "addr", "add", "10.0.0.2/16", "dev", "r0")
     net.run(LEFT, "ip", "neigh", "replace", "10.0.0.2", "lladdr", net.ether(RIGHT, "r0"), "dev", "l0")
     assert passes(0) and passes(1)
-    # What is down can be gone later.
+    # An interface that is down can disappear later.
     net.run(CARD, "ip", "link", "set", "p3", "down")
     up.wait_for("port3 (p3) is down")
     net.run(CARD, "ip", "link", "del", "p3")
@@ -447,7 +454,7 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     up.ctl("mem", "write", "1", "0x803000", "1", "0xfeedf00d")
     assert up.ctl("mem", "read", "1", "0x803000", "2") == "0x00803000: 00000001 feedf00d\n"
     assert up.ctl("mem", "read", "0", "0x803000", "2") == "0x00803000: 00000000 00000000\n"
-    # Nothing that is asked of one unit changes what the host's registers name.
+    # No request to a unit changes the registers that the host's registers name.
     assert up.ctl("read", "0x20").split()[1] == "00000003"
     assert "there is no unit 2; the card has units 0..1" in up.refusal("poke", "2")
     assert "words" in up.refusal("read", "0", "100000")
@@ -477,7 +484,7 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     status = up.status()
     assert [unit["rx_frames"] for unit in status["units"]] == [before[0] + 10, before[1]]
     assert [unit["state"] for unit in status["units"]] == ["running", "disabled"]
-    # What the unit that is out should get over loopback is dropped, and shows.
+    # Loopback frames for the unit that is out are dropped and counted.
     pass_frames(3, 0xC2)
     assert status["drops"] == {} and up.status()["drops"] == {"policy": 3}
     before[0] += 3
@@ -503,7 +510,7 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
         assert ask("nonsense").startswith('{"error":"this is no request')
         assert ask('{"do":"table","name":"ip_prefix","file":"/dev/null"}').startswith('{"error":')
 
-        # Of two who change programs at once one has to wait: what it compiled would undo the other's.
+        # If two clients change programs at once, one is refused: its program would undo the other's.
         with socket.socket(socket.AF_UNIX) as other:
             other.connect(str(path))
             for each in (client, other):
@@ -551,18 +558,20 @@ def test_the_clock(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     second = look()
     resolution = 2e-6
     assert second[0] - first[2] - resolution <= second[1] - first[1] <= second[2] - first[0] + resolution
-    # Rings that nobody was there for are one.
+    # Missed timer interrupts count as one.
     assert 10 <= second[3] - first[3] <= (second[2] - first[0]) * 1000 + 1
     up.stop()
 
 
 def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
-    """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they leave when it goes on."""
+    """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they
+    leave when it goes on.
+    """
     mixer = ROOT / "engines/rpu/tests/firmware/mixer.c"
     up = Up(net, tmp_path, make_design(mixer, policy="round-robin", units=2))
 
     def pass_frames(count: int, sent: int) -> None:
-        """Sends frames, and waits until so many more have left the card than before."""
+        """Sends frames, and waits until this many more have left the card than before."""
         send = """
             import socket, sys
             print("ready", flush=True)
@@ -618,7 +627,9 @@ def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: P
 
 
 def test_top_on_a_terminal(net: Net, tmp_path: Path) -> None:
-    """The screen shows the card, refreshes, and ends with `q`; when the card ends, it says so and leaves the terminal in order."""
+    """The screen shows the card, refreshes, and ends with `q`; when the card ends, it says so and leaves the terminal
+    in order.
+    """
     up = Up(net, tmp_path, ROOT / "designs/one-unit.toml")
     for key in (b"q", None):
         child, terminal = pty.fork()
@@ -647,7 +658,7 @@ def test_top_on_a_terminal(net: Net, tmp_path: Path) -> None:
 
 
 def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
-    """Each with its way out, and nothing is left behind."""
+    """Each has its way out, and no file remains."""
     forward = ROOT / "designs/forward.toml"
     up = Up(net, tmp_path, forward)
     sockets = tmp_path / "run/penstock"
@@ -670,7 +681,7 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
     assert "interface `p1` is at a port of another card" in refusal("--port", "0=p1", *other)
     assert not (tmp_path / "other.sock").exists()
     assert up.status()["design"] == "forward"
-    # What a card leaves that is killed does not keep the next one from its place.
+    # The remains of a killed card do not keep the next one from its place.
     up.process.kill()
     up.process.communicate(timeout=20)
     assert (sockets / "forward.sock").exists()
@@ -681,7 +692,9 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
 
 
 def test_only_the_user_controls(net: Net, tmp_path: Path) -> None:
-    """Whoever else gets at the socket is told that the card is not theirs, and a file that all may write is never made."""
+    """Other users who reach the socket are told that the card is not theirs, and a file that all may write is never
+    made.
+    """
     up = Up(net, tmp_path, ROOT / "designs/forward.toml")
     control = tmp_path / "run/penstock/forward.sock"
     assert stat.S_IMODE(control.stat().st_mode) == 0o600
@@ -706,7 +719,7 @@ def test_only_the_user_controls(net: Net, tmp_path: Path) -> None:
 
 
 def test_rights_of_a_file_open_no_folder(tmp_path: Path) -> None:
-    """A program with rights that its user has not runs no code from the checkout that this user names."""
+    """A program with rights that its user lacks runs no code from a checkout that this user names."""
     if shutil.which("setcap") is None:
         pytest.skip("needs setcap (Debian: apt-get install libcap2-bin)")
     if os.geteuid() != 0:

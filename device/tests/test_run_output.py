@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What `run` leaves behind and prints: captures with their times, figures, warnings."""
+"""The files and the output of `run`: captures with their times, figures, warnings."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_captures_of_an_earlier_run_are_removed(tmp_path: Path, make_design: Des
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_nothing_left(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """No rate and no latency of frames that there are none of."""
+    """Without frames, the output has no rate and no latency."""
     program = tmp_path / "drop.c"
     program.write_text("#include <penstock.h>\nint main(void) {\n  pn_init();\n  for (;;) pn_drop(pn_recv());\n}\n")
     capture = write_capture(tmp_path / "a.pcap", [bytes(60)] * 20)
@@ -80,7 +80,9 @@ def test_warnings_come_with_every_run(tmp_path: Path, make_design: DesignMaker) 
 
 
 def test_compressed_captures_and_pipes(tmp_path: Path, make_design: DesignMaker) -> None:
-    """The same frames come from a file, from a compressed one and from standard input; `--json -` prints the result alone."""
+    """The same frames enter from a file, from a compressed one and from standard input; `--json -` prints the result
+    alone.
+    """
     design = make_design(FORWARD)
     frames = [bytes([n]) * 60 for n in range(20)]
     plain = write_capture(tmp_path / "a.pcap", frames)
@@ -95,7 +97,7 @@ def test_compressed_captures_and_pipes(tmp_path: Path, make_design: DesignMaker)
 
 
 def test_results_that_cannot_be_written(tmp_path: Path, make_design: DesignMaker) -> None:
-    """The run does not begin; and what happens to standard output is no panic."""
+    """The run does not begin, and a fault of standard output is no panic."""
     design, capture = make_design(FORWARD), write_capture(tmp_path / "a.pcap", [bytes(60)])
 
     def run(*words: str | Path, **io: Any) -> subprocess.CompletedProcess[str]:

@@ -48,7 +48,9 @@ def slices_by_frame(events: list[dict[str, Any]]) -> dict[str, list[tuple[str, f
 
 @pytest.mark.long
 def test_waves_begin_with_the_frames(make_design: DesignMaker, tmp_path: Path) -> None:
-    """The file says which half cycles it has, behind a loading of more than a thousand cycles; a window behind the end is told."""
+    """The file is in half cycles, and begins after a load of more than a thousand cycles; a window after the end is
+    reported.
+    """
     capture = write_capture(tmp_path / "in.pcap", random_frames(40))
     design = make_design(ROOT / "engines" / "rpu" / "programs" / "forward.c", units=1)
     wave = tmp_path / "run.fst"

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Frames in turns: a program that remembers does with captures of several ports what their times say, on both targets."""
+"""Frames in turns: a stateful program handles captures of several ports in the order of their
+times, on both targets.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ Sides = tuple[str, str]
 
 
 def frames_of(capture: str, sides: Sides) -> list[tuple[float, int, bytes]]:
-    """Frames of both sides by their times: when, at which port, and what."""
+    """Frames of both sides by their times: time, port, and frame."""
     frames = []
     for port, side in enumerate(sides):
         for data, meta in RawPcapReader(str(TRAFFIC / f"{capture}.{side}.pcap")):
@@ -39,7 +41,9 @@ def ends(packet: Ether) -> tuple | None:
 @pytest.mark.parametrize("sides", [("outside", "inside"), ("inside", "outside")])
 @pytest.mark.parametrize("capture", ["web", "names"])
 def test_a_firewall_sees_questions_before_answers(capture: str, sides: Sides, target: str, tmp_path: Path) -> None:
-    """With the servers at port 0 the first call of each connection is stopped, and none is answered; with the clients there all pass."""
+    """With the servers at port 0 the first call of each connection is stopped, and none is answered; with the clients
+    there all pass.
+    """
     inputs = [f"{TRAFFIC / capture}.{side}.pcap@{port}" for port, side in enumerate(sides)]
     run = run_design(ROOT / "designs/xdp-firewall.toml", inputs, tmp_path, target, "--units", "2", "--rate", "turns")
     assert run.status == 0, run.stderr
@@ -87,10 +91,12 @@ SEC("xdp") int count(struct xdp_md *ctx) {
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_frame_waits_until_the_one_before_has_left(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
-    """A program takes longer over a frame than the card looks for one, and counts without an atomic operation."""
+    """A program takes longer over a frame than the card waits between checks, and counts without an
+    atomic operation.
+    """
     (tmp_path / "count.c").write_text(COUNTS)
     with Device.open(make_design(tmp_path / "count.c", units=1, engine="xdp"), target=target) as card:
-        # Of flows that are held apart, so that nothing else keeps them in order.
+        # Frames of different flows, so that nothing else keeps them in order.
         card.send([bytes(Ether() / IP(dst="192.0.2.1") / UDP(sport=1000 + n) / bytes(20)) for n in range(6)])
         left = [frame.data for frame in card.run(rate="turns").frames]
     assert [data[8:12] for data in left] == [n.to_bytes(4, "little") for n in range(6)]

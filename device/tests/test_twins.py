@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random firmware on random frames: both targets do what a plain Python evaluation of the same program says."""
+"""Random firmware on random frames: both targets agree with a plain Python evaluation of the same program."""
 
 from __future__ import annotations
 
@@ -146,7 +146,8 @@ class Expression:
         return int(r) & MASK
 
 
-# Division by zero has a value in the RISC-V instruction set but none in C, so the program asks for the instruction by name.
+# Division by zero has a value in the RISC-V instruction set but none in C, so the program asks for the instruction by
+# name.
 PROGRAM = """
 #include <penstock.h>
 typedef uint32_t u32; typedef int32_t i32; typedef int16_t i16; typedef int8_t i8;
@@ -199,7 +200,7 @@ def random_frames(rng: random.Random, count: int) -> list[bytes]:
 def expected(
     frames: list[bytes], mark: Expression, verdict: Expression, extra: Expression
 ) -> tuple[dict[str, list[bytes]], int, int]:
-    """What leaves, how many frames are dropped, and how many are made."""
+    """The frames that leave, the number of dropped frames, and the number of made ones."""
     out: dict[str, list[bytes]] = {"port0": [], "port1": [], "host": []}
     blocked = made = 0
     for frame in frames:
@@ -251,7 +252,8 @@ def test_rate(gbps: int, tmp_path: Path, make_design: DesignMaker) -> None:
     assert 240 < run.result["latency_ns"]["p50"] < 1000
 
 
-# Frames climb: each unit hands what it gets to a higher one, which of them the frame's number says; the highest sends it out.
+# Frames climb: each unit passes its frames to a higher unit, which the frame's number selects; the highest sends them
+# out.
 CLIMB = """
 #include <penstock.h>
 int main(void) {
@@ -270,7 +272,9 @@ TO_NEIGHBOUR = (ROOT / "engines/rpu/programs/loopback.c").read_text()
 
 @pytest.mark.parametrize("text", [TO_NEIGHBOUR, CLIMB], ids=["to_neighbour", "climb"])
 def test_loopback_under_full_load(text: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """Units send to units all that the ports give them, at line rate on both ports: no frame stands still, is lost or doubled."""
+    """Units send to units all that the ports give them, at line rate on both ports: no frame stands still, is lost or
+    doubled.
+    """
     frames = {
         port: [struct.pack(">6sIIHH", bytes(6), n, port, 0x0800, 0) + bytes(44) for n in range(2000)] for port in (0, 1)
     }

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What carries a card's frames, AF_XDP or packet sockets: which of them it is, and that it makes no difference but in what is said."""
+"""The driver of a card's frames, AF_XDP or packet sockets: which one it is, and that it makes no difference except in
+messages.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ FORWARD = ROOT / "designs/forward.toml"
 PR_CAPBSET_DROP = 24
 CAP_SYS_ADMIN, CAP_BPF = 21, 39
 
-# Prints the frames that come to the interface argv[1] until there is none for argv[2] seconds.
+# Prints the frames that arrive at the interface argv[1] until no frame has arrived for argv[2] seconds.
 CAPTURE = """
     import socket, sys
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
@@ -36,7 +38,7 @@ CAPTURE = """
         pass
 """
 
-# Sends frames to the interface argv[1], each as often as argv[2] says, and prints how many the interface has taken.
+# Sends frames to the interface argv[1], each argv[2] times, and prints the number that the interface has taken.
 SEND = """
     import socket, sys
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -67,7 +69,7 @@ def pass_all(net: Net, interface: str, folder: Path) -> None:
 
 
 def refusal(net: Net, up: Up, *words: str | Path, without: tuple[int, ...] = ()) -> str:
-    """Why a card does not come up; without some rights, if they are given."""
+    """Why a card does not start; without some rights, if they are given."""
     drop = "import ctypes, os, sys\nfor right in map(int, sys.argv[1].split()):\n"
     drop += f"    assert ctypes.CDLL(None).prctl({PR_CAPBSET_DROP}, right, 0, 0, 0) == 0\n"
     drop += "os.execv(sys.argv[2], sys.argv[2:])"
@@ -79,7 +81,7 @@ def refusal(net: Net, up: Up, *words: str | Path, without: tuple[int, ...] = ())
 
 
 def test_auto_says_why_it_is_not_xdp(net: Net, tmp_path: Path) -> None:
-    """Of a veth pair nobody can say that its frames are whole."""
+    """Frames of a veth pair may be incomplete, and the card cannot tell."""
     up = Up(net, tmp_path, FORWARD)
     assert "port0 = p0, port1 = p1; AF_PACKET (TPACKET_V3" in up.head
     for interface in ("p0", "p1"):
@@ -94,7 +96,7 @@ def test_auto_says_why_it_is_not_xdp(net: Net, tmp_path: Path) -> None:
 
 
 def test_xdp_is_refused_with_the_way_out(has_xdp: None, net: Net, tmp_path: Path) -> None:
-    """And what is refused leaves the interface as it was, a program of others included."""
+    """A refusal leaves the interface unchanged, including a program of another user."""
     up = Up(net, tmp_path, FORWARD, driver="xdp")
     assert up.status()["driver"] == "AF_XDP (native, copied)"
     assert shows_xdp(net, "p0") and shows_xdp(net, "p1")
@@ -127,7 +129,9 @@ def test_xdp_is_refused_with_the_way_out(has_xdp: None, net: Net, tmp_path: Path
 
 
 def test_checksums_are_finished(driver: str, net: Net, tmp_path: Path) -> None:
-    """What the sender's Linux leaves to hardware is right when it leaves the card; what is wrong on purpose stays wrong."""
+    """Checksums and segments that the sender's Linux leaves to hardware are right when the frames leave the card;
+    deliberate errors stay.
+    """
     up = Up(net, tmp_path, FORWARD, driver=driver)
     receiver = net.python(RIGHT, CAPTURE, "r0", "2")
     send = """
@@ -181,14 +185,14 @@ def test_frames_too_long_for_an_interface(driver: str, net: Net, tmp_path: Path)
 
 
 def test_what_the_ring_cannot_hold_is_counted(has_xdp: None, net: Net, tmp_path: Path) -> None:
-    """While the card stands still frames fill its ring; each of the others is in the counters."""
+    """While the card is stopped, frames fill its ring; the counters have all others."""
     up = Up(net, tmp_path, FORWARD, driver="xdp")
     receiver = net.python(RIGHT, CAPTURE, "r0", "4")
     up.process.send_signal(signal.SIGSTOP)
     taken = int(finish(net.python(LEFT, SEND, "l0", "12000", bytes([2] * 60).hex())))
     up.process.send_signal(signal.SIGCONT)
     assert len(finish(receiver).split()) == 8192
-    # And goes on.
+    # The card goes on.
     receiver = net.python(RIGHT, CAPTURE, "r0", "1")
     finish(net.python(LEFT, SEND, "l0", "3", bytes([2] * 60).hex()))
     assert len(finish(receiver).split()) == 3
@@ -200,7 +204,7 @@ def test_what_the_ring_cannot_hold_is_counted(has_xdp: None, net: Net, tmp_path:
 
 
 def test_all_queues_are_served(has_xdp: None, net: Net, tmp_path: Path) -> None:
-    """Frames of each queue of an interface come to the card; also of those that it gets while the card is up."""
+    """Frames of each queue of an interface reach the card, even of queues that are added while the card is up."""
     for place, outer, inner in ((LEFT, "l1", "p2"), (RIGHT, "r1", "p3")):
         net.run(CARD, "ip", "link", "del", inner)
         net.link(place, outer, inner, queues=4)
@@ -231,7 +235,7 @@ def test_all_queues_are_served(has_xdp: None, net: Net, tmp_path: Path) -> None:
     """
 
     def used() -> list[int]:
-        """Frames that came to each queue."""
+        """Frames that arrived at each queue."""
         lines = net.run(CARD, "ethtool", "-S", "p2").splitlines()
         return [int(line.split()[-1]) for line in lines if "_xdp_packets" in line and "rx_queue" in line]
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 // Written by tools/fields.py from lib/headers/fields.toml; change that.
 
-// What the parser of frames finds (lib/rtl/header_parser.sv).
+// The output of the parser of frames (lib/rtl/header_parser.sv).
 package fields_pkg;
-  // Bits of `parts`: what is there
+  // Bits of `parts`
   localparam int unsigned PARTS = 32'd24;
   localparam int unsigned PART_VLAN = 32'd0;
   localparam int unsigned PART_VLAN2 = 32'd1;
@@ -30,7 +30,7 @@ package fields_pkg;
   localparam int unsigned PART_DATA_6 = 32'd22;
   localparam int unsigned PART_DATA_7 = 32'd23;
 
-  // Bytes as in the frame, the first one topmost
+  // Bytes in the order of the frame, the first one topmost
   typedef struct packed {
     logic [PARTS-1:0] parts;
     logic [175:0] eth;  // the frame's first byte
@@ -43,7 +43,7 @@ package fields_pkg;
     logic [15:0] tcp_len;  // TCP's payload in bytes
   } headers_t;
 
-  // Fields: the lowest bit in a headers_t, how many there are, the part that says whether they mean something
+  // Fields: the lowest bit in a headers_t, the number of bits, and the part that makes them valid
   localparam int unsigned ETH_DST_AT = 32'd936;
   localparam int unsigned ETH_DST_BITS = 32'd48;
   localparam int unsigned ETH_DST_PART = 32'd9;
@@ -207,11 +207,11 @@ package fields_pkg;
   localparam int unsigned DATA_7_BITS = 32'd32;
   localparam int unsigned DATA_7_PART = 32'd23;
 
-  // Words of fields, by numbers, a field's lowest first; fields in one place share theirs. Number 0 is nothing
+  // Words of fields, by number, a field's lowest first; fields in one place share words. Number 0 is no word
   localparam int unsigned WORDS = 32'd63;
-  // Those of more than 16 bits
+  // Words of more than 16 bits
   localparam logic [WORDS-1:0] WIDE = 63'h7f80189fe06402f8;
-  // Those of fields that come with the frame and not in it
+  // Words of metadata, which are not in the frame
   localparam int unsigned WORD_PORT = 32'd1;
   localparam int unsigned WORD_LEN = 32'd2;
   localparam int unsigned WORD_TIME = 32'd3;
@@ -219,7 +219,7 @@ package fields_pkg;
   localparam int unsigned WORD_META0 = 32'd5;
   localparam int unsigned WORD_META1 = 32'd6;
 
-  // All others; they mean something when their part is there
+  // All other words; they are valid if their part is present
   function automatic logic [WORDS-1:0][31:0] words_of(headers_t headers);
     words_of = '0;
     words_of[7] = 32'(headers[ETH_DST_AT+:32]);
@@ -280,7 +280,7 @@ package fields_pkg;
     words_of[62] = 32'(headers[DATA_7_AT+:32]);
   endfunction
 
-  // Sinks, where edits write: the lowest bit in a headers_t, and how many there are. Behind them metadata have theirs
+  // Sinks, where edits write: the lowest bit in a headers_t, and the number of bits. Sinks of metadata follow
   localparam int unsigned SINKS = 32'd47;
   localparam int unsigned SINK_AT[SINKS] = '{
     440, 472, 504, 536, 568, 600, 632, 664, 888, 920, 936, 968, 16, 48, 80, 112, 144, 176, 208, 240, 336, 368, 728, 772,

@@ -24,11 +24,16 @@ pub const CARD_UNIT_WRITE_MASK: u32 = 0x20;
 pub const CARD_UNIT_READ: u32 = 0x24;
 /// Ports that may receive; a frame that arrives at a disabled port is dropped and counted.
 pub const CARD_PORT_ENABLE: u32 = 0x28;
-/// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full, see UNIT_TIMEOUT), 3 flow hash that drops, 4 as told: the inline chain names a unit or a key, and frames of which it says neither go by their flow hash and wait; higher values are 4. Frames of which it does go there under every policy.
+/// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full, see
+/// UNIT_TIMEOUT), 3 flow hash that drops, 4 as told: the inline chain names a unit or a key, and frames of which it
+/// says neither go by their flow hash and wait; higher values are 4. Frames of which it does go there under every
+/// policy.
 pub const CARD_POLICY: u32 = 0x30;
-/// Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. With a flow hash policy change RETA first: frames for a disabled unit are dropped.
+/// Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. With a
+/// flow hash policy change RETA first: frames for a disabled unit are dropped.
 pub const CARD_UNIT_ENABLE: u32 = 0x34;
-/// Units whose slots the dispatcher forgets, by writing ones; firmware declares them again. Only for drained or dead units to which no frame is on its way over loopback: drain the units that send to it first.
+/// Units whose slots the dispatcher forgets, by writing ones; firmware declares them again. Only for drained or dead
+/// units to which no frame is on its way over loopback: drain the units that send to it first.
 pub const CARD_UNIT_FLUSH: u32 = 0x38;
 /// Unit whose dispatcher state SLOTS_FREE and SLOTS_TOTAL show.
 pub const CARD_SLOTS_UNIT: u32 = 0x3C;
@@ -40,11 +45,14 @@ pub const CARD_SLOTS_TOTAL: u32 = 0x44;
 pub const CARD_SLOTS_SIZE: u32 = 0x48;
 /// Units whose slots are all free.
 pub const CARD_UNITS_IDLE: u32 = 0x4C;
-/// Units that the dispatcher chooses among: enabled ones of these get the frames of ports and host, and those over loopback to any unit. Others get what senders over loopback name them for. All after a reset.
+/// Units that the dispatcher chooses among: enabled ones of these get the frames of ports and host, and those over
+/// loopback to any unit. Others get what senders over loopback name them for. All after a reset.
 pub const CARD_UNIT_INGRESS: u32 = 0x50;
-/// Cycles for which an exit, a port or the host, may take nothing. After that, frames that find its buffers full are dropped as unsent until it has sent all that it holds. 0: no limit. 8192 after a reset.
+/// Cycles for which an exit, a port or the host, may take nothing. After that, frames that find its buffers full are
+/// dropped as unsent until it has sent all that it holds. 0: no limit. 8192 after a reset.
 pub const CARD_EXIT_TIMEOUT: u32 = 0x54;
-/// Cycles for which a full unit may give back no slot while the flow hash policy waits for it. After that, frames for it are dropped as policy until it gives one back. 0: no limit. 1048576 after a reset.
+/// Cycles for which a full unit may give back no slot while the flow hash policy waits for it. After that, frames for
+/// it are dropped as policy until it gives one back. 0: no limit. 1048576 after a reset.
 pub const CARD_UNIT_TIMEOUT: u32 = 0x58;
 /// Reads of host memory that units have asked for and got.
 pub const CARD_HOST_READS: u32 = 0x60;
@@ -80,9 +88,12 @@ pub const CARD_STREAM_DROP_RUNT: u32 = 0x10;
 pub const CARD_STREAM_DROP_DAMAGED: u32 = 0x14;
 /// Frames dropped because the port was disabled.
 pub const CARD_STREAM_DROP_DISABLED: u32 = 0x18;
-/// Frames dropped because their unit was full under the policy flow hash that drops, or for longer than UNIT_TIMEOUT under the one that waits, or because the unit that RETA, the inline chain or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames.
+/// Frames dropped because their unit was full under the policy flow hash that drops, or for longer than UNIT_TIMEOUT
+/// under the one that waits, or because the unit that RETA, the inline chain or the sender named was not enabled or had
+/// no slots; over loopback to any unit, because none took frames.
 pub const CARD_STREAM_DROP_POLICY: u32 = 0x1C;
-/// Cycles in which a frame waited for a slot; of the loopback, without those in which the unit that its sender names was full.
+/// Cycles in which a frame waited for a slot; of the loopback, without those in which the unit that its sender names
+/// was full.
 pub const CARD_STREAM_RX_STALLS: u32 = 0x20;
 /// Frames that left.
 pub const CARD_STREAM_TX_FRAMES: u32 = 0x24;
@@ -90,7 +101,8 @@ pub const CARD_STREAM_TX_FRAMES: u32 = 0x24;
 pub const CARD_STREAM_TX_BYTES: u32 = 0x28;
 /// Cycles in which the receiver of the outgoing stream was not ready.
 pub const CARD_STREAM_TX_STALLS: u32 = 0x2C;
-/// Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait for a place in another.
+/// Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait
+/// for a place in another.
 pub const CARD_STREAM_RX_LEVEL: u32 = 0x30;
 /// Frames dropped at the exit because its receiver took nothing for more than EXIT_TIMEOUT cycles.
 pub const CARD_STREAM_DROP_UNSENT: u32 = 0x34;
@@ -100,17 +112,19 @@ pub const CARD_STREAM_DROP_UNSENT: u32 = 0x34;
 pub const INLINE_BLOCKS: u32 = 0x0;
 /// Blocks that have frames in them, a bit each.
 pub const INLINE_BUSY: u32 = 0x4;
-/// The card's time in ns, low: 0 after a reset, and 4 more in each cycle. Its read latches the high word; its write sets both.
+/// The card's time in ns, low: 0 after a reset, and 4 more in each cycle. A read latches the high word; a write sets
+/// both.
 pub const INLINE_TIME_L: u32 = 0x8;
-/// The card's time, high, as it was when TIME_L was read. Written: it is set with the next write to TIME_L.
+/// The card's time, high, at the last read of TIME_L. Written: takes effect with the next write to TIME_L.
 pub const INLINE_TIME_H: u32 = 0xC;
-/// 1: the card's time stands still.
+/// 1: stops the card's time.
 pub const INLINE_HOLD: u32 = 0x10;
-/// Frames dropped behind the last block because their verdict names a port, unit or queue that the card does not have.
+/// Frames dropped after the last block because their verdict names a port, unit or queue that the card does not have.
 pub const INLINE_REFUSED: u32 = 0x14;
-/// Which frames the next write to TENANT is about: those whose first VLAN tag has this id, at these ports.
+/// The frames for the next write to TENANT: those whose first VLAN tag has this id, at these ports.
 pub const INLINE_TENANT_VLAN: u32 = 0x18;
-/// Written: the frames that TENANT_VLAN names are of this tenant from now on. After a reset, which makes all frames of tenant 0, the write waits for up to 4096 cycles.
+/// Written: the frames of TENANT_VLAN belong to this tenant from now on. A reset gives all frames to tenant 0; after
+/// it, the write waits for up to 4096 cycles.
 pub const INLINE_TENANT: u32 = 0x1C;
 /// First of these.
 pub const INLINE_BLOCK_BASE: u32 = 0x100;
@@ -120,17 +134,18 @@ pub const INLINE_BLOCK_STRIDE: u32 = 0x20;
 pub const INLINE_BLOCK_COUNT: u32 = 0x8;
 /// Number of the block's engine.
 pub const INLINE_BLOCK_ENGINE: u32 = 0x0;
-/// Frames that came into the block.
+/// Frames that entered the block.
 pub const INLINE_BLOCK_FRAMES: u32 = 0x4;
 /// Frames that the block made.
 pub const INLINE_BLOCK_MADE: u32 = 0x8;
-/// Frames that ended in the block, as they were meant to.
+/// Frames that ended in the block, as intended.
 pub const INLINE_BLOCK_ABSORBED: u32 = 0xC;
-/// Frames that the block dropped because its program says so.
+/// Frames that the block's program dropped.
 pub const INLINE_BLOCK_BLOCKED: u32 = 0x10;
-/// Frames that the block dropped because they became longer than MAX_FRAME; they count as DROP_OVERSIZE of their port, too.
+/// Frames that the block dropped because they became longer than MAX_FRAME; they also count as DROP_OVERSIZE of their
+/// port.
 pub const INLINE_BLOCK_OVERSIZE: u32 = 0x14;
-/// Frames that the block dropped because they were for a destination that does not exist.
+/// Frames that the block dropped because their destination does not exist.
 pub const INLINE_BLOCK_REFUSED: u32 = 0x18;
 /// Bursts of the block that were beyond its range of the card's memory.
 pub const INLINE_BLOCK_MEMORY_ERRORS: u32 = 0x1C;
@@ -140,13 +155,13 @@ pub const INLINE_RECORDS_BASE: u32 = 0x800;
 pub const INLINE_RECORDS_STRIDE: u32 = 0x100;
 /// How many there are.
 pub const INLINE_RECORDS_COUNT: u32 = 0x8;
-/// A word of the oldest record from the block; 0 when there is none. Word 0 has bytes 0 to 3.
+/// A word of the oldest record from the block; 0 if no record waits. Word 0 has bytes 0 to 3.
 pub const INLINE_RECORDS_HEAD: u32 = 0x0;
-/// A word of a record to the block. The write of the last one sends it; without ROOM it is an error.
+/// A word of a record to the block. The write of the last word sends it; without ROOM the write is an error.
 pub const INLINE_RECORDS_SEND: u32 = 0x40;
-/// Records from the block that wait, at least; 0 only when there is none in HEAD.
+/// Lower bound of the records that wait; 0 only if HEAD is empty.
 pub const INLINE_RECORDS_LEVEL: u32 = 0x80;
-/// Written: the record in HEAD is removed. An error when there is none.
+/// Written: removes the record in HEAD. An error if HEAD is empty.
 pub const INLINE_RECORDS_POP: u32 = 0x84;
 /// 1: a record to the block can be sent.
 pub const INLINE_RECORDS_ROOM: u32 = 0x88;
@@ -176,7 +191,8 @@ pub const UNIT_ERROR_ADDR: u32 = 0x30;
 pub const UNIT_PC: u32 = 0x34;
 /// Slots that hold a frame: bit n-1 is slot n.
 pub const UNIT_ACTIVE_SLOTS: u32 = 0x38;
-/// Cycles since the unit last released a slot while it held one, without those in which a debugger was at work (HALT [1] is set, or the core is halted or in a step); 0 when it holds none.
+/// Cycles since the unit last released a slot while it held one, without those in which a debugger was at work (HALT
+/// [1] is set, or the core is halted or in a step); 0 when it holds none.
 pub const UNIT_HELD_CYCLES: u32 = 0x3C;
 /// Debug word from the program, low.
 pub const UNIT_DEBUG_OUT_L: u32 = 0x40;
@@ -200,9 +216,11 @@ pub const UNIT_BLOCKED: u32 = 0x68;
 pub const UNIT_REFUSED: u32 = 0x6C;
 /// Frames that the program made. TX_FRAMES counts them, too, when they leave.
 pub const UNIT_GENERATED: u32 = 0x74;
-/// [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a load that waits; 0 lets it go on. [1] The breakpoint instruction halts the core and is no exception.
+/// [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a
+/// load that waits; 0 lets it go on. [1] The breakpoint instruction halts the core and is no exception.
 pub const UNIT_HALT: u32 = 0x80;
-/// Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is one instruction. A load that waits is waited for.
+/// Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is
+/// one instruction. A load that waits is waited for.
 pub const UNIT_STEP: u32 = 0x84;
 /// 0 when the core runs or is in a step, else what has halted it: 1 HALT, 2 a breakpoint instruction, 3 a step's end.
 pub const UNIT_HALTED: u32 = 0x88;

@@ -12,7 +12,7 @@ module axi_check (
   localparam int unsigned Ids = 1 << link.ID_W;
   localparam longint PageBytes = 4096;
 
-  // What must stand still while it waits
+  // Signals that must be stable while a transfer waits
   localparam int unsigned AddrBits = link.ID_W + link.ADDR_W + 8;
   localparam int unsigned DataBits = link.DATA_W + Bytes + 1;
   logic aw_waits_q, w_waits_q, ar_waits_q, r_waits_q, b_waits_q;
@@ -54,12 +54,14 @@ module axi_check (
       beats_q = 0;
       whole_q = 0;
     end else begin
-      assert (!aw_waits_q || (link.awvalid && aw == aw_q)) else $error("%m: the address of a write changed while it waited");
+      assert (!aw_waits_q || (link.awvalid && aw == aw_q))
+        else $error("%m: the address of a write changed while it waited");
       assert (!w_waits_q || (link.wvalid && w == w_q)) else $error("%m: a beat of a write changed while it waited");
-      assert (!ar_waits_q || (link.arvalid && ar == ar_q)) else $error("%m: the address of a read changed while it waited");
+      assert (!ar_waits_q || (link.arvalid && ar == ar_q))
+        else $error("%m: the address of a read changed while it waited");
       assert (!link.bvalid || link.bready) else $error("%m: the manager has no room for the answer to a write");
       assert (!link.rvalid || link.rready) else $error("%m: the manager has no room for what it reads");
-      // Answers first: those to a request of this cycle come later.
+      // Answers first: the answer to a request of this cycle comes later.
       if (link.bvalid && link.bready) begin
         assert (writes_q[link.bid] > 0) else $error("%m: an answer to no write, ID %0d", link.bid);
         assert (whole_q > 0) else $error("%m: an answer to a write before its data, ID %0d", link.bid);
@@ -100,7 +102,8 @@ module axi_check (
         end
       end
       if (declared_q.size() != 0 && counted_q.size() != 0) begin
-        assert (declared_q[0] == counted_q[0]) else $error("%m: `wlast` after %0d beats of %0d", counted_q[0], declared_q[0]);
+        assert (declared_q[0] == counted_q[0])
+          else $error("%m: `wlast` after %0d beats of %0d", counted_q[0], declared_q[0]);
         void'(declared_q.pop_front());
         void'(counted_q.pop_front());
       end

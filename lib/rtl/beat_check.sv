@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Checks in every simulation that beats on a link of the shell make whole frames, with their metadata; nothing of it is left in hardware.
+// Checks in every simulation that beats on a link of the shell make whole frames, with their metadata; nothing of it is
+// left in hardware.
 module beat_check
   import penstock_pkg::*;
 #(

@@ -17,7 +17,7 @@ module block_check
     input wire logic         busy
 );
 `ifndef SYNTHESIS
-  // Cycles in which what has happened may still be on its way to `busy` and `events`
+  // Cycles in which events may still be on their way to `busy` and `events`
   localparam int unsigned Quiet = 8;
 
   logic [Ports-1:0] begins, ends, more, absorbs, drops, moves;
@@ -31,7 +31,8 @@ module block_check
       if (out[p].valid && out[p].ready) out_first_q <= out[p].last;
       if (!rst && out[p].valid && out_first_q) begin
         assert (out_verdicts[p].kind != VerdictDrop) else $error("%m: port %0d: a frame that was dropped leaves", p);
-        assert (out[p].meta.len <= len_t'(MaxFrame)) else $error("%m: port %0d: a frame of %0d bytes leaves", p, out[p].meta.len);
+        assert (out[p].meta.len <= len_t'(MaxFrame))
+          else $error("%m: port %0d: a frame of %0d bytes leaves", p, out[p].meta.len);
       end
       if (rst) {first_q, out_first_q} <= '1;
     end
@@ -48,7 +49,8 @@ module block_check
       inside_q <= 0;
       quiet_q  <= 0;
     end else if (quiet_q > int'(Quiet)) begin
-      assert (inside_q == 0) else $error("%m: frames in + made exceed frames out + dropped + absorbed by %0d", inside_q);
+      assert (inside_q == 0)
+        else $error("%m: frames in + made exceed frames out + dropped + absorbed by %0d", inside_q);
     end
   end
 `endif

@@ -1,10 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A unit's end of the broadcast: words that it stores go out, and what any unit stored comes in, to all of them in the same cycle.
+// A unit's end of the broadcast: the words that it stores go out, and the words of all units come in, to all units in
+// the same cycle.
 //
-// Out: handshake. In: no handshake, a unit takes every word; at least one cycle in 64 brings none, so that the host gets its turn at the
-// memory behind. A unit's own words come back to it, too, and `from` tells.
+// Out: handshake. In: no handshake, a unit takes every word; at least one cycle in 64 has no word, so that the host
+// gets its turn at the memory behind. A unit's own words also come back to it, and `from` identifies them.
 interface broadcast_if
   import penstock_pkg::*;
 ();

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Makes of a frame and of what its headers have become the frame that leaves, as edits in lib/headers do in native code.
+// Makes of a frame and of what its headers have become the frame that leaves, as edits in lib/headers do in native
+// code.
 //
 //   frames, edit ─> TAKE ─> DIFFER ─> ADD ─> TOTAL ─> REPAIR ─> SHIFT ──> APPLY ──> HOLD ─> MOVE ──> queue ─> out
 //                   beats   what has                  check-    layers'   changes   until   tags in  2
@@ -9,17 +10,19 @@
 //                   step    its sums                            by words  places    next
 //                   more                                                  in it     beat
 //
-// One beat a cycle, also when each is a frame; a frame that grows over the end of its last beat takes a cycle more. A beat and the edit of its frame go
-// side by side, and nothing on the way ever stops: beats are taken while the queue behind has room. A beat leaves 11 cycles after it was taken, unless
-// the next one of its frame is late.
+// One beat a cycle, also when each is a frame; a frame that grows over the end of its last beat takes a cycle more. A
+// beat and the edit of its frame go side by side, and nothing on the way ever stops: beats are taken while the queue
+// behind has room. A beat leaves 11 cycles after it was taken, unless the next one of its frame is late.
 //
-// Layers are not written over the frame, changes are: what came is compared with what leaves, and the frame's bytes are inverted where they differ.
-// So a layer that is not there costs no mask, IPv4's header may show what is TCP's, and checksums (RFC 1624) are sums of all halfwords
-// that they may cover: one that has not changed adds 0xFFFF, which is 0. The frame is changed where it lies as it came, then what is behind tags and label
-// moves by -3 to 3 words, and Ethernet's header is written anew before it.
+// The deparser does not write whole layers over the frame. It compares the headers on entry with those on exit and
+// inverts the frame's bits where they differ. Absent layers therefore need no mask, IPv4's header may show bytes of
+// TCP's, and checksums (RFC 1624) are sums over all halfwords that they may cover: an unchanged halfword adds 0xFFFF,
+// which is 0. The frame is changed in its place on entry; then the bytes after tags and label move by -3 to 3 words,
+// and Ethernet's header is written again before them.
 //
-// Behind Ethernet's header of 14 bytes layers begin at words of 4 bytes, so when all is counted from two bytes before the frame on, words have even
-// places in its beats: byte 14 is word 4, byte 62, the last of a beat, begins word 16. A group is four words.
+// Behind Ethernet's header of 14 bytes layers begin at words of 4 bytes, so when all is counted from two bytes before
+// the frame on, words have even places in its beats: byte 14 is word 4, byte 62, the last of a beat, begins word 16. A
+// group is four words.
 module deparser
   import penstock_pkg::*, fields_pkg::*, headers_pkg::*;
 (
@@ -55,8 +58,8 @@ module deparser
     return 2'(headers.parts[PART_VLAN]) + 2'(headers.parts[PART_VLAN2]) + 2'(headers.parts[PART_MPLS]);
   endfunction
 
-  // Whether a frame has an odd number of beats, which changes by one at most. `is_short`: it came with less than 128 bytes; so what is or becomes folded has
-  // its length in these bits.
+  // Whether a frame has an odd number of beats, which changes by one at most. `is_short`: the frame entered with less
+  // than 128 bytes, so a frame that is or becomes folded has its length in these bits.
   function automatic logic is_odd(logic is_short, logic [6:0] len);
     return (is_short && is_folded(len_t'(len))) || (len[6] ^ (len[5:0] != '0));
   endfunction
@@ -83,7 +86,7 @@ module deparser
   assign frames.ready = ready0 && (!starts_q || edit_valid);
   assign edit_ready = ready0 && starts_q && frames.valid;
 
-  // A step is a beat or, behind the last one of a frame that grows, what is pushed out of it.
+  // A step is a beat or, after the last beat of a frame that grows, the bytes pushed out of it.
   assign go = valid0_q && room;
   assign pop = go && (flush_q || !last0_q || !frame0_q.grows);
 
@@ -118,7 +121,7 @@ module deparser
     end
   end
 
-  // What a step brings, up to APPLY; its frame's metadata and tail come with each of its steps.
+  // The data of a step, up to APPLY; its frame's metadata and tail come with each of its steps.
   typedef struct packed {
     logic             valid;
     logic             first;
@@ -155,7 +158,7 @@ module deparser
     if (rst) for (int unsigned n = 1; n <= 5; n++) step_q[n].valid <= 1'b0;
   end
 
-  // ---- DIFFER: what has changed, in the frame's order of bytes; sums of it
+  // ---- DIFFER: the changed bits, in the frame's order of bytes, and their sums
   typedef struct packed {
     logic [PARTS-1:0]          parts;
     layout_t                   layout;
@@ -191,7 +194,8 @@ module deparser
     for (int unsigned n = 0; n < 6; n++) patch_d.link[5'(AddressBytes+n)+tags] = behind_tags[n];
     for (int unsigned n = 0; n < NetBytes; n++)
       patch_d.net[n] = came.net[8*(NetBytes-1-n)+:8] ^ leaves.net[8*(NetBytes-1-n)+:8];
-    for (int unsigned n = 0; n < L4Bytes; n++) patch_d.l4[n] = came.l4[8*(L4Bytes-1-n)+:8] ^ leaves.l4[8*(L4Bytes-1-n)+:8];
+    for (int unsigned n = 0; n < L4Bytes; n++)
+      patch_d.l4[n] = came.l4[8*(L4Bytes-1-n)+:8] ^ leaves.l4[8*(L4Bytes-1-n)+:8];
     for (int unsigned n = 0; n < DataBytes; n++)
       patch_d.data[n] = came.data[8*(DataBytes-1-n)+:8] ^ leaves.data[8*(DataBytes-1-n)+:8];
     patch_d.ip_sum = came.net[16*(19-5)+:16];
@@ -200,8 +204,9 @@ module deparser
 
   always_ff @(posedge clk) patch_q <= {patch_q[3:1], patch_d};
 
-  // Halfwords of IP's header that checksums cover: IPv4's its own 0 (type of service), 2 (identification), 4 (time to live) and 6 to 9 (addresses), those
-  // behind it 6 to 9, or of IPv6 4 to 11 (source) and, unless there are segments left, 12 to 19.
+  // Halfwords of IP's header that checksums cover: IPv4's its own 0 (type of service), 2 (identification), 4 (time to
+  // live) and 6 to 9 (addresses), those behind it 6 to 9, or of IPv6 4 to 11 (source) and, unless there are segments
+  // left, 12 to 19.
   sum_t own_q, ttl_q, near_q, source_q, total_own_q;
   sum_t [1:0] dest_q, header_q;
   sum_t [3:0] payload_q;
@@ -251,7 +256,8 @@ module deparser
   // ---- REPAIR: bits of the checksums that change
   half_t ip_flip_q, l4_flip_q;
 
-  // 0 has two forms. UDP writes the other one, for 0 says that there is no checksum; and who wrote it so keeps it.
+  // 0 has two forms. UDP writes the other one, because 0 means no checksum; a checksum that had the other form keeps
+  // it.
   function automatic half_t repaired(sum_t sum, half_t came, logic udp);
     logic [16:0] once;
     half_t checksum;
@@ -278,7 +284,7 @@ module deparser
   logic [LinkBytes-1:0][7:0] link5_q;
   logic [1:0] shims5_q;
 
-  // The group, counted from the step's beat on; none when the beat is behind the second.
+  // The group, counted from the step's beat on; none if the beat is after the second.
   function automatic logic [Before+Groups-1:0] group_of(logic [2:0] words, step_t on);
     logic [Before+Groups-1:0] at;
     for (int unsigned n = 0; n < Before + Groups; n++)
@@ -444,7 +450,8 @@ module deparser
   always_ff @(posedge clk)
     if (!rst && take && starts_q) begin
       assert (edit.layout.net == shims(edit.came)) else $error("%m: places of another frame");
-      assert (edit.came.parts[PARTS-1:PART_IP] == edit.leaves.parts[PARTS-1:PART_IP]) else $error("%m: parts come or go");
+      assert (edit.came.parts[PARTS-1:PART_IP] == edit.leaves.parts[PARTS-1:PART_IP])
+        else $error("%m: parts come or go");
       assert (edit.verdict.kind == VerdictDrop || edit.came.parts[PART_NET] ||
               edit.came.net == edit.leaves.net) else $error("%m: no IP has changed");
     end

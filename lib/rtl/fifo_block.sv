@@ -62,7 +62,8 @@ module fifo_block #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!push || (AddrW + 1)'(wr_q - rd_q) < (AddrW + 1)'(Depth)) else $error("%m: push into a full queue");
+    if (!rst) assert (!push || (AddrW + 1)'(wr_q - rd_q) < (AddrW + 1)'(Depth))
+      else $error("%m: push into a full queue");
 `endif
 endmodule
 

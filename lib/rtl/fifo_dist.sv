@@ -6,7 +6,7 @@
 //   push ─> RAM (Depth words) ─> output register ─> pop
 //
 // Latency 2 cycles, one word a cycle. `ready` is registered and means that at least `Room` words are free, so that a
-// writer with a pipeline of Room - 1 stages may push what is on its way after `ready` has fallen.
+// writer with a pipeline of Room - 1 stages may push the words in flight after `ready` has fallen.
 module fifo_dist #(
     parameter int unsigned Width = 8,
     parameter int unsigned Depth = 32,  // a power of two
@@ -29,7 +29,7 @@ module fifo_dist #(
 
   (* ram_style = "distributed" *) logic [Width-1:0] mem[Depth];
 
-  // `pop` may come late in its cycle: it moves the read pointer and the output register, nothing waits for a sum behind it.
+  // `pop` may arrive late in its cycle: it moves the read pointer and the output register, and no sum follows it.
   logic [AddrW:0] wr_q, rd_q, level_now;
   logic ready_q, valid_q, load;
   logic [Width-1:0] dout_q;

@@ -7,8 +7,8 @@
 //         └─> RAM of bodies ────────────────────────────────────────> body register
 //           1                2                                         3 cycles
 //
-// The body of a word stands in `body` in the cycle after its key was popped. So `pop` moves the key and a pointer only and may come late
-// in its cycle, however wide the body is. One word a cycle. `ready` and `level` as in fifo_dist.
+// The body of a word stands in `body` in the cycle after its key was popped. So `pop` moves the key and a pointer only
+// and may come late in its cycle, however wide the body is. One word a cycle. `ready` and `level` as in fifo_dist.
 module fifo_keyed #(
     parameter int unsigned KeyW  = 4,
     parameter int unsigned BodyW = 8,

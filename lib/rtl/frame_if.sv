@@ -2,8 +2,8 @@
 `default_nettype none
 
 // A stream of frames inside the card. `meta` is valid with the first beat of a frame and undefined with the others.
-// Contract (frame_check.sv checks it in every simulation): while `valid && !ready` nothing changes; a frame
-// has exactly beats_of(meta.len) beats, or one where it is folded (tail_t in penstock_pkg.sv); `last` marks the final one.
+// Contract (frame_check.sv checks it in every simulation): while `valid && !ready` nothing changes; a frame has exactly
+// beats_of(meta.len) beats, or one where it is folded (tail_t in penstock_pkg.sv); `last` marks the final one.
 interface frame_if
   import penstock_pkg::*;
 ();

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Finds the headers of frames, as lib/headers does in native code: what is there, and the bytes of each layer (fields_pkg.sv).
+// Finds the headers of frames, as lib/headers does in native code: the headers that are present, and the bytes of each
+// layer (fields_pkg.sv).
 //
 //   beats ─> JOIN ─> TAGS ─> ALIGN ─> NET ──> PASS ×4 ──> PLACE ─> GROUP ─> WORD ──> CHECK ──> GROUP ─> WORD ─> headers
 //            two     how     IP to a  IP's    one of      where    16 bytes, then    TCP, UDP  the same for
@@ -9,12 +10,13 @@
 //            are one         place            extensions  header   header's place
 //                                             in each     begins
 //
-// One frame a cycle; the headers come 14 cycles after the last beat of those that are looked at: the second, or the only one. The parser listens to a
-// stream that goes elsewhere, so it never holds anybody up; beats may have gaps between them.
+// One frame a cycle; the headers follow 14 cycles after the last beat that is parsed: the second, or the only one. The
+// parser listens to a stream that goes elsewhere, so it never stalls it; beats may have gaps between them.
 //
-// What decides is never far from what it needs: places are counted in units that a header can begin at (4 bytes behind IP's, 8 between extensions), and the
-// frame's bytes are moved by them in two steps, so a byte has at most seven sources in a cycle. For the walk along the extensions, each of the nine places
-// where one may begin has been looked at before: a step only picks a place's words.
+// Short paths: places are counted in units at which a header can begin (4 bytes after IP's, 8 between extensions), and
+// two steps move the frame's bytes by them, so a byte has at most seven sources in a cycle. For the walk along the
+// extensions, each of the nine places where an extension may begin has been decoded before: a step only selects a
+// place's words.
 module header_parser
   import penstock_pkg::*;
   import fields_pkg::*, headers_pkg::*;
@@ -114,7 +116,7 @@ module header_parser
     logic [2:0][15:0] kinds;
     logic [1:0] tag;
     for (int unsigned k = 0; k < 3; k++) kinds[k] = {join_q.bytes[12+4*k], join_q.bytes[13+4*k]};
-    // A tag is there with the type behind it.
+    // A tag is present if the type after it is.
     for (int unsigned k = 0; k < 2; k++) tag[k] = is_tag(kinds[k]) && join_q.len >= len_t'(18 + 4 * k);
     tags_d.valid = join_q.valid;
     tags_d.vlan  = tag[0];
@@ -134,7 +136,7 @@ module header_parser
     if (rst) tags_q.valid <= 1'b0;
   end
 
-  // ---- ALIGN: what is behind tags and label begins at byte 0
+  // ---- ALIGN: the bytes after tags and label begin at byte 0
   typedef struct packed {
     logic             vlan;
     logic             vlan2;
@@ -164,7 +166,8 @@ module header_parser
     align_d.link.mpls = tags_q.mpls;
     align_d.link.eth = tags_q.bytes[21:0];
     align_d.link.kind = tags_q.kind;
-    for (int unsigned n = 0; n < 4; n++) align_d.link.entry[8*(3-n)+:8] = tags_q.bytes[7'(14+n)+7'({tags_q.tags, 2'b0})];
+    for (int unsigned n = 0; n < 4; n++)
+      align_d.link.entry[8*(3-n)+:8] = tags_q.bytes[7'(14+n)+7'({tags_q.tags, 2'b0})];
     align_d.shift = tags_q.shift;
     align_d.left = 17'(tags_q.len) - 17'd14 - 17'({tags_q.shift, 2'b0});
     align_d.left_6 = 17'(tags_q.len) - 17'd54 - 17'({tags_q.shift, 2'b0});
@@ -196,7 +199,7 @@ module header_parser
     logic       more;
   } extension_t;
 
-  // How far the search has come.
+  // The progress of the search.
   typedef struct packed {
     logic        ip;
     logic        ip6;
@@ -306,7 +309,7 @@ module header_parser
     logic looked;
     so_far = walk_q[Steps];
     place_walk = so_far;
-    // There are more extensions than are passed. What a later fragment says is next may be one, too.
+    // The frame has more extensions than the parser passes. The next header of a later fragment may be one too.
     if (so_far.ip6 && !so_far.gone && !so_far.later && is_extension(so_far.proto)) begin
       place_walk.gone   = 1'b1;
       place_walk.hidden = 1'b1;
@@ -364,7 +367,7 @@ module header_parser
     datagram = 17'({word_bytes_q[4], word_bytes_q[5]});
     check_d = word_q;
     check_d.tcp = word_q.tcp && words >= 4'd5 && word_q.size >= 17'({words, 2'b0});
-    // A first fragment says the length of the whole datagram.
+    // A first fragment has the length of the whole datagram.
     check_d.udp = word_q.udp && datagram >= 17'd8 && (word_q.size >= datagram || walk_q[Steps+3].fragment);
     payload_d = 6'(word_q.at) + (word_q.tcp ? 6'(words) : 6'd2);
     if (word_q.tcp) length_d = word_q.size - 17'({words, 2'b0});
@@ -401,7 +404,7 @@ module header_parser
     spread_at_q      <= payload_q[1:0];
     spread_payload_q <= payload_grouped[43:0];
     spread_there_q   <= there_d;
-    // Where there is a header, its place fits; IP's is known from its beginning.
+    // If a header is present, its place fits; IP's is known from its beginning.
     spread_layout_q  <= '{
         net: frame_q[Steps+4].shift,
         l4: 5'(check_q.at) + 5'(frame_q[Steps+4].shift),

@@ -3,9 +3,9 @@
 
 // How a unit gets a place for a frame in another unit, before it sends the frame over loopback.
 //
-// The unit holds `valid` and the fields of its request until `answer` comes, for one cycle; a request that stands in the next cycle is
-// another one. `granted` with the answer: the frame goes to `unit_id` and `slot`, and its metadata must say so when it is sent.
-// Otherwise it has been dropped and counted, and the unit keeps nothing of it.
+// The unit holds `valid` and the fields of its request until `answer` rises, for one cycle; `valid` in the next cycle
+// is another request. `granted` with the answer: the frame goes to `unit_id` and `slot`, and its metadata must have
+// both when it is sent. Otherwise the dispatcher has dropped and counted the frame, and the unit forgets it.
 interface loop_if
   import penstock_pkg::*;
 ();

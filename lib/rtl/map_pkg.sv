@@ -4,13 +4,14 @@
 `define PENSTOCK_CONTEXTS 16
 `endif
 
-// What units and the card's maps say to each other (map_if.sv). engines/xdp/maps.md is the contract of the maps themselves.
+// The messages between units and the card's maps (map_if.sv). engines/xdp/maps.md is the contract of the maps
+// themselves.
 package map_pkg;
   localparam int unsigned Maps = 64;         // of the card
   localparam int unsigned FlitBytes = 16;
   localparam int unsigned MaxKey = 64;       // bytes
   localparam int unsigned MaxValue = 256;    // of an update; elements of an array may be longer
-  // Of a unit, a power of two: each has one request under way at most. `penstock synth` places fewer.
+  // Contexts of a unit, a power of two: each has at most one request in flight. `penstock synth` places fewer.
   localparam int unsigned Contexts = `PENSTOCK_CONTEXTS;
 
   typedef logic [5:0] map_t;
@@ -35,8 +36,8 @@ package map_pkg;
     logic [24:0] address;  // from 0x8000_0000 on
   } access_info_t;
 
-  // and in operations on a map. A probe is one of the lookups of which a lookup of a longest prefix is made. Unit and context are the processor
-  // whose value is meant, where each has its own.
+  // and in operations on a map. A probe is one of the lookups of which a lookup of a longest prefix is made. Unit and
+  // context are the processor whose value is meant, where each has its own.
   typedef struct packed {
     logic [1:0] unused;
     logic [4:0] unit;
@@ -47,8 +48,9 @@ package map_pkg;
     map_t       map;
   } map_info_t;
 
-  // A part of a request. An access is one: the value in `data`, what compare-and-exchange compares with above it. A lookup or a deletion is the key
-  // in up to four, zeros behind it; an update the key, then the value in as many as its bytes need.
+  // A part of a request. An access is one part: the value in `data`, with the comparison value of compare-and-exchange
+  // above it. A lookup or a deletion is the key in up to four parts, followed by zeros. An update is the key, then the
+  // value in as many parts as its bytes need.
   typedef struct packed {
     logic        last;
     logic        key_end;  // the last of the key

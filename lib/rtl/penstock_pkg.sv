@@ -36,7 +36,7 @@ package penstock_pkg;
   typedef logic [5:0] slot_t;   // 1..32; 0 is no slot
   typedef logic [4:0] unit_t;
 
-  // What a unit is told of its card, by wires that never change: so one unit, as netlist and as model, is right for
+  // The card's properties for a unit, on wires that never change. One unit, as netlist and as model, therefore fits
   // every card.
   typedef struct packed {
     logic [2:0] port_count;  // Ethernet ports
@@ -45,7 +45,7 @@ package penstock_pkg;
 
   typedef logic [31:0] time_t;  // cycles since reset, modulo 2^32
 
-  // Where a frame comes from or goes to: the `port` byte of a descriptor (engines/rpu/sdk).
+  // The source or destination of a frame: the `port` byte of a descriptor (engines/rpu/sdk).
   typedef logic [7:0] port_t;
   localparam port_t PortHost     = 8'h02;  // host queue
   localparam port_t PortLoopback = 8'h03;  // another unit, which the dispatcher chooses
@@ -66,13 +66,14 @@ package penstock_pkg;
     port_t dst;        // where it goes (set by a unit when it sends)
     unit_t unit_id;    // the unit that holds it (set by the dispatcher)
     slot_t slot;       // its slot in that unit (set by the dispatcher); 0 when a program made it
-    time_t timestamp;  // cycle in which its first beat entered the card, or in which its unit began to send what its program made
+    // cycle in which its first beat entered the card, or in which its unit began to send it
+    time_t timestamp;
     logic [31:0] hash; // Toeplitz flow hash; 0 when the frame has no IP header
   } frame_meta_t;
 
-  // What an inline block decides about a frame. It travels beside the first beat, from block to block up to the exit
-  // stage, which carries it out (shell/rtl/inline_exit.sv); behind the dispatcher there is none. A block that decides
-  // nothing leaves the verdict as it came.
+  // The decision of an inline block on a frame. It travels beside the first beat, from block to block up to the exit
+  // stage, which carries it out (shell/rtl/inline_exit.sv); after the dispatcher, frames have no verdict. A block that
+  // decides nothing passes the verdict on unchanged.
   typedef enum logic [2:0] {
     VerdictOnward   = 3'd0,  // to the dispatcher, which goes by POLICY
     VerdictPort     = 3'd1,  // past the units, out of Ethernet port `target`
@@ -97,7 +98,7 @@ package penstock_pkg;
     logic [31:0]   word;
   } verdict_t;
 
-  // What an inline block reports of a port's frames, each for one cycle.
+  // The events that an inline block reports for a port's frames, each for one cycle.
   typedef struct packed {
     logic    made;      // it begins to send a frame that it made
     logic    absorbed;  // a frame ends in the block, as it was meant to
@@ -151,7 +152,7 @@ package penstock_pkg;
     logic [DataW-1:0] data;
   } beat_t;
 
-  // What a unit tells the dispatcher about its slots, one message a cycle at most.
+  // A unit's message to the dispatcher about its slots, at most one a cycle.
   typedef struct packed {
     logic  free_valid;   // one slot is free again
     slot_t free_slot;
@@ -160,7 +161,8 @@ package penstock_pkg;
     len_t  setup_size;
   } slot_msg_t;
 
-  // A word on its way from one unit to all others (broadcast_if.sv). Units have a region of so many bytes for them.
+  // A word on its way from one unit to all others (broadcast_if.sv). Each unit has a region of this many bytes for
+  // them.
   localparam int unsigned BroadcastBytes = 8192;
 
   typedef struct packed {

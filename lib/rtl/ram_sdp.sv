@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A memory with one write port and one read port, both synchronous. `rdata` follows `raddr` by one cycle and holds while !re.
-// A read of the word that is written in the same cycle returns either value: users keep away from it, or forward what is
-// written; `no_rw_check` tells yosys so.
+// A memory with one write port and one read port, both synchronous. `rdata` follows `raddr` by one cycle and holds
+// while !re. A read of the word that is written in the same cycle returns either value: users keep away from it, or
+// forward what is written; `no_rw_check` tells yosys so.
 module ram_sdp #(
     parameter int unsigned Width = 8,
     parameter int unsigned Depth = 512,

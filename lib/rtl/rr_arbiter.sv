@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Round robin among N requesters, decided in the cycle of the request. The requester that `accept` confirms comes last in the next round.
+// Round robin among N requesters, decided in the cycle of the request. The requester that `accept` confirms comes last
+// in the next round.
 module rr_arbiter #(
     parameter int unsigned N = 4
 ) (

@@ -2,19 +2,19 @@
 `default_nettype none
 `ifndef SYNTHESIS
 
-// A channel of card memory for simulations: one DDR4 channel or HBM pseudo-channel at 250 MHz. It keeps what is written;
-// where nobody wrote, each byte is `Fresh`.
+// A channel of card memory for simulations: one DDR4 channel or HBM pseudo-channel at 250 MHz. It keeps written bytes;
+// all other bytes are `Fresh`.
 //
-// What it costs, in cycles of 4 ns:
+// Timing, in cycles of 4 ns:
 // - An answer comes Latency cycles (150 ns with the queue) after its burst had its turn, and RowMiss later if a row had
 //   to be opened.
 // - The data bus moves a beat a cycle. Direction changes cost Turn.
-// - A bank opens a row RowCycle after the one before; the channel opens one in RowGap. So at most 50 million accesses
-//   a second to random rows.
-// - Every RefreshGap (7.8 µs) all banks stand still for Refresh (350 ns) and close their rows.
+// - A bank opens a row at least RowCycle after its last one; the channel opens one every RowGap. This limits random
+//   rows to 50 million accesses a second.
+// - Every RefreshGap (7.8 µs) all banks stop for Refresh (350 ns) and close their rows.
 //
-// Up to Queue bursts wait. Those that hit an open row go first, then the oldest whose bank is ready; bursts of one ID and
-// direction keep their order. A burst that has waited for Patience goes before all others.
+// Up to Queue bursts wait. Those that hit an open row go first, then the oldest whose bank is ready; bursts of one ID
+// and direction keep their order. A burst that has waited for Patience goes before all others.
 module axi_memory #(
     parameter longint Bytes      = 1 << 30,  // a power of two; an address beyond is answered with an error
     parameter logic [7:0]  Fresh      = 8'hA5,
@@ -67,7 +67,7 @@ module axi_memory #(
   logic direction;
 
   function automatic logic [DataW-1:0] word(longint at);
-    // Not in one expression: to look an entry up may make it.
+    // Not in one expression: a lookup may create the entry.
     if (store.exists(at) != 0) return store[at];
     return {BeatBytes{Fresh}};
   endfunction

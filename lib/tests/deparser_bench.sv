@@ -39,7 +39,8 @@ module deparser_bench
   edit_t edit;
   verdict_t out_verdict;
 
-  assign edit.verdict = '{kind: edit_drop ? VerdictDrop : VerdictDispatch, target: '0, reason: ReasonBlocked, word: ~edit_mark};
+  assign edit.verdict =
+      '{kind: edit_drop ? VerdictDrop : VerdictDispatch, target: '0, reason: ReasonBlocked, word: ~edit_mark};
   assign edit.mark = edit_mark;
   assign edit.layout = edit_layout;
   assign edit.came = edit_came;

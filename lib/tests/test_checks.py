@@ -36,7 +36,9 @@ FAULTS = ("loses", "doubles", "claims", "hides", "turns", "leaks", "grows")
 
 @cocotb.test()
 async def a_block(dut: Any) -> None:
-    """A block that takes frames of a few flows, drops some, absorbs some, makes some, and sends the others in order; and has one fault."""
+    """A block that takes frames of a few flows, drops some, absorbs some, makes some, and sends the others in order;
+    and has one fault.
+    """
     fault = os.environ["PENSTOCK_FAULT"]
     rng = random.Random(1)
     for name in (*INPUTS, "busy"):

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The deparser: frames that leave are, byte for byte, those that Scapy makes of the same edits, and of frames that are damaged or whose checksums are wrong
-those of native code (lib/headers/examples/edit.rs)."""
+"""The deparser: frames that leave equal, byte for byte, Scapy's result of the same edits; for damaged frames and frames
+with wrong checksums, they equal the result of native code (lib/headers/examples/edit.rs).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from header_vectors import Edits, Maker, random_edit, zero_checksums  # noqa: E4
 
 BEAT, TAIL, LONGEST = 64, 16, 16384
 LATENCY = 11
-# How often there is a beat, an edit, and room behind.
+# How often there is a beat, an edit, and room in the next stage.
 FULL = (1.0, 1.0, 1.0)
 STALLS = ((0.6, 1.0, 1.0), (1.0, 0.3, 1.0), (1.0, 1.0, 0.3), (0.5, 0.5, 0.5))
 SOURCE = fields.tomllib.loads((ROOT / fields.SOURCE).read_text())
@@ -36,14 +37,14 @@ PARTS = [*SOURCE["header"], *SOURCE["part"]]
 LAYERS = {name: layer["bytes"] for name, layer in SOURCE["layer"].items()}
 TAGS = ("vlan", "vlan2")
 SHIMS = (*TAGS, "mpls")
-# Where the header behind IP has its checksum, and how much of it is not payload.
+# The offset of the checksum in the header after IP, and the size of the header.
 SUM_AT = {"tcp": 16, "udp": 6, "icmp": 2}
 L4_BYTES = {"tcp": 20, "udp": 8, "icmp": 8}
 
 
 @dataclass
 class Job:
-    """A frame, what the edits name, and the frame as it is to leave; none when it is dropped."""
+    """A frame, its edits, and the expected frame, or None if it is dropped."""
 
     frame: bytes
     layout: int
@@ -59,7 +60,7 @@ def beats(length: int) -> int:
 
 
 def packed(parts: set[str], layers: dict[str, bytes]) -> int:
-    """`headers_t`, with a length of TCP's payload that nobody asks for."""
+    """`headers_t`, with an arbitrary length of TCP's payload, which is not used."""
     value = sum(1 << index for index, name in enumerate(PARTS) if name in parts)
     for name, size in LAYERS.items():
         value = value << 8 * size | int.from_bytes(layers[name], "big")
@@ -67,8 +68,9 @@ def packed(parts: set[str], layers: dict[str, bytes]) -> int:
 
 
 def job(rng: random.Random, frame: bytes, result: bytes, tags: set[str]) -> Job:
-    """What the parser shows of a frame, and what edits make of that, taken from the frame that is to leave; `tags` are the tags and the label that it has
-    then. Checksums are left as they were, and of layers that are not there both show the same, anything."""
+    """The parser's output for a frame, and the headers after the edits, taken from the expected frame; `tags` are the
+    tags and the label that it has then. Checksums stay as they were. For absent layers both have the same random bits.
+    """
     found = look(frame)
     headers, shims = found.headers, found.headers & {*SHIMS}
     parts = (headers | parts_of(found)) - shims
@@ -110,7 +112,7 @@ def job(rng: random.Random, frame: bytes, result: bytes, tags: set[str]) -> Job:
 
 
 def parts_of(found: Found) -> set[str]:
-    """What is there beside headers."""
+    """The parts beside headers."""
     ip = bool(found.headers & {"ip", "ip6"})
     parts = {"eth", *(name for name in found.fields if name.startswith("data."))}
     parts |= {
@@ -154,7 +156,7 @@ def by_scapy(rng: random.Random, count: int) -> Iterator[Job]:
 
 
 def zeros(rng: random.Random, count: int) -> Iterator[Job]:
-    """UDP whose checksum comes out as 0."""
+    """UDP whose checksum is 0."""
     for line in zero_checksums(rng, count):
         _, frame, _, result, *_ = line.split(" ")
         yield job(rng, bytes.fromhex(frame), bytes.fromhex(result), set())
@@ -244,7 +246,7 @@ class Bench:
 
     async def step(self, rates: tuple[float, float, float]) -> None:
         dut, rng = self.dut, self.rng
-        # What is offered stays until it is taken.
+        # An offered beat stays until it is taken.
         if not self.offers and self.frames and rng.random() < rates[0]:
             self.offers = True
             one, number = self.frames[0]

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The runner of the test benches: file lists, the name under which a model is kept, what counts as a failure."""
+"""The runner of the test benches: file lists, the key of a cached model, the definition of a failure."""
 
 from __future__ import annotations
 

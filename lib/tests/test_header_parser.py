@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The parser of headers against plain Python (lib/headers/tests), which is held against Scapy: intact, damaged and cut frames, back to back and with gaps."""
+"""The parser of headers against plain Python (lib/headers/tests), which is held against Scapy: intact, damaged and cut
+frames, back to back and with gaps.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def frames(rng: random.Random, count: int) -> Iterator[bytes]:
 
 
 def check(headers: int, layout: int, frame: bytes) -> None:
-    """What the parser says, by names, and what is so."""
+    """The parser's fields by name, and the expected ones."""
     found = look(frame)
     places = {name: 14 + 4 * (layout >> low & 31) for name, low in (("net", 10), ("l4", 5), ("data", 0))}
     # The place of a payload of which nothing is seen means nothing.

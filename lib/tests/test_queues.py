@@ -70,7 +70,9 @@ async def keeps_order(dut: Any) -> None:
 
 @cocotb.test()
 async def body_follows_key(dut: Any) -> None:
-    """The body of a popped key stands there in the next cycle; a queue that is full to its last word keeps every body."""
+    """The body of a popped key stands there in the next cycle; a queue that is full to its last
+    word keeps every body.
+    """
     rng = random.Random(4)
     room, depth = int(dut.Room.value), int(dut.Depth.value)
     dut.rst.value, dut.push.value, dut.pop.value, dut.key_in.value, dut.body_in.value = 1, 0, 0, 0, 0

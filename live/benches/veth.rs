@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! How fast the card is between two veth pairs, by packet sockets and by AF_XDP: `cargo bench -p penstock-live`, as root. A process in one
-//! network namespace sends 64 flows as fast as it can, the card is in a second one, and the kernel counts what arrives in a third.
+//! How fast the card is between two veth pairs, by packet sockets and by AF_XDP: `cargo bench -p penstock-live`, as
+//! root. A process in one network namespace sends 64 flows as fast as it can, the card is in a second one, and the
+//! kernel counts what arrives in a third.
 #![allow(clippy::unwrap_used)]
 
 use std::env;
@@ -32,7 +33,7 @@ fn main() {
 
 fn measure() {
     for name in NAMESPACES {
-        // Of a run that was killed.
+        // The remains of a run that was killed.
         ip(&format!("netns del {name}"));
         if !ip(&format!("netns add {name}")) {
             println!("skipped: needs root and ip (iproute2), for network namespaces");
@@ -55,7 +56,7 @@ fn measure() {
     for driver in ["packet", "xdp"] {
         for design in ["forward", "firewall"] {
             for bytes in [64, 1500] {
-                // As fast as it goes, then at half of what was carried: the second must lose nothing.
+                // At full speed, then at half of the carried rate: the second must lose nothing.
                 let carried = run(driver, design, bytes, 0);
                 run(driver, design, bytes, (carried / 2.0) as u64);
             }
@@ -102,7 +103,7 @@ fn status(client: &mut Client) -> Status {
     client.ask(&Request::Status).unwrap().status.unwrap()
 }
 
-/// Time that a process has had a core: what it costs, whatever else the machine does. Clock ticks are 10 ms.
+/// Processor time of a process: its cost, whatever else the machine does. Clock ticks are 10 ms.
 fn cpu_seconds(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let ticks = text.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
@@ -120,7 +121,7 @@ fn card(driver: &str, name: &str) {
     live.run(&mut |fault| eprintln!("{fault}")).unwrap();
 }
 
-/// The sender: UDP in IPv4, at most `rate` frames a second, as many as possible when that is 0.
+/// The sender: UDP in IPv4, at most `rate` frames a second, as many as possible if that is 0.
 fn send(bytes: usize, rate: u64) {
     let frames: Vec<Vec<u8>> = (0..FLOWS as u8)
         .map(|flow| {

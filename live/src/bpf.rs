@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The XDP program that hands an interface's frames to the sockets of its queues (bpf(2); Documentation/bpf/map_xskmap.rst in Linux). It is
-//! attached by a link, which the kernel takes away when the process ends, however it does.
+//! The XDP program that hands an interface's frames to the sockets of its queues (bpf(2);
+//! Documentation/bpf/map_xskmap.rst in Linux). It is attached by a link, which the kernel takes away when the process
+//! ends, however it does.
 
 use std::io;
 use std::mem::size_of;
@@ -25,12 +26,12 @@ const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
 /// Queues that the program can serve.
 pub const MAX_QUEUES: u32 = 64;
 
-/// Where a program is attached.
+/// The place at which a program is attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// In the driver.
     Native,
-    /// Behind the driver, for those that cannot.
+    /// Behind the driver, for drivers without support.
     Generic,
 }
 
@@ -43,16 +44,16 @@ pub enum AttachError {
     Taken,
     /// Neither mode does.
     Refused {
-        /// What the system said of the driver's own.
+        /// The system's error for the driver's own mode.
         native: io::Error,
-        /// What it said of the generic one.
+        /// The system's error for the generic mode.
         generic: io::Error,
     },
     /// It could not even be loaded.
     Load(io::Error),
 }
 
-/// A program at an interface, as long as this lives. What comes to a queue without a socket goes on to the kernel.
+/// A program at an interface, for the lifetime of this value. Frames at a queue without a socket go on to the kernel.
 pub struct Redirect {
     // Closed first: no frame goes to a map that is not there.
     _link: OwnedFd,
@@ -102,7 +103,7 @@ impl Redirect {
         unsafe { bpf(MAP_UPDATE_ELEM, &change) }.map(|_| ())
     }
 
-    /// Where it is attached.
+    /// Its place.
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -177,7 +178,7 @@ fn load_program(sockets: &OwnedFd) -> io::Result<OwnedFd> {
         // r1 = the map, a constant of 64 bits in two instructions (BPF_PSEUDO_MAP_FD)
         instruction(0x18, 0x11, 0, sockets.as_raw_fd()),
         instruction(0x00, 0x00, 0, 0),
-        // r3 = what to do without a socket
+        // r3 = the action without a socket
         instruction(0xB7, 0x03, 0, XDP_PASS),
         instruction(0x85, 0x00, 0, REDIRECT_MAP),
         instruction(0x95, 0x00, 0, 0),
@@ -207,14 +208,14 @@ fn create_link(program: &OwnedFd, interface: i32, flags: u32) -> io::Result<Owne
 }
 
 fn owned(fd: i32) -> OwnedFd {
-    // SAFETY: bpf() has just made the descriptor, for nobody else.
+    // SAFETY: bpf() has just made the descriptor, and nothing else owns it.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
 /// # Safety
-/// The attribute must be what the command takes, and pointers in it must be to what it says.
+/// The attribute must have the command's type, and pointers in it must point to the given data.
 unsafe fn bpf<T>(command: libc::c_long, attribute: &T) -> io::Result<i32> {
-    // SAFETY: the attribute lives until the call returns, and has the length that is said; what is not there of the union is zero.
+    // SAFETY: the attribute lives until the call returns, and has the given length; unused parts of the union are zero.
     let status = unsafe { libc::syscall(libc::SYS_bpf, command, &raw const *attribute, size_of::<T>()) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(status as i32) }
 }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card as a bump in the wire: one thread takes frames in, lets the units work, sends what leaves, and does what the control socket
-//! asks for in between. When there is nothing to do it sleeps.
+//! The card as a bump in the wire: one thread takes frames in, lets the units work, sends the frames that leave, and
+//! serves requests of the control socket in between. It sleeps when there is nothing to do.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -27,25 +27,26 @@ use crate::socket::{PollFd, wait};
 use crate::wire::{Link, Wire, WireCounters, WireError};
 use crate::xdp::XdpError;
 
-/// Frames of a port between two looks at the others: enough to keep every unit at work, few enough to stay in the cache.
+/// Frames of a port between two looks at the others: enough to keep every unit at work, few enough to stay in the
+/// cache.
 const BATCH: usize = 256;
 /// Pause of a card whose units execute without a frame.
 const RESTLESS: Duration = Duration::from_millis(1);
-/// Time between two looks at error flags while frames flow, and at interfaces that are not up.
+/// Time between two checks of error flags while frames flow, and of interfaces that are not up.
 const LOOK: Duration = Duration::from_millis(200);
 /// Time that frames which have arrived before a stop get to leave.
 const LAST_FRAMES: Duration = Duration::from_millis(500);
 /// Sentences that are kept.
 const FAULTS: usize = 100;
 
-/// What a card is put between.
+/// The interfaces and the driver of a card.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// Ports and their interfaces. What leaves at a port without one is counted as unsent.
+    /// Ports and their interfaces. Frames that leave at a port without an interface are counted as unsent.
     pub interfaces: Vec<(Port, String)>,
-    /// What shall carry frames between them and the card.
+    /// The driver between them and the card.
     pub driver: Driver,
-    /// Where the control socket shall be.
+    /// The place of the control socket.
     pub socket: PathBuf,
 }
 
@@ -67,9 +68,9 @@ pub enum LiveError {
     /// The system.
     #[error("{doing}: {source}")]
     System {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -78,25 +79,25 @@ pub enum LiveError {
 pub struct Live {
     design: Design,
     device: SoftDevice,
-    /// What the units run.
+    /// The programs of the units.
     image: Image,
     wires: Vec<Wire>,
     /// Frames that left at ports without an interface: Ethernet ports, then the host.
     unconnected: Vec<u64>,
     server: Server,
-    /// Has something to read when a signal has come.
+    /// Readable when a signal has arrived.
     stop: UnixStream,
     reload: Option<Reload>,
     start: Instant,
     /// Cycles since then that the card knows of.
     passed: u64,
     next_look: Instant,
-    /// Frames have come since the last look.
+    /// Frames have arrived since the last check.
     is_new: bool,
     faults: VecDeque<String>,
 }
 
-/// Units that are being loaded anew.
+/// Units that are being reloaded.
 struct Reload {
     design: Design,
     /// Their groups, by index.
@@ -106,7 +107,7 @@ struct Reload {
     left: VecDeque<u32>,
     /// The first of them has been started.
     is_starting: bool,
-    /// Why the new program does not come up: units get the old one again.
+    /// Why the new program does not start: units get the old one again.
     failure: Option<String>,
     lost_before: u64,
     answer: Sender<Answer>,
@@ -120,7 +121,8 @@ impl Reload {
 }
 
 impl Live {
-    /// Loads a design, puts it between interfaces and serves its control socket. From now on SIGINT, SIGTERM and SIGHUP end [`Live::run`].
+    /// Loads a design, puts it between interfaces and serves its control socket. From now on SIGINT, SIGTERM and SIGHUP
+    /// end [`Live::run`].
     pub fn open(root: &Root, design: &Design, image: Image, setup: &Setup) -> Result<Self, LiveError> {
         for (index, (port, interface)) in setup.interfaces.iter().enumerate() {
             let earlier = &setup.interfaces[..index];
@@ -144,7 +146,7 @@ impl Live {
         }
         stop.set_nonblocking(true).map_err(system("making a pipe for signals"))?;
         let mut device = SoftDevice::open(design)?;
-        // Keys that nobody knows, of the machine's randomness.
+        // Secret keys, from the machine's randomness.
         device.set_seed(RandomState::new().hash_one(()))?;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         device.set_epoch(u64::try_from(now.as_nanos()).unwrap_or_default())?;
@@ -170,12 +172,12 @@ impl Live {
         })
     }
 
-    /// What was switched off on which interface.
+    /// The features that were switched off, by interface.
     pub fn switched_off(&self) -> impl Iterator<Item = (&str, &str)> {
         self.wires.iter().flat_map(|wire| wire.switched_off().map(|what| (wire.interface.as_str(), what)))
     }
 
-    /// How frames come and go, in words: for all interfaces at once, or for each.
+    /// The drivers of frames, in words: for all interfaces at once, or for each.
     pub fn driver(&self) -> String {
         let mut words: Vec<&str> = self.wires.iter().map(Wire::driver).collect();
         words.dedup();
@@ -191,7 +193,8 @@ impl Live {
         self.wires.iter().filter_map(|wire| Some((wire.interface.as_str(), wire.refusal()?)))
     }
 
-    /// Carries frames until a signal comes; `tell` gets what goes wrong, in sentences, as it does. Gives how the card was then.
+    /// Carries frames until a signal arrives; `tell` gets faults, in sentences, as they occur. Returns the card's last
+    /// status.
     pub fn run(&mut self, tell: &mut dyn FnMut(&str)) -> Result<Status, LiveError> {
         while !self.is_stopped() {
             let moved = self.carry()?;
@@ -215,7 +218,7 @@ impl Live {
         Ok(self.status()?)
     }
 
-    /// Moves what has come through the card; says how many frames came.
+    /// Moves arrived frames through the card; returns their number.
     fn carry(&mut self) -> Result<usize, DeviceError> {
         let (mut moved, mut failed) = (0, None);
         self.device.set_time(self.start.elapsed().as_nanos() as u64);
@@ -232,7 +235,7 @@ impl Live {
         failed.map_or(Ok(moved), Err)
     }
 
-    /// Lets the units work, with as much time as has passed, and sends what leaves.
+    /// Lets the units work, with the time that has passed, and sends the frames that leave.
     fn send_out(&mut self) {
         let cycles = (self.start.elapsed().as_nanos() * u128::from(CLOCK_MHZ) / 1000) as u64;
         self.device.pass(cycles - self.passed);
@@ -253,7 +256,7 @@ impl Live {
         }
     }
 
-    /// Does what the control socket asks for.
+    /// Carries out the requests of the control socket.
     fn obey(&mut self) -> Result<(), DeviceError> {
         while let Ok(Command { what, answer }) = self.server.commands.try_recv() {
             let reply = match what {
@@ -317,7 +320,7 @@ impl Live {
             Request::Enable { unit } => self.device.set_enabled(unit, true)?,
             Request::Disable { unit } => self.device.set_enabled(unit, false)?,
             Request::Ingress { groups } => self.set_ingress(&groups)?,
-            // The connection's thread compiles first what these load, so they come as another `What`.
+            // The connection's thread first compiles the programs of these, so they arrive as another `What`.
             Request::Reload { .. } | Request::Load { .. } | Request::Swap { .. } | Request::Table { .. } => {
                 return Err(DeviceError::Unsupported("the request came without what it loads".to_owned()));
             }
@@ -356,7 +359,7 @@ impl Live {
         Ok(Reply { swap, ..Reply::default() })
     }
 
-    /// What each part runs.
+    /// The program of each part.
     fn programs(&self) -> Vec<ProgramAbout> {
         let images = self.image.inline.iter().chain(&self.image.groups);
         images.map(|image| about(&self.design, self.design.program(image.part), image)).collect()
@@ -370,8 +373,8 @@ impl Live {
         }
     }
 
-    /// Goes on with a reload, if there is one: starts the next unit, or looks whether it is up. When the new program does not come up,
-    /// units that have it get the old one again.
+    /// Continues a reload, if there is one: starts the next unit, or checks whether it is up. If the new program does
+    /// not start, units that have it get the old one again.
     fn step_reload(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), DeviceError> {
         let Some(mut reload) = self.reload.take() else { return Ok(()) };
         let Some(&unit) = reload.left.front() else {
@@ -413,7 +416,7 @@ impl Live {
                 let lost = self.device.lost() - lost_before;
                 let messages = groups.iter().map(|group| image.groups[*group].image.messages()).collect();
                 let reload = Some(Reloaded { units, lost, messages });
-                // Those of the other groups run what they ran.
+                // The other groups keep their programs.
                 groups
                     .iter()
                     .for_each(|group| std::mem::swap(&mut self.image.groups[*group], &mut image.groups[*group]));
@@ -424,7 +427,7 @@ impl Live {
         respond(&answer, reply);
     }
 
-    /// Notes what runs now.
+    /// Records the running programs.
     fn runs(&mut self, design: Design) {
         *self.server.design.lock().unwrap_or_else(PoisonError::into_inner) = design.clone();
         self.design = design;
@@ -436,7 +439,7 @@ impl Live {
         if Instant::now() >= self.next_look || self.device.has_faults() { self.look_closely(tell) } else { Ok(()) }
     }
 
-    /// Tells what has gone wrong, and finds interfaces that are down or back.
+    /// Reports faults, and finds interfaces that are down or back.
     fn look_closely(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), DeviceError> {
         self.next_look = Instant::now() + LOOK;
         self.is_new = false;
@@ -519,7 +522,7 @@ impl Live {
             for (reason, frames) in port_drops(counters) {
                 count(&mut of_port, reason, frames);
             }
-            // What the card does not know of.
+            // Frames that the card does not count.
             let unsent = beside.unsent + self.unconnected[index];
             let of_wire = [
                 ("oversize", beside.oversize),
@@ -596,7 +599,7 @@ fn port_drops(counters: &PortCounters) -> impl Iterator<Item = (&'static str, u6
     drops.list().into_iter()
 }
 
-/// Addresses of so many words.
+/// Addresses of this many words.
 fn addresses(first: u32, count: u32) -> Result<impl Iterator<Item = u32>, DeviceError> {
     let last = u64::from(first) + 4 * u64::from(count);
     if count == 0 || count > MAX_WORDS || last > 1 << 32 {

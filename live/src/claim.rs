@@ -7,8 +7,8 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// The right to be the card of an interface, for as long as it lives.
 ///
-/// It is a socket with an abstract name. Linux keeps such names for each network namespace apart, as it does the numbers
-/// of interfaces, and forgets the name with the process, however that ends.
+/// It is a socket with an abstract name. Linux keeps such names for each network namespace apart, as it does the
+/// numbers of interfaces, and forgets the name with the process, however that ends.
 pub struct Claim {
     index: i32,
     _socket: UnixDatagram,

@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The control socket: where it is, who serves it, and the client.
+//! The control socket: its place, its server, and the client.
 //!
-//! Each connection has a thread that reads requests; what touches the card goes to its own thread, which looks at them between frames.
-//! Programs and tables are compiled in the connection's thread, so frames do not wait for the compiler. From then on until they run nobody else changes
-//! any: what is compiled holds for what ran when that began.
+//! Each connection has a thread that reads requests. Requests that touch the card go to the card's own thread, which
+//! looks at them between frames. The connection's thread compiles programs and tables, so frames do not wait for the
+//! compiler. From the compilation until the programs run no other connection may change any, so the result fits the
+//! programs that ran when the compilation began.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder};
@@ -41,13 +42,13 @@ pub enum ControlError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         problem: String,
     },
     /// Another card has it.
     #[error("{} is in use: this design is up already; stop that one, or give this one another --socket", .0.display())]
     InUse(PathBuf),
-    /// Nobody is there.
+    /// No card serves the socket.
     #[error("no card is up at {}; `penstock up` starts one", .0.display())]
     NotUp(PathBuf),
     /// None is up.
@@ -61,7 +62,7 @@ pub enum ControlError {
     Io {
         /// The socket.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The card understood something else.
@@ -72,7 +73,7 @@ pub enum ControlError {
     Refused(String),
 }
 
-/// Where the sockets of this user are: in $XDG_RUNTIME_DIR or /run/user/UID, else in a folder of their own in /tmp.
+/// The folder of this user's sockets: $XDG_RUNTIME_DIR or /run/user/UID, else a private folder in /tmp.
 pub fn folder() -> Result<PathBuf, ControlError> {
     let fail = |path: &Path, problem: String| ControlError::Folder { path: path.to_path_buf(), problem };
     let user = fs::metadata("/proc/self").map_err(|e| fail(Path::new("/proc/self"), e.to_string()))?.uid();
@@ -86,7 +87,7 @@ pub fn folder() -> Result<PathBuf, ControlError> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail(&path, error.to_string())),
         _ => {}
     }
-    // In /tmp anybody could have made it.
+    // In /tmp any user could have made it.
     let about = fs::symlink_metadata(&path).map_err(|e| fail(&path, e.to_string()))?;
     if !about.is_dir() || about.uid() != user || about.mode() & 0o077 != 0 {
         return Err(fail(&path, "is not a folder that only you can enter".to_string()));
@@ -120,19 +121,19 @@ pub struct Command {
     pub(crate) answer: Sender<Answer>,
 }
 
-/// What a card's thread does.
+/// The actions of a card's thread.
 pub(crate) enum What {
-    /// All but what is compiled first.
+    /// All actions without a compilation.
     Request(Request),
     /// Loads programs and tables of some groups of units, by their indices.
     Reload(Box<(Design, Vec<usize>, Image)>),
     /// Gives a part another program.
     Swap(Box<Changed>),
-    /// Fills tables of a part anew.
+    /// Fills tables of a part again.
     Refill(Box<Changed>),
 }
 
-/// What is to run, and the image of the part that changes.
+/// The new design, and the image of the part that changes.
 #[derive(Clone)]
 pub(crate) struct Changed {
     /// The design with the change.
@@ -147,22 +148,22 @@ pub struct Server {
     pub(crate) commands: Receiver<Command>,
     /// Has something to read when there is a command.
     pub(crate) wake: UnixStream,
-    /// What runs: reloads start from it.
+    /// The running design: reloads start from it.
     pub(crate) design: Arc<Mutex<Design>>,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Clone)]
 struct Shared {
     root: Root,
     design: Arc<Mutex<Design>>,
-    /// Held by who changes programs or tables.
+    /// Held by the thread that changes programs or tables.
     change: Arc<Mutex<()>>,
     /// Programs that wait for a swap, each with its file.
     waiting: Arc<Mutex<BTreeMap<PartId, (PathBuf, PartImage)>>>,
 }
 
-/// What a part runs, or is to run.
+/// The present or the next program of a part.
 pub(crate) fn about(design: &Design, file: &Path, image: &PartImage) -> ProgramAbout {
     let (group, units) = match image.part {
         PartId::Units(group) => {
@@ -181,13 +182,13 @@ pub(crate) fn about(design: &Design, file: &Path, image: &PartImage) -> ProgramA
     }
 }
 
-/// Starts a program on a card of its own, so that one that does not come up never gets to the card that is up.
+/// Starts a program on a separate card, so that a program that does not start never reaches the live card.
 fn try_out(design: &Design, start: impl FnOnce(&mut SoftDevice) -> Result<(), DeviceError>) -> Result<(), String> {
     let tried = SoftDevice::open(design).and_then(|mut device| start(&mut device));
     tried.map_err(|error| format!("{error}; the program before goes on"))
 }
 
-/// A socket file that from its first moment on nobody else may open.
+/// A socket file that from its creation on no other user may open.
 fn listen(path: &Path) -> io::Result<UnixListener> {
     let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     // Linux makes the file with the mode of the socket.
@@ -210,7 +211,7 @@ impl Server {
         if UnixStream::connect(path).is_ok() {
             return Err(ControlError::InUse(path.to_path_buf()));
         }
-        // What a card left that was killed; nothing else is taken away.
+        // Removes the socket of a killed card; nothing else is removed.
         if fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket()) {
             fs::remove_file(path).map_err(io)?;
         }
@@ -230,7 +231,7 @@ impl Server {
                         let connection = Connection { shared: shared.clone(), sender: sender.clone(), waker };
                         thread::spawn(move || connection.serve(stream));
                     }
-                    // Out of descriptors, most likely: it would come back at once.
+                    // Most likely out of descriptors: the error would return at once.
                     Err(_) => thread::sleep(REFUSED),
                 }
             }
@@ -238,7 +239,7 @@ impl Server {
         Ok(Self { path: path.to_path_buf(), commands, wake, design })
     }
 
-    /// Takes what there is to read at `wake` away.
+    /// Reads and discards the bytes at `wake`.
     pub(crate) fn quiet(&mut self) {
         let mut bytes = [0; 64];
         while matches!(self.wake.read(&mut bytes), Ok(1..)) {}
@@ -247,7 +248,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A file that stays behind is recognised by the next card.
+        // The next card recognises a remaining file.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -269,7 +270,7 @@ impl Connection {
             let _ = (&stream).read(&mut [0; 4096]);
             let refusal = Answer::Error("this card belongs to another user, who alone controls it".to_string());
             if let Ok(text) = serde_json::to_string(&refusal) {
-                // Who hears nothing of it has gone already.
+                // If the client has gone, it does not need the answer.
                 let _ = writeln!(out, "{text}");
             }
             return;
@@ -307,7 +308,7 @@ impl Connection {
                 let text = "programs or tables are being changed already; wait until that is done";
                 return Answer::Error(text.to_string());
             }
-            // Whoever panicked has not changed anything.
+            // A thread that panicked has not changed anything.
             Some(Err(TryLockError::Poisoned(lock))) => Some(lock.into_inner()),
             Some(Ok(lock)) => Some(lock),
             None => None,
@@ -368,8 +369,9 @@ impl Connection {
         self.shared.design.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What runs with other programs and tables, and the groups of units that are to be loaded: those that something is given for, else all.
-    /// The programs start on a card of their own first: one that does not come up there never gets to the one that is up.
+    /// The running design with other programs and tables, and the groups of units to load: those with a new program or
+    /// table, else all. The programs first start on a separate card: a program that does not start there never reaches
+    /// the live card.
     fn reload(
         &self,
         group: Option<String>,
@@ -399,7 +401,7 @@ impl Connection {
         Ok((design, groups, image))
     }
 
-    /// What runs with another program of one part, which has started on a card of its own first.
+    /// The running design with another program for one part, which has started on a separate card first.
     fn with_program(&self, part: PartId, program: PathBuf) -> Result<Changed, String> {
         let mut design = self.design();
         design.set_program(part, program);
@@ -436,8 +438,8 @@ impl Connection {
         Ok(loaded)
     }
 
-    /// What runs with another program of a part, and whether that has waited: the given one, the one that waits, or the one that runs. A
-    /// request without program and group means the only one that waits.
+    /// The running design with another program for a part, and whether that program was waiting: the given program, the
+    /// waiting one, or the running one. A request without program and group means the only program that waits.
     fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Changed, bool), String> {
         let mut design = self.design();
         let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -457,7 +459,7 @@ impl Connection {
         }
     }
 
-    /// What runs with another file for a table.
+    /// The running design with another file for a table.
     fn table(&self, name: String, file: PathBuf) -> Result<Changed, String> {
         let design = self.design();
         let (part, _) = design.find_table(&name).map_err(|error| error.to_string())?;

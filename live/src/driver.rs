@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What carries frames between an interface and the card: AF_XDP where the kernel lets it and shows whole frames, else AF_PACKET.
+//! The driver between an interface and the card: AF_XDP if the kernel allows it and shows whole frames, else AF_PACKET.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,10 +9,10 @@ use crate::offload::Left;
 use crate::socket::{Missed, PACKET, Receiver, Sender, index_of};
 use crate::xdp::{self, XdpError};
 
-/// Drivers of paravirtual devices on PCI: what another machine on the same host sends through them was on no wire.
+/// Drivers of paravirtual devices on PCI: frames of another machine on the same host have been on no wire.
 const NO_WIRE: [&str; 2] = ["virtio_net", "vmxnet3"];
 
-/// What shall carry frames.
+/// The choice of driver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Driver {
     /// AF_XDP where it can be, else AF_PACKET.
@@ -55,7 +55,7 @@ impl From<io::Error> for OpenError {
 pub enum Ends {
     /// Through packet sockets.
     Packet {
-        /// What comes.
+        /// Received frames.
         receiver: Receiver,
         /// What goes.
         sender: Sender,
@@ -65,7 +65,7 @@ pub enum Ends {
 }
 
 impl Ends {
-    /// Opens an interface; says why it is not AF_XDP when that was to be tried.
+    /// Opens an interface; returns the reason if AF_XDP was to be tried and is not used.
     pub fn open(ask: BorrowedFd<'_>, interface: &str, driver: Driver) -> Result<(Self, Option<XdpError>), OpenError> {
         let index = index_of(interface)?;
         let kind = ethtool::kind(ask, interface);
@@ -82,7 +82,7 @@ impl Ends {
         Ok((Self::Packet { sender: Sender::open(index)?, receiver: Receiver::open(index)? }, refusal))
     }
 
-    /// How frames come and go, in words.
+    /// The drivers of frames, in words.
     pub fn words(&self) -> &'static str {
         match self {
             Self::Packet { .. } => PACKET,
@@ -90,7 +90,7 @@ impl Ends {
         }
     }
 
-    /// What was switched off on the interface for it, in words.
+    /// The features that were switched off on the interface, in words.
     pub fn switched_off(&self) -> Option<&'static str> {
         match self {
             Self::Packet { .. } => None,
@@ -98,7 +98,7 @@ impl Ends {
         }
     }
 
-    /// What to wait for.
+    /// The descriptors to poll.
     pub fn readable(&self) -> Vec<BorrowedFd<'_>> {
         match self {
             Self::Packet { receiver, .. } => vec![receiver.as_fd()],
@@ -106,8 +106,8 @@ impl Ends {
         }
     }
 
-    /// Gives about `limit` frames that have come, each with what is still to be done to it; says how many. `unsent` counts frames sent
-    /// before that turn out not to be taken.
+    /// Gives about `limit` received frames to `take`, each with the work that is left for it; returns their number.
+    /// `unsent` counts earlier frames that turn out not to be taken.
     pub fn receive(&mut self, limit: usize, unsent: &mut u64, take: &mut impl FnMut(&[u8], Left)) -> usize {
         match self {
             Self::Packet { receiver, .. } => receiver.receive(limit, take),
@@ -115,7 +115,7 @@ impl Ends {
         }
     }
 
-    /// Sends frames; says how many the interface did not take. The others are on their way.
+    /// Sends frames; returns the number that the interface did not take. The others are in flight.
     pub fn send(&mut self, frames: &[&[u8]]) -> u64 {
         match self {
             Self::Packet { sender, .. } => sender.send(frames),
@@ -123,7 +123,7 @@ impl Ends {
         }
     }
 
-    /// Waits for frames that are on their way out, not for long; says how many the interface has not taken then.
+    /// Waits briefly for frames that are on their way out; returns the number that the interface has not taken then.
     pub fn flush(&mut self) -> u64 {
         match self {
             // The kernel has taken them.
@@ -148,7 +148,7 @@ impl Ends {
         }
     }
 
-    /// The interface has changed so that it must be opened anew.
+    /// The interface has changed so that it must be opened again.
     pub fn is_outdated(&self, ask: BorrowedFd<'_>, interface: &str) -> bool {
         match self {
             Self::Packet { .. } => false,
@@ -157,7 +157,8 @@ impl Ends {
     }
 }
 
-/// Whether frames come from a wire, and so with their checksums: the device is on PCI, as it says by its place there (`0000:01:00.0`).
+/// Whether frames come from a wire, and so with their checksums: the device is on PCI, according to its address there
+/// (`0000:01:00.0`).
 fn is_from_wire(kind: &Kind) -> bool {
     let mut parts = kind.bus.split([':', '.']);
     let mut is_hex = |digits: usize| {

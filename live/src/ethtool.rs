@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What an interface is asked and told by ioctl: whether it is up, what it is, and to leave frames as they were on the wire while the card
-//! is up.
+//! Interface settings by ioctl: reads its state and its kind, and lets it leave frames as they were on the wire while
+//! the card is up.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -47,7 +47,7 @@ struct Channels {
     combined: u32,
 }
 
-/// What was switched off on an interface, and is to be switched on again.
+/// The features that were switched off on an interface, to be restored.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Merging {
     gro: bool,
@@ -55,7 +55,8 @@ pub struct Merging {
 }
 
 impl Merging {
-    /// Stops an interface from merging frames that it receives into longer ones (GRO, LRO). What it does not know it does not do.
+    /// Stops an interface from merging received frames into longer ones (GRO, LRO). Skips features that the interface
+    /// lacks.
     pub fn switch_off(socket: BorrowedFd<'_>, interface: &str) -> Self {
         let ask = |command| exchange(socket, interface, command, 0);
         let gro = ask(ETHTOOL_GGRO).is_ok_and(|on| on != 0) && exchange(socket, interface, ETHTOOL_SGRO, 0).is_ok();
@@ -64,7 +65,7 @@ impl Merging {
         Self { gro, lro }
     }
 
-    /// Restores what was.
+    /// Restores the old settings.
     pub fn restore(&self, socket: BorrowedFd<'_>, interface: &str) -> io::Result<()> {
         if self.gro {
             exchange(socket, interface, ETHTOOL_SGRO, 1)?;
@@ -76,7 +77,7 @@ impl Merging {
         Ok(())
     }
 
-    /// What was switched off, in words; None when there was nothing.
+    /// The features that were switched off, in words; None if there were none to switch off.
     pub fn words(&self) -> Option<&'static str> {
         match (self.gro, self.lro) {
             (false, false) => None,
@@ -107,7 +108,7 @@ impl TagsKept {
         Ok(Self { ask, interface: interface.to_string(), was_off })
     }
 
-    /// What was switched off, in words; None when there was nothing.
+    /// The features that were switched off, in words; None if there were none to switch off.
     pub fn words(&self) -> Option<&'static str> {
         (!self.was_off).then_some("the taking out of VLAN tags")
     }
@@ -124,16 +125,16 @@ impl Drop for TagsKept {
     }
 }
 
-/// What an interface is.
+/// The kind of an interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kind {
-    /// Name of its driver, `veth` or `ice`; empty when it does not say.
+    /// Name of its driver, `veth` or `ice`; empty if it has no driver.
     pub driver: String,
-    /// Where the device is, `0000:01:00.0`; what stands here for one that is no hardware is up to its driver.
+    /// The address of the device, `0000:01:00.0`; for an interface without hardware its driver chooses the text.
     pub bus: String,
 }
 
-/// What an interface is.
+/// Reads the kind of an interface.
 pub fn kind(socket: BorrowedFd<'_>, interface: &str) -> Kind {
     let mut info =
         DriverInfo { command: ETHTOOL_GDRVINFO, driver: [0; 32], versions: [0; 64], bus: [0; 32], rest: [0; 64] };
@@ -147,7 +148,7 @@ pub fn kind(socket: BorrowedFd<'_>, interface: &str) -> Kind {
     Kind { driver: text(&info.driver), bus: text(&info.bus) }
 }
 
-/// Queues that an interface receives with; None when its driver does not say.
+/// Receive queues of an interface; None if its driver does not report them.
 pub fn queues(socket: BorrowedFd<'_>, interface: &str) -> Option<u32> {
     let mut channels = Channels { command: ETHTOOL_GCHANNELS, ..Channels::default() };
     ethtool(socket, interface, &mut channels).ok()?;
@@ -189,19 +190,19 @@ fn request_for(interface: &str) -> libc::ifreq {
     request
 }
 
-/// Asks the kernel, or tells it; gives what it says.
+/// Sends a request to the kernel; returns its answer.
 fn exchange(socket: BorrowedFd<'_>, interface: &str, command: u32, data: u32) -> io::Result<u32> {
     let mut value = Value { command, data };
     ethtool(socket, interface, &mut value)?;
     Ok(value.data)
 }
 
-/// Hands over what begins with a command, and is of the type that the command reads and writes.
+/// Passes a value that begins with a command, and has the type that the command reads and writes.
 fn ethtool<T>(socket: BorrowedFd<'_>, interface: &str, value: &mut T) -> io::Result<()> {
     let mut request = request_for(interface);
     request.ifr_ifru.ifru_data = (&raw mut *value).cast();
-    // SAFETY: the request and the value behind it live until the call returns; each of the types above is what its commands read and
-    // write, and may have any bits.
+    // SAFETY: the request and its value live until the call returns; each of the types above has the layout that its
+    // commands read and write, and may have any bits.
     let status = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card in native code between real interfaces of Linux: [`Live`] carries frames, [`Client`] talks to one that is up over its
-//! control socket ([`protocol`]).
+//! The card in native code between real interfaces of Linux: [`Live`] carries frames, [`Client`] talks to one that is
+//! up over its control socket ([`protocol`]).
 
 mod bpf;
 pub mod bump;

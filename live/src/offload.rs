@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Makes whole frames of what Linux hands around between interfaces of one machine: it leaves checksums to be computed and TCP and UDP
-//! to be cut into segments by hardware that a veth pair does not have, and keeps a VLAN tag beside the frame.
+//! Makes whole frames of what Linux hands around between interfaces of one machine: it leaves checksums to be computed
+//! and TCP and UDP to be cut into segments by hardware that a veth pair does not have, and keeps a VLAN tag beside the
+//! frame.
 //!
 //! The header that comes with such a frame is `struct virtio_net_hdr` (virtio 1.3, section 5.1.6; linux/virtio_net.h).
 
@@ -30,7 +31,7 @@ const UDP_PARTS: usize = 128;
 const TCP_CWR: u8 = 0x80;
 const TCP_FIN_PSH: u8 = 0x09;
 
-/// What is still to be done to a frame.
+/// The work that is left for a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Left {
     needs_checksum: bool,
@@ -38,11 +39,11 @@ pub struct Left {
     gso_size: usize,
     checksum_start: usize,
     checksum_offset: usize,
-    /// VLAN tag that belongs behind the addresses: protocol and control information.
+    /// VLAN tag that belongs after the addresses: protocol and control information.
     vlan: Option<[u8; 4]>,
 }
 
-/// A frame that says of itself what cannot be.
+/// A frame with an impossible header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a frame of {bytes} bytes came unfinished in a way that is not known here (gso type {gso_type})")]
 pub struct Unfinished {
@@ -64,7 +65,7 @@ impl Left {
         }
     }
 
-    /// A checksum over all from `start` on, to be put `offset` bytes behind that.
+    /// A checksum over all bytes from `start` on, to be written `offset` bytes after that.
     pub fn checksum(start: usize, offset: usize) -> Self {
         Self { needs_checksum: true, checksum_start: start, checksum_offset: offset, ..Self::default() }
     }
@@ -91,7 +92,7 @@ impl Left {
         done.ok_or(unfinished)
     }
 
-    /// Computes the checksum over all from its start on, where the sum of the pseudo header stands in its place.
+    /// Computes the checksum over all bytes from its start on, with the sum of the pseudo header in its place.
     fn complete(&self, frame: &mut [u8]) -> Option<()> {
         let sum = add(0, frame.get(self.checksum_start..)?);
         let place = self.checksum_start + self.checksum_offset;
@@ -99,13 +100,13 @@ impl Left {
         Some(())
     }
 
-    /// Cuts the payload of TCP or UDP into frames of gso_size bytes of it, each with headers of its own.
+    /// Cuts the payload of TCP or UDP into frames of gso_size bytes of it, each with its own headers.
     fn cut(&self, frame: &[u8], scratch: &mut Vec<u8>, emit: &mut impl FnMut(&[u8])) -> Option<()> {
         let network = network_header(frame)?;
         let transport = self.checksum_start;
         let is_tcp = self.gso_type != GSO_UDP;
         let version = frame.get(network)? >> 4;
-        // With a tunnel around it, the checksum would start behind other headers than these.
+        // With a tunnel around it, the checksum would start after other headers than these.
         let protocol = match version {
             4 if transport == network + 4 * usize::from(frame[network] & 0xF) => *frame.get(network + 9)?,
             6 if transport == network + IPV6_BYTES => *frame.get(network + 6)?,
@@ -125,7 +126,7 @@ impl Left {
         }
         let (headers, data) = frame.split_at(payload);
         let count = data.len().div_ceil(self.gso_size);
-        // Linux cuts nothing into smaller parts; who else says so wants one frame to become thousands.
+        // Linux makes no smaller parts; another sender of such a frame wants one frame to become thousands.
         if if is_tcp { self.gso_size < TCP_PART_BYTES } else { count > UDP_PARTS } {
             return None;
         }
@@ -176,7 +177,7 @@ impl Left {
     }
 }
 
-/// Where the network header starts, behind tags that are in the frame.
+/// The start of the network header, after tags that are in the frame.
 pub(crate) fn network_header(frame: &[u8]) -> Option<usize> {
     let mut at = ETHERTYPE_AT;
     loop {
@@ -205,7 +206,7 @@ pub(crate) fn fold(mut sum: u64) -> u16 {
     !(sum as u16)
 }
 
-/// A checksum that is there is never written as 0, which in UDP says that there is none.
+/// A computed checksum is never written as 0, which in UDP means no checksum.
 fn not_zero(sum: u16) -> u16 {
     if sum == 0 { 0xFFFF } else { sum }
 }
@@ -258,7 +259,8 @@ mod tests {
         out
     }
 
-    /// The sum over the transport header, its data and the pseudo header, added bytewise: 0xFFFF when the checksum is right.
+    /// The sum over the transport header, its data and the pseudo header, added bytewise: 0xFFFF when the checksum is
+    /// right.
     fn transport_sum(frame: &[u8], network: usize, transport: usize) -> u32 {
         let addresses = if frame[network] >> 4 == 4 { 12..20 } else { 8..40 };
         let protocol = if frame[network] >> 4 == 4 { frame[network + 9] } else { frame[network + 6] };
@@ -306,7 +308,7 @@ mod tests {
                 (&frame[..transport + 6], &frame[transport + 8..])
             );
         }
-        // 0x0001 + 0xFFFE: the sum comes to 0, which is written as 0xFFFF.
+        // 0x0001 + 0xFFFE: the sum is 0, which is written as 0xFFFF.
         let mut zero = vec![0; 14];
         zero.extend_from_slice(&[0, 1, 0xFF, 0xFE, 0, 0]);
         assert_eq!(frames(left(GSO_NONE, 0, 14, 4, None), &zero)[0][18..], [0xFF, 0xFF]);
@@ -372,7 +374,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let (mut frame, transport) = packet(4, PROTOCOL_TCP, &[], 3000);
-        // As long as a TCP header in a tunnel would say that it is.
+        // The length that a TCP header in a tunnel would have.
         frame[transport + 28 + 12] = 0x50;
         for (left, length) in [
             // In a tunnel; UDP said to be TCP; no size; cut fragments (UFO); cut headers; a checksum beyond the end.

@@ -1,18 +1,19 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Recognises by its bytes a frame whose checksum was left to hardware, for drivers that do not say so.
+//! Recognises by its bytes a frame whose checksum was left to hardware, for drivers that do not report it.
 //!
-//! Linux leaves the sum over the pseudo header in the checksum's place, and hardware adds the rest. A frame that has this sum there, and is
-//! wrong so, is taken for such a one: of those that were damaged on their way, it is one in 65,536. A frame whose checksum is right is
-//! never taken for one. SCTP, fragments and what is inside tunnels are not looked at.
+//! Linux leaves the sum over the pseudo header in the checksum's place, and hardware adds the rest. A frame that has
+//! this sum there, and is wrong so, is taken for such a one: of those that were damaged on their way, it is one in
+//! 65,536. A frame whose checksum is right is never taken for one. SCTP, fragments and what is inside tunnels are not
+//! looked at.
 
 use crate::offload::{IPV6_BYTES, Left, PROTOCOL_TCP, PROTOCOL_UDP, add, fold, network_header};
 
-/// What is left to be done to a frame of TCP or UDP, by its bytes.
+/// The work that is left for a TCP or UDP frame, by its bytes.
 pub fn left_of(frame: &[u8]) -> Left {
     unfinished(frame).map_or_else(Left::default, |(start, offset)| Left::checksum(start, offset))
 }
 
-/// Where the transport header starts, and the checksum in it, when that is unfinished.
+/// The start of the transport header, and of the checksum in it, if that is unfinished.
 fn unfinished(frame: &[u8]) -> Option<(usize, usize)> {
     let network = network_header(frame)?;
     let packet = frame.get(network..)?;

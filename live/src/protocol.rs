@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What goes over the control socket of a card that is up: a stream socket, on which each line is a request in JSON and is answered by a
-//! line in JSON.
+//! The protocol of the control socket of a live card: a stream socket, on which each line is a request in JSON and is
+//! answered by a line in JSON.
 //!
 //! ```text
 //! {"do":"read","address":8}                     {"ok":{"words":[2]}}
@@ -14,10 +14,11 @@
 //! {"do":"poke","unit":77}                       {"error":"there is no unit 77; the card has units 0..15"}
 //! ```
 //!
-//! `call` is a request of a service of one of the design's engines; what it may ask and what it answers say the engines.
+//! `call` is a request to a service of one of the design's engines; the engines define requests and answers.
 //!
-//! Addresses of `read` and `write` are those of the host address space (shell/regs/card.rdl); of `mem_read` and `mem_write` those of a
-//! unit's window (docs/architecture.md, "RPU address map"). Files are named by absolute paths, as the card's process sees them.
+//! Addresses of `read` and `write` are those of the host address space (shell/regs/card.rdl); of `mem_read` and
+//! `mem_write` those of a unit's window (docs/architecture.md, "RPU address map"). Files have absolute paths, as the
+//! card's process sees them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ use crate::wire::Link;
 /// Words that one request reads or writes at most.
 pub const MAX_WORDS: u32 = 65_536;
 
-/// What a client wants.
+/// A client's request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
@@ -90,7 +91,7 @@ pub enum Request {
         /// The unit.
         unit: u32,
     },
-    /// Gives a unit's debug word, after writing the one that its program reads, when there is a value.
+    /// Returns a unit's debug word; with a value, first writes the word that its program reads.
     Debug {
         /// The unit.
         unit: u32,
@@ -117,13 +118,13 @@ pub enum Request {
         /// The group of units that it is for; not needed when there is only one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
-        /// C source or ELF; those that run, compiled anew, when not given.
+        /// C source or ELF; if omitted, the running programs, compiled again.
         program: Option<PathBuf>,
         /// Tables that change with it: name, or GROUP.TABLE, and file.
         #[serde(default)]
         tables: BTreeMap<String, PathBuf>,
     },
-    /// What each group of units runs.
+    /// Lists the program of each group of units.
     Programs,
     /// Compiles and checks a program for a group of units or an inline block; it waits for `swap`.
     Load {
@@ -138,10 +139,10 @@ pub enum Request {
         /// Name of the group or block; not needed when there is only one, or only one has a program that waits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
-        /// The program's file; when not given the one that waits, else the one that runs, compiled anew.
+        /// The program's file; if omitted, the waiting one, else the running one, compiled again.
         program: Option<PathBuf>,
     },
-    /// Takes the lines that programs have printed: each comes once.
+    /// Takes the lines that programs have printed, each once.
     Log,
     /// Carries out a request of a service.
     Call(penstock_device::Request),
@@ -151,7 +152,7 @@ fn one() -> u32 {
     1
 }
 
-/// What the card says.
+/// The card's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -161,40 +162,40 @@ pub enum Answer {
     Error(String),
 }
 
-/// What was asked for; each request fills one of them or none.
+/// The data of the answer; each request fills at most one field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// Of `status`.
+    /// The answer to `status`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// Of `counters`.
+    /// The answer to `counters`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
-    /// Of `read` and `mem_read`.
+    /// The answer to `read` and `mem_read`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<Vec<u32>>,
-    /// Of `debug`.
+    /// The answer to `debug`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debug: Option<u64>,
-    /// Of `reload`.
+    /// The answer to `reload`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reload: Option<Reloaded>,
-    /// Of `programs`.
+    /// The answer to `programs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub programs: Option<Vec<ProgramAbout>>,
-    /// Of `programs`: those that wait for `swap`.
+    /// The answer to `programs`: those that wait for `swap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Vec<ProgramAbout>>,
-    /// Of `load`.
+    /// The answer to `load`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<Loaded>,
-    /// Of `swap`.
+    /// The answer to `swap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swap: Option<Swapped>,
-    /// Of `log`.
+    /// The answer to `log`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Log>,
-    /// Of `call`, as the service defines it.
+    /// The answer to `call`, as the service defines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Value>,
 }
@@ -202,13 +203,13 @@ pub struct Reply {
 /// Lines that programs have printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Log {
-    /// Of each program the oldest first.
+    /// For each program, the oldest first.
     pub lines: Vec<String>,
-    /// How many were lost since the card is up, because nobody took those before.
+    /// Number of lines that were lost since the card is up, because earlier ones were not taken.
     pub lost: u64,
 }
 
-/// What a group of units or an inline block runs.
+/// The program of a group of units or an inline block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramAbout {
     /// The group or block, if it has a name.
@@ -216,12 +217,12 @@ pub struct ProgramAbout {
     pub group: String,
     /// Its engine.
     pub engine: String,
-    /// First unit of a group, and the one behind its last; none of a block.
+    /// First unit of a group, and the one after its last; None for a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<(u32, u32)>,
-    /// What it was loaded from.
+    /// The file that it was loaded from.
     pub file: PathBuf,
-    /// What the program is called in its file, where that holds several.
+    /// The program's name in its file, if the file holds several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Names of the tables that the program declares.
@@ -238,18 +239,19 @@ pub struct Loaded {
     pub messages: String,
 }
 
-/// What a swap did with tables of the program.
+/// The effect of a swap on the program's tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Swapped {
-    /// Tables that keep what they held.
+    /// Tables that keep their contents.
     pub kept: Vec<String>,
-    /// Tables that begin anew: the program before had none of the name with these types and sizes, or what they hold means something to that program alone.
+    /// Tables that begin empty: the old program had no table of this name, types and sizes, or the contents only have a
+    /// meaning for that program.
     pub anew: Vec<String>,
     /// Warnings of the compiler.
     pub messages: String,
 }
 
-/// What a reload did.
+/// The effect of a reload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloaded {
     /// Units loaded.
@@ -267,9 +269,9 @@ pub struct Status {
     pub design: String,
     /// Its manifest.
     pub manifest: PathBuf,
-    /// What the units run, group by group.
+    /// The programs of the units, group by group.
     pub programs: Vec<PathBuf>,
-    /// How frames come and go.
+    /// The drivers of frames.
     pub driver: String,
     /// Process of the card.
     pub process: u32,
@@ -279,9 +281,9 @@ pub struct Status {
     pub ports: Vec<PortStatus>,
     /// Units.
     pub units: Vec<UnitStatus>,
-    /// Frames that did not come out, by reason, those that did not happen left out (docs/architecture.md, "Drop reasons").
+    /// Frames that did not leave, by reason, without reasons that did not occur (docs/architecture.md, "Drop reasons").
     pub drops: BTreeMap<String, u64>,
-    /// What went wrong, in sentences, the newest last.
+    /// Faults, in sentences, the newest last.
     pub faults: Vec<String>,
 }
 
@@ -302,7 +304,8 @@ pub struct PortStatus {
     pub tx_frames: u64,
     /// Their bytes.
     pub tx_bytes: u64,
-    /// Frames that arrived at it and were dropped before a unit had them, and `unsent`: those that left and that its interface did not take.
+    /// Frames that arrived at it and were dropped before a unit had them, and `unsent`: those that left and that its
+    /// interface did not take.
     pub drops: BTreeMap<String, u64>,
 }
 
@@ -325,7 +328,7 @@ pub struct UnitStatus {
     pub blocked: u64,
     /// Frames dropped because their descriptor was refused.
     pub refused: u64,
-    /// Frames that its program made; those sent count them, too.
+    /// Frames that its program made; the count of sent frames includes them.
     pub generated: u64,
     /// Error flags, bits as in INTERRUPT_FLAGS.
     pub errors: u32,
@@ -336,7 +339,7 @@ pub struct UnitStatus {
 mod tests {
     use super::*;
 
-    /// The lines of the documentation are what is understood and said.
+    /// The lines of the documentation are valid requests and answers.
     #[test]
     fn the_examples_are_right() {
         let examples = include_str!("protocol.rs").lines().filter_map(|line| line.strip_prefix("//! {\"do\":"));

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Packet sockets (packet(7); Documentation/networking/packet_mmap.rst in Linux): a ring of blocks that the kernel fills with frames, and
-//! a sender that hands over many frames in one call. What other sockets need, too, is here: options, errors, waiting.
+//! Packet sockets (packet(7); Documentation/networking/packet_mmap.rst in Linux): a ring of blocks that the kernel
+//! fills with frames, and a sender that hands over many frames in one call. Options, errors and waiting, which other
+//! sockets also need, are here.
 
 use std::ffi::CString;
 use std::io;
@@ -12,12 +13,13 @@ use std::time::Duration;
 
 use crate::offload::{HEADER_BYTES, Left};
 
-/// How frames come and go, in words.
+/// The drivers of frames, in words.
 pub const PACKET: &str = "AF_PACKET (TPACKET_V3 ring in, sendmmsg out)";
 
 /// Bytes of a block: the longest frame that veth hands around, 64 KiB before it is cut into segments, must fit.
 const BLOCK_BYTES: usize = 128 << 10;
-/// Blocks of a ring. The kernel hands over one that is not full after [`BLOCK_MS`], so this many also bridge as many milliseconds.
+/// Blocks of a ring. The kernel hands over a block that is not full after [`BLOCK_MS`], so this many also bridge as
+/// many milliseconds.
 const BLOCKS: usize = 256;
 /// Milliseconds after which a block is handed over though it is not full.
 const BLOCK_MS: u32 = 1;
@@ -29,7 +31,7 @@ pub(crate) const SEND_BUFFER: libc::c_int = 8 << 20;
 pub(crate) const SEND_WAIT: Duration = Duration::from_millis(2);
 /// A protocol of which no frame on Ethernet is (ETH_P_AX25).
 const NO_PROTOCOL: u16 = 2;
-/// Protocol identifier of an 802.1Q tag, when the kernel does not say which it was.
+/// Protocol identifier of an 802.1Q tag, if the kernel does not report it.
 const TPID: u16 = 0x8100;
 
 /// Number of an interface in this network namespace.
@@ -42,7 +44,7 @@ pub fn index_of(interface: &str) -> io::Result<i32> {
     }
 }
 
-/// What has become of frames before they could be read.
+/// Frames that were lost before they could be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Missed {
     /// There was no room in the ring.
@@ -56,7 +58,8 @@ pub struct Receiver {
     socket: OwnedFd,
     ring: NonNull<u8>,
     block: usize,
-    /// Frames of the block that are still to be read, and where the next of them is; None when the kernel has the block.
+    /// Frames of the block that are still to be read, and where the next of them is; None when the kernel has the
+    /// block.
     open: Option<(u32, usize)>,
     missed: Missed,
 }
@@ -64,7 +67,7 @@ pub struct Receiver {
 impl Receiver {
     /// Receives from the interface with this number.
     pub fn open(index: i32) -> io::Result<Self> {
-        // No protocol: no frames come before the ring is there.
+        // No protocol: no frames arrive before the ring is there.
         let socket = packet_socket()?;
         set(
             socket.as_fd(),
@@ -100,7 +103,7 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Gives up to `limit` frames that have come, each with what is still to be done to it; says how many.
+    /// Gives up to `limit` received frames to `take`, each with the work that is left for it; returns their number.
     pub fn receive(&mut self, limit: usize, take: &mut impl FnMut(&[u8], Left)) -> usize {
         let mut taken = 0;
         while taken < limit {
@@ -126,14 +129,15 @@ impl Receiver {
         if self.status().load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
             return None;
         }
-        // SAFETY: the block is ours until its status says otherwise; its header is what TPACKET_V3 puts at its start.
+        // SAFETY: the block is ours until its status changes; its header is the one that TPACKET_V3 writes at its
+        // start.
         let header = unsafe { (*self.block_start().cast::<libc::tpacket_block_desc>().as_ptr()).hdr.bh1 };
         Some((header.num_pkts, header.offset_to_first_pkt as usize))
     }
 
     /// Hands over the frame at `at` of the open block; gives the place of the next one.
     fn frame(&mut self, at: usize, take: &mut impl FnMut(&[u8], Left)) -> usize {
-        // SAFETY: the block is ours, and the kernel's offsets lie within it.
+        // SAFETY: the block is ours, and the kernel's offsets are within it.
         let (header, bytes, unfinished) = unsafe {
             let start = self.block_start().as_ptr().add(at);
             let header = *start.cast::<libc::tpacket3_hdr>();
@@ -158,11 +162,11 @@ impl Receiver {
     }
 
     fn block_start(&self) -> NonNull<u8> {
-        // SAFETY: `block` is less than BLOCKS, so the place lies in the mapping.
+        // SAFETY: `block` is less than BLOCKS, so the place is in the mapping.
         unsafe { self.ring.add(self.block * BLOCK_BYTES) }
     }
 
-    /// Who has the block.
+    /// The owner of the block.
     fn status(&self) -> &AtomicU32 {
         let block = self.block_start().cast::<libc::tpacket_block_desc>().as_ptr();
         // SAFETY: the word lives as long as the mapping, is aligned, and the kernel too changes it as a whole.
@@ -207,7 +211,7 @@ impl Watch {
     pub fn open(index: i32) -> io::Result<Self> {
         let socket = packet_socket()?;
         make_promiscuous(&socket, index)?;
-        // Only a socket that receives something is told.
+        // Only a socket that receives frames is notified.
         bind(&socket, index, NO_PROTOCOL)?;
         Ok(Self(socket))
     }
@@ -244,8 +248,8 @@ impl Sender {
         Ok(Self { socket, vectors: Vec::new(), messages: Vec::new() })
     }
 
-    /// Sends frames; says how many the interface did not take, because it is down, has no room for long, or they are longer than it lets
-    /// through. The others are on their way.
+    /// Sends frames; says how many the interface did not take, because it is down, has no room for long, or they are
+    /// longer than it lets through. The others are on their way.
     pub fn send(&mut self, frames: &[&[u8]]) -> u64 {
         frames.chunks(SEND_BATCH).map(|batch| self.send_batch(batch)).sum()
     }
@@ -319,7 +323,7 @@ impl<'a> PollFd<'a> {
     }
 }
 
-/// Waits until one of them has something, a signal comes or the time is over; without a time, for ever.
+/// Waits until one of them is readable, a signal arrives or the time is over; without a time, for ever.
 pub fn wait(fds: &mut [PollFd<'_>], time: Option<Duration>) -> io::Result<()> {
     let milliseconds = time.map_or(-1, |time| time.as_millis().min(i32::MAX as u128) as libc::c_int);
     // SAFETY: PollFd is a pollfd, and the slice lives until the call returns.
@@ -339,11 +343,11 @@ fn packet_socket() -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// For as long as the socket lives.
+/// For the lifetime of the socket.
 fn make_promiscuous(socket: &OwnedFd, index: i32) -> io::Result<()> {
     let promiscuous = libc::packet_mreq {
         mr_ifindex: index,
@@ -371,7 +375,7 @@ fn bind(socket: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
     address.sll_protocol = protocol.to_be();
     address.sll_ifindex = index;
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: the address lives until the call returns, and has the length that is said.
+    // SAFETY: the address lives until the call returns, and has the given length.
     let status = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -383,7 +387,7 @@ pub(crate) fn set<T: Copy>(
     value: &T,
 ) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: the value lives until the call returns, and has the length that is said.
+    // SAFETY: the value lives until the call returns, and has the given length.
     let status = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const *value).cast(), length) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -19,7 +19,7 @@ use crate::xdp::XdpError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Link {
-    /// Frames come and go.
+    /// Frames flow.
     Up,
     /// The interface is down.
     Down,
@@ -83,12 +83,12 @@ pub enum WireError {
         port: Port,
         /// Its name.
         interface: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What a wire has counted beside the card.
+/// The counts of a wire beside those of the card.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WireCounters {
     /// Frames that there was no room for between the interface and the card.
@@ -109,14 +109,14 @@ pub struct Wire {
     pub interface: String,
     link: Result<Ends, Link>,
     claim: Claim,
-    /// What shall carry frames, and what does, in words.
+    /// The chosen driver, and the present one in words.
     driver: Driver,
     words: &'static str,
     /// Why that is not AF_XDP, when it was to be tried.
     refusal: Option<XdpError>,
-    /// Why an interface that is up could not be opened anew, as it was told.
+    /// Why an interface that is up could not be opened again, as it was reported.
     told: Option<String>,
-    /// Of sockets that are closed.
+    /// Frames missed by sockets that are closed.
     missed: Missed,
     unsent: u64,
     unfinished: Unfinished,
@@ -125,12 +125,12 @@ pub struct Wire {
     merging: Merging,
 }
 
-/// The finishing of frames that come unfinished.
+/// Finishes frames that arrive unfinished.
 #[derive(Default)]
 struct Unfinished {
     scratch: Vec<u8>,
     damaged: u64,
-    /// What was wrong with the first of them, until it is told.
+    /// The fault of the first of them, until it is reported.
     news: Option<String>,
 }
 
@@ -187,7 +187,7 @@ impl Wire {
         }
     }
 
-    /// How frames come and go, in words.
+    /// The drivers of frames, in words.
     pub fn driver(&self) -> &'static str {
         self.words
     }
@@ -197,23 +197,23 @@ impl Wire {
         self.refusal.as_ref()
     }
 
-    /// What was switched off on the interface, in words.
+    /// The features that were switched off on the interface, in words.
     pub fn switched_off(&self) -> impl Iterator<Item = &'static str> {
         let own = self.link.as_ref().ok().and_then(Ends::switched_off);
         self.merging.words().into_iter().chain(own)
     }
 
-    /// It must be looked at now and then, for no error says when the interface is not any more as it was.
+    /// It must be checked occasionally, because no error reports that the interface has changed.
     pub fn changes_silently(&self) -> bool {
         matches!(self.link, Ok(Ends::Xdp(_)))
     }
 
-    /// What to wait for; nothing while it is not up.
+    /// The descriptors to poll; empty while the interface is not up.
     pub fn readable(&self) -> Vec<BorrowedFd<'_>> {
         self.link.as_ref().map_or_else(|_| Vec::new(), Ends::readable)
     }
 
-    /// Gives about `limit` frames that have come, as they would be on a wire; says how many came.
+    /// Gives about `limit` received frames to `take`, as they would be on a wire; returns their number.
     pub fn receive(&mut self, limit: usize, take: &mut impl FnMut(&[u8])) -> usize {
         let Ok(ends) = &mut self.link else { return 0 };
         let unfinished = &mut self.unfinished;
@@ -237,7 +237,7 @@ impl Wire {
         }
     }
 
-    /// Looks what an error at the socket means; says so when the wire is not up any more.
+    /// Finds the meaning of an error at the socket; reports a wire that is no longer up.
     pub fn check(&mut self) -> Option<String> {
         let Ok(ends) = &mut self.link else { return None };
         let error = ends.take_error();
@@ -248,7 +248,7 @@ impl Wire {
         }
         self.flush();
         self.missed = self.missed();
-        // An interface that was down for a moment, or is not as it was, is opened anew by `retry`.
+        // `retry` opens an interface that was down for a moment, or has changed.
         let is_changed = link == Link::Up && error.is_none();
         let link = if link == Link::Up { Link::Down } else { link };
         self.link = Err(link);
@@ -259,7 +259,7 @@ impl Wire {
         })
     }
 
-    /// What is said of a wire that is not up any more.
+    /// The message about a wire that is no longer up.
     fn loss(&self, link: Link) -> String {
         match link {
             Link::Gone => {
@@ -269,8 +269,8 @@ impl Wire {
         }
     }
 
-    /// Tries to open a wire that is not up; says so when it is again, why it is not though its interface is, and when one that was down is
-    /// gone: interfaces are taken down before they are removed.
+    /// Tries to open a wire that is not up. Reports when it is up again, why it is not although its interface is, and
+    /// when an interface that was down is gone: interfaces are taken down before they are removed.
     pub fn retry(&mut self) -> Option<String> {
         let Err(before) = self.link else { return None };
         match self.look() {
@@ -284,7 +284,7 @@ impl Wire {
                         _ => None,
                     };
                 }
-                // An interface of that name made anew has its own settings.
+                // An interface that was created again under this name has its own settings.
                 let merging = Merging::switch_off(self.ask.as_fd(), &self.interface);
                 if merging != Merging::default() {
                     self.merging = merging;
@@ -316,7 +316,7 @@ impl Wire {
         }
     }
 
-    /// An interface of that name made anew has another number.
+    /// An interface that was created again under this name has another number.
     fn claim_again(&mut self) -> io::Result<()> {
         let index = index_of(&self.interface)?;
         if index != self.claim.index() {
@@ -332,7 +332,7 @@ impl Wire {
         is_news.then_some(text)
     }
 
-    /// What has come up since the last call, beside the state of the link.
+    /// The news since the last call, beside the state of the link.
     pub fn take_news(&mut self) -> Option<String> {
         let news = self.unfinished.news.take()?;
         Some(format!(
@@ -342,7 +342,7 @@ impl Wire {
         ))
     }
 
-    /// What it has counted.
+    /// Its counters.
     pub fn counters(&mut self) -> WireCounters {
         let Missed { overflow, oversize } = self.missed();
         WireCounters { overflow, oversize, damaged: self.unfinished.damaged, unsent: self.unsent }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! AF_XDP sockets (Documentation/networking/af_xdp.rst in Linux): one for each queue of an interface, whose frames come before the kernel
-//! has made packets of them, in memory that both sides share.
+//! AF_XDP sockets (Documentation/networking/af_xdp.rst in Linux): one for each queue of an interface, whose frames come
+//! before the kernel has made packets of them, in memory that both sides share.
 
 use std::error::Error;
 use std::io;
@@ -33,7 +33,7 @@ const BATCH: usize = 256;
 const KICKS: usize = 2 * SEND_FRAMES as usize / 32;
 /// How long frames on their way out are waited for at the end.
 const LAST_FRAMES: Duration = Duration::from_millis(100);
-/// Bytes of a piece of the shared memory, and of what the kernel needs in front of the frame in it.
+/// Bytes of a piece of the shared memory, and of the kernel's room in front of the frame in it.
 const SHORT_PIECE: usize = 2048;
 const LONG_PIECE: usize = 4096;
 const PIECE_HEAD: usize = 256;
@@ -62,9 +62,9 @@ pub enum XdpError {
     /// No XDP program can be there.
     #[error("neither the driver takes an XDP program ({native}) nor the kernel behind it ({generic})")]
     Refused {
-        /// What the system said of the driver.
+        /// The system's error for the driver's mode.
         native: io::Error,
-        /// What it said of itself.
+        /// The system's error for the generic mode.
         generic: io::Error,
     },
     /// Frames are too long.
@@ -83,7 +83,7 @@ pub enum XdpError {
     Queue {
         /// The queue.
         queue: u32,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Frames are not as they would be on a wire.
@@ -98,9 +98,9 @@ pub enum XdpError {
     /// Anything else.
     #[error("{doing}: {source}")]
     System {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -115,12 +115,12 @@ pub struct Ends {
     watch: Watch,
     /// Frames were on a wire, so nothing of them is left to be done.
     is_from_wire: bool,
-    /// What it was opened for.
+    /// The interface's shape at the opening.
     shape: Shape,
     next: usize,
 }
 
-/// What the memory and the sockets of an interface depend on.
+/// The properties of an interface that determine its memory and sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
     mtu: usize,
@@ -140,7 +140,7 @@ struct Queue {
     owed: usize,
 }
 
-/// What is sent, all of it through the first queue.
+/// The sender; all frames leave through the first queue.
 struct Sender {
     ring: TxRing,
     waiting: HeapSlab,
@@ -166,7 +166,7 @@ impl Ends {
         if shape.mtu > MAX_MTU {
             return Err(XdpError::Mtu(shape.mtu));
         }
-        // First what may change nothing at the interface when it is refused.
+        // The calls that must not change the interface if they are refused come first.
         let first = XdpSocketBuilder::new().map_err(|error| match reason(&error).raw_os_error() {
             Some(libc::EAFNOSUPPORT) => XdpError::Missing,
             Some(libc::EPERM) => XdpError::Forbidden,
@@ -208,7 +208,7 @@ impl Ends {
         Ok(Self { redirect, queues, sender, tags, watch, is_from_wire, shape, next: 0 })
     }
 
-    /// How frames come and go, in words.
+    /// The drivers of frames, in words.
     pub fn words(&self) -> &'static str {
         match (self.redirect.mode(), self.sender.is_zero_copy) {
             (Mode::Native, true) => "AF_XDP (native, zero-copy)",
@@ -217,18 +217,18 @@ impl Ends {
         }
     }
 
-    /// What was switched off on the interface, in words.
+    /// The features that were switched off on the interface, in words.
     pub fn switched_off(&self) -> Option<&'static str> {
         self.tags.words()
     }
 
-    /// What to wait for.
+    /// The descriptors to poll.
     pub fn readable(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         std::iter::once(self.watch.as_fd()).chain(self.queues.iter().map(AsFd::as_fd))
     }
 
-    /// Gives about `limit` frames that have come, each with what is still to be done to it; says how many. What has waited to be sent is
-    /// tried again; `unsent` counts what the interface did not take of that.
+    /// Gives about `limit` received frames to `take`, each with the work that is left for it; returns their number.
+    /// Also retries frames that wait to be sent; `unsent` counts those that the interface did not take.
     pub fn receive(&mut self, limit: usize, unsent: &mut u64, take: &mut impl FnMut(&[u8], Left)) -> usize {
         if self.sender.is_stuck {
             *unsent += self.sender.kick(&self.queues[0].socket);
@@ -246,14 +246,14 @@ impl Ends {
         taken
     }
 
-    /// Sends frames; says how many the interface did not take. The others are on their way.
+    /// Sends frames; returns the number that the interface did not take. The others are in flight.
     pub fn send(&mut self, frames: &[&[u8]]) -> u64 {
         let mtu = self.shape.mtu;
         let (fitting, too_long): (Vec<&[u8]>, Vec<&[u8]>) = frames.iter().partition(|frame| fits(frame, mtu));
         too_long.len() as u64 + self.sender.send(&mut self.queues[0], &fitting)
     }
 
-    /// Waits for frames that are on their way out, not for long; says how many are still.
+    /// Waits briefly for frames that are on their way out; returns the number that still are.
     pub fn flush(&mut self) -> u64 {
         let end = Instant::now() + LAST_FRAMES;
         let mut unsent = 0;
@@ -319,7 +319,7 @@ impl Queue {
             completion_count: SEND_FRAMES,
         };
         let rings = rings.build().map_err(|error| failed(io::Error::other(error.to_string())))?;
-        // Without wake-ups: a driver that lacks memory looks for it by itself.
+        // Without wake-ups: a driver without memory polls for it.
         let (rings, flags) = builder.build_rings(&memory, rings).map_err(|error| match &error {
             // Memory that stays where it is.
             SocketError::SetSockOpt { inner, option: OptName::UmemRegion }
@@ -356,7 +356,7 @@ impl Queue {
         total
     }
 
-    /// Gives the kernel memory for frames to come, as much as it gave back.
+    /// Gives the kernel memory for future frames, as much as it gave back.
     fn refill(&mut self) {
         // SAFETY: the memory goes after the socket.
         self.owed -= unsafe { self.fill.enqueue(&mut self.memory, self.owed) };
@@ -365,7 +365,7 @@ impl Queue {
 
 impl AsFd for Queue {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the socket, whose descriptor it is, lives as long as what is given.
+        // SAFETY: the socket, whose descriptor it is, lives as long as the returned value.
         unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
     }
 }
@@ -388,7 +388,7 @@ impl Sender {
         let (mut refused, mut waited) = (0, false);
         for (number, frame) in frames.iter().enumerate() {
             let packet = loop {
-                // SAFETY: the packet goes to the ring, and what is in that goes before the memory.
+                // SAFETY: the packet goes to the ring, and the ring is dropped before the memory.
                 if let Some(packet) = unsafe { queue.memory.alloc() } {
                     break Some(packet);
                 }
@@ -425,14 +425,14 @@ impl Sender {
         let _ = self.waiting.push_front(packet);
     }
 
-    /// Gives waiting frames to the kernel; says how many it dropped.
+    /// Gives waiting frames to the kernel; returns the number that it dropped.
     fn hand_over(&mut self, queue: &mut Queue) -> u64 {
-        // There are as many places in the ring as pieces of memory, so there is one for each.
-        // SAFETY: the memory goes after the socket.
+        // The ring has as many places as the memory has pieces, so there is one for each. SAFETY: the memory is dropped
+        // after the socket.
         if unsafe { self.ring.send(&mut self.waiting) } > 0 || self.is_stuck { self.kick(&queue.socket) } else { 0 }
     }
 
-    /// Lets the kernel send what is in the ring; says how many frames it dropped.
+    /// Lets the kernel send the frames in the ring; returns the number that it dropped.
     fn kick(&mut self, socket: &XdpSocket) -> u64 {
         let (mut dropped, mut tries) = (0, 0);
         self.is_stuck = true;
@@ -468,7 +468,7 @@ fn fits(frame: &[u8], mtu: usize) -> bool {
     (ETHERNET_BYTES..=mtu + ETHERNET_BYTES + if is_tagged { TAG_BYTES } else { 0 }).contains(&frame.len())
 }
 
-/// What the system said.
+/// The system's error.
 fn reason(error: &SocketError) -> io::Error {
     let inner = error.source().and_then(|source| source.downcast_ref::<io::Error>());
     match inner.and_then(io::Error::raw_os_error) {

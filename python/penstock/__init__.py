@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Penstock from Python: open a card, send frames through it, look into it.
+"""Penstock from Python: open a card, send frames through it, inspect it.
 
     from penstock import Device
 
@@ -8,8 +8,8 @@
         card.run()
         assert card.receive(1) == [bytes(60)]
 
-`Device` and all that comes with it need the extension, which `./penstock` builds; the modules for test benches of the hardware itself
-(`hdl`, `data`) do not, and are imported by name.
+`Device` and all that comes with it need the extension, which `./penstock` builds; the modules for test benches of the
+hardware itself (`hdl`, `data`) do not, and are imported by name.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Not at the top: who wants a module of this package only must not need the extension.
+    # Not at the top: a program that imports one module of this package must not need the extension.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from penstock import _native, device, flow, maps, result, unit

@@ -13,7 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @functools.cache
 def example(name: str) -> Path:
-    """The example `name`, built if it is not there: as part of all packages, so that their libraries are as `cargo test` built them."""
+    """The example `name`, built if it is not there: as part of all packages, so that their libraries are as
+    `cargo test` built them.
+    """
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--workspace", "--example", name]
     subprocess.run(command, cwd=ROOT, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release/examples" / name

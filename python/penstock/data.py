@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Where data for tests is that is not part of the repository; tests that need it are skipped where it is not."""
+"""The folder of test data outside of the repository; tests that need it are skipped if it is missing."""
 
 from __future__ import annotations
 

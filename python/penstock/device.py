@@ -23,7 +23,9 @@ FrameLike = bytes | bytearray | memoryview | SupportsBytes
 """A frame without FCS: bytes, or what makes bytes of itself, as Scapy's packets and `Frame` do."""
 
 Prefixes = Iterable[object] | Mapping[object, int]
-"""IPv4 prefixes, each as text ("192.0.2.0/24") or as an `ipaddress` network, or a mapping from them to classes 0..15."""
+"""IPv4 prefixes, each as text ("192.0.2.0/24") or as an `ipaddress` network, or a mapping from them
+to classes 0..15.
+"""
 
 TableSource = str | PathLike[str] | Prefixes
 """What a table is filled from: the path of a list, or prefixes."""
@@ -42,14 +44,15 @@ class RoutesError(_native.ServiceError):
 
 
 class ProgramWarning(UserWarning):
-    """What the compiler said about a program that it did not refuse."""
+    """The compiler's warnings about a program that it accepted."""
 
 
 class Device:
     """A card at work: a design on a target. Open it with `Device.open`, use it in a `with` statement or `close` it.
 
-    All that a device raises is a `PenstockError`, with the message of the command line. While a device works other threads of
-    Python run; several threads may use one device, one call is carried out after the other. Ctrl-C in a long run ends the device.
+    All that a device raises is a `PenstockError`, with the message of the command line. While a device works other
+    threads of Python run; several threads may use one device, one call is carried out after the other. Ctrl-C in a long
+    run ends the device.
     """
 
     def __init__(
@@ -89,17 +92,17 @@ class Device:
     ) -> Device:
         """Opens a design (a TOML file, docs/designs.md) and loads its program.
 
-        `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle; the first time a card of these ports, units
-        and accelerator is opened on rtl its model is built, which takes a minute or two.
-        `program` (C source, .elf or .efsm), `tables`, `units` (1..32), `ports` (1..4) and `policy` take the place of the design's.
-        Of a design with several groups of units, `program` and `units` are mappings from the names of groups, and a table that several
-        groups have is called "GROUP.TABLE".
-        `load=False` leaves the units in reset, for `load` later.
+        `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle. The first time a card of
+        these ports, units and accelerators is opened on rtl, its model is built, which takes a minute or two. `program`
+        (C source, .elf or .efsm), `tables`, `units` (1..32), `ports` (1..4) and `policy` replace those of the design.
+        If the design has several groups of units, `program` and `units` are mappings from the names of groups, and a
+        table that several groups have is called "GROUP.TABLE". `load=False` leaves the units in reset, for a later
+        `load`.
 
         Raises DesignError, ProgramError, TableError, FileError, BuildError, CardError.
         """
         tables = dict(tables or {})
-        # Lists that come from no file are written into a folder that lives as long as the device.
+        # Lists without a file are written into a folder that lives as long as the device.
         folder = tempfile.TemporaryDirectory(prefix="penstock-")
         files = {name: listed(name, table, folder.name) for name, table in tables.items()}
         card = _native.Card(__file__, design, target, by_group(program), files, by_group(units), ports, policy)
@@ -124,15 +127,16 @@ class Device:
         return f"<penstock.Device {self.name!r} on {self.target}: {self.ports} ports, {len(self.units)} units>"
 
     def close(self) -> None:
-        """Ends the device. What is used of it afterwards raises UnsupportedError."""
+        """Ends the device. Any later use of it raises UnsupportedError."""
         self._card.close()
         self._folder.cleanup()
 
     def load(self, program: Program | None = None, tables: Mapping[str, TableSource] | None = None) -> None:
-        """Resets the units and loads programs and tables, given as to `open`; what is not given stays as it was.
+        """Resets the units and loads programs and tables, given as to `open`; arguments that are left out keep their
+        values.
 
-        A program that does not compile, or a list that is no table, raises ProgramError or TableError and changes nothing. Warnings
-        of the compiler come as ProgramWarning. Frames that are queued wait for the new program.
+        A program that does not compile, or a list that is no table, raises ProgramError or TableError and changes
+        nothing. Warnings of the compiler come as ProgramWarning. Frames that are queued wait for the new program.
         """
         tables = dict(tables or {})
         files = {name: listed(name, table, self._folder.name) for name, table in tables.items()}
@@ -143,12 +147,15 @@ class Device:
             warnings.warn(messages.rstrip(), ProgramWarning, stacklevel=2)
 
     def swap(self, program: str | PathLike[str], group: str | None = None) -> dict[str, bool]:
-        """Gives a group of units or an inline block another program between two frames. Frames that are on their way go on; none is lost.
+        """Gives a group of units or an inline block another program between two frames. Frames that are on their way go
+        on; none is lost.
 
-        `group` is the name of the group or block; it is not needed when only one can run the program. Tables of the same name, types and sizes keep what they
-        hold: returns for each table of the program, constants aside, whether it was kept. On rtl the other tables must find room beside those of the program before.
+        `group` is the name of the group or block; it is not needed when only one can run the program. Tables of the
+        same name, types and sizes keep what they hold: returns for each table of the program, constants aside, whether
+        it was kept. On rtl the other tables must find room beside those of the program before.
 
-        Raises what `load` does, and UnsupportedError when the engine starts anew with another program; the program before then goes on.
+        Raises the exceptions of `load`, and UnsupportedError if the engine restarts with another program; the old
+        program then goes on.
         """
         maps, messages = self._card.swap(group, program)
         if messages:
@@ -156,10 +163,10 @@ class Device:
         return dict(maps)
 
     def set_routes(self, routes: Mapping[str, object]) -> None:
-        """Gives the card other routes, until the next `load`: what `bpf_fib_lookup` asks. Programs go on.
+        """Gives the card other routes for `bpf_fib_lookup`, until the next `load`. Programs go on.
 
-        A mapping with the keys "interfaces", "routes" and "neighbours", written as in a file of routes (docs/designs.md); addresses may be
-        `ipaddress` objects. Raises RoutesError; the routes then stay as they were.
+        A mapping with the keys "interfaces", "routes" and "neighbours", written as in a file of routes
+        (docs/designs.md); addresses may be `ipaddress` objects. Raises RoutesError; the routes then stay as they were.
         """
         try:
             self._card.ask("routes", json.dumps({"do": "set", "routes": routes}, default=str))
@@ -167,14 +174,16 @@ class Device:
             raise RoutesError(str(error)) from None
 
     def call(self, service: str, ask: object) -> object:
-        """Carries out a request of a service of one of the design's engines; what it may ask and what it answers says the engine.
+        """Sends a request to a service of one of the design's engines; the engine defines requests and answers.
 
-        Raises ServiceError when the request is not understood or not possible, UnsupportedError when there is no such service.
+        Raises ServiceError when the request is not understood or not possible, UnsupportedError when there is no such
+        service.
         """
         return json.loads(self._card.ask(service, json.dumps(ask, default=str)))
 
     def set_ingress(self, *groups: str) -> None:
-        """Gives frames of ports and host to these groups of units from now on, whatever the design says; no frame is lost.
+        """Gives frames of ports and host to these groups of units from now on, instead of those of the design; no frame
+        is lost.
 
         Raises DesignError for a group that the design does not have, UnsupportedError when none is named.
         """
@@ -183,8 +192,8 @@ class Device:
     def send(self, frames: FrameLike | Iterable[FrameLike], port: int | str = 0) -> int:
         """Queues one frame or many for an Ethernet port (a number) or for the host's queue ("host"); gives how many.
 
-        Frames are bytes without FCS, Scapy packets, or `Frame`s. `run` carries them. Raises UnsupportedError for a port that the
-        card does not have.
+        Frames are bytes without FCS, Scapy packets, or `Frame`s. `run` carries them. Raises UnsupportedError for a port
+        that the card does not have.
         """
         data = as_frames(frames)
         self._card.send(data, str(port))
@@ -193,19 +202,20 @@ class Device:
     def send_capture(self, path: str | PathLike[str], port: int | str = 0) -> int:
         """Queues all frames of a capture (pcap or pcapng); gives how many. Their times do not matter.
 
-        Raises FileError or CaptureError. Of a capture that is cut short or damaged the frames before are queued, and the next `run` has
-        a fault.
+        Raises FileError or CaptureError. If a capture is cut short or damaged, the frames before the damage are queued,
+        and the next `run` has a fault.
         """
         return self._card.send_capture(path, str(port))
 
     def run(self, *, rate: str | float | None = None, check: bool = True) -> Result:
         """Runs until every queued frame has left, was dropped and counted, or is lost.
 
-        `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to 100; or, on both targets,
-        "turns": frames of all ports in the order of their times, one at a time, so programs that remember do the same on both, but for XDP
-        programs and C that read the clock: on soft it is the computer's, or counts instructions of C, on rtl it is the card's cycles.
-        Raises FaultError, which has the result, when something went wrong on the way: a unit that hangs, a wild address, frames lost.
-        With `check=False` that is only in `Result.faults`.
+        `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to
+        100. On both targets: "turns", frames of all ports in the order of their times, one at a time, so that stateful
+        programs do the same on both targets. Programs that read the clock differ: on soft, XDP programs see the
+        computer's clock and C programs count instructions; on rtl, both see the card's cycles. Raises FaultError, which
+        has the result, if the run had a fault: a unit that hangs, a wild address, lost frames. With `check=False`
+        faults are only in `Result.faults`.
         """
         departures, drops, seconds, text = self._card.run(None if rate is None else str(rate))
         frames = tuple(self._frame(departure) for departure in departures)
@@ -217,10 +227,12 @@ class Device:
         return result
 
     def step(self, cycles: int) -> list[Frame]:
-        """On rtl: lets the card work for so many cycles of 4 ns, in which queued frames enter as they can; gives the frames that left.
+        """On rtl: lets the card work for so many cycles of 4 ns, in which queued frames enter as they can; gives the
+        frames that left.
 
-        `run` carries on from there: its result is that of the whole. Registers, counters and memories take some cycles of their own
-        when they are read, as on a real card; so does the first step after a run. Raises UnsupportedError on soft, which has no cycles.
+        `run` carries on from there: its result is that of the whole. Reads of registers, counters and memories take
+        some cycles of their own, as on a real card; so does the first step after a run. Raises UnsupportedError on
+        soft, which has no cycles.
         """
         frames = [self._frame(departure) for departure in self._card.advance(cycles)]
         self._inbox += frames
@@ -228,8 +240,9 @@ class Device:
         return frames
 
     def receive(self, port: int | str) -> list[bytes]:
-        """Takes the frames that have left at a port (a number, or "host"), each once. Runs first what is still queued,
-        and raises what `run` does."""
+        """Takes the frames that have left at a port (a number, or "host"), each once. First runs all queued frames, and
+        raises the exceptions of `run`.
+        """
         if self._card.queued():
             self.run()
         taken = [frame.data for frame in self._inbox if frame.port == port]
@@ -241,7 +254,9 @@ class Device:
         return Counters.of(json.loads(self._card.counters()))
 
     def read(self, address: int) -> int:
-        """A register of the host address space, `regs.CARD_...` (shell/regs/card.rdl). Raises AccessError where there is none."""
+        """A register of the host address space, `regs.CARD_...` (shell/regs/card.rdl). Raises AccessError if the
+        register does not exist.
+        """
         return self._card.read(address)
 
     def write(self, address: int, value: int) -> None:
@@ -250,8 +265,9 @@ class Device:
 
     @property
     def elf(self) -> bytes | None:
-        """The program that is loaded, as an ELF file; None when none is. Of a design with several groups of units, unit 0's: `Unit.elf`
-        has each."""
+        """The loaded program as an ELF file; None if no program is loaded. If the design has several groups of units,
+        that of unit 0: `Unit.elf` has each.
+        """
         return self.units[0].elf
 
     def _frame(self, departure: _native.Departure) -> Frame:
@@ -259,9 +275,10 @@ class Device:
 
 
 class Tables(Mapping[str, TableSource]):
-    """What the tables of a device are filled from. Assigning fills a table of all units at once, between runs; programs go on.
+    """The sources of a device's tables. An assignment fills a table of all units at once, between runs; programs go on.
 
-    Reading gives what was assigned last, or given to `open` or `load`; a design's own file is not among it.
+    Reading returns the last value that was assigned, or given to `open` or `load`; it does not include a design's own
+    file.
     """
 
     def __init__(self, card: _native.Card, sources: Mapping[str, TableSource], folder: str) -> None:
@@ -273,7 +290,9 @@ class Tables(Mapping[str, TableSource]):
         return self._sources[name]
 
     def __setitem__(self, name: str, source: TableSource) -> None:
-        """Raises TableError, FileError, or DesignError when the card has no such table; the table then stays as it was."""
+        """Raises TableError, FileError, or DesignError if the card has no such table; the table
+        then stays unchanged.
+        """
         self._card.set_table(name, listed(name, source, self._folder))
         self._sources[name] = source
 
@@ -292,7 +311,9 @@ def by_group(value: T | Mapping[str, T] | None) -> list[tuple[str | None, T]]:
 
 
 def listed(name: str, source: TableSource, folder: str) -> str:
-    """The path of a list: `source` itself, or a file below the folder with its prefixes, which errors call by the table's name."""
+    """The path of a list: `source` itself, or a file below the folder with its prefixes, which errors call by the
+    table's name.
+    """
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     lines = (
@@ -307,7 +328,7 @@ def listed(name: str, source: TableSource, folder: str) -> str:
 
 def as_frames(frames: FrameLike | Iterable[FrameLike]) -> list[bytes]:
     """The bytes of one frame, or of many."""
-    # Asked first: Scapy's packets and bytes can be iterated over, too.
+    # This comes first because Scapy's packets and bytes are also iterable.
     single = as_frame(frames)
     if single is not None:
         return [single]

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The inline chain: contexts, registers and events of the flow engine's elements, to be read and changed between runs."""
+"""The inline chain: contexts, registers and events of the flow engine's elements, to be read and
+changed between runs.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from penstock.result import Counters
 
 
 class FlowError(_native.ServiceError):
-    """The card has no flow block, or the block does not take what it is given."""
+    """The card has no flow block, or the block refuses a value."""
 
 
 def asked(card: _native.Card, do: str, **words: Any) -> Any:
-    """What the card's service of flow blocks answers."""
+    """The answer of the card's service of flow blocks."""
     ask: Any = {do: words} if words else do
     try:
         return json.loads(card.ask("flow", json.dumps(ask, default=str)))
@@ -28,7 +30,7 @@ def asked(card: _native.Card, do: str, **words: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an element knows of a flow."""
+    """An element's context of a flow."""
 
     key: dict[str, int | str]
     """Fields by name; addresses are text. With `biflow` the side that comes first is the source."""
@@ -103,7 +105,7 @@ class FlowCounters:
 
 
 def flow_counters(counters: Counters) -> FlowCounters | None:
-    """What flow blocks count, out of all counters of a card; None when it has no flow block."""
+    """The counts of flow blocks, from all counters of a card; None if it has no flow block."""
     blocks = [] if counters.inline is None else [block for block in counters.inline.blocks if block.engine == "flow"]
     if counters.inline is None or not blocks:
         return None
@@ -134,7 +136,7 @@ class Flow(Mapping[str, "Element"]):
         self._card = card
 
     def __getitem__(self, name: str) -> Element:
-        """Raises KeyError, with the names that are there."""
+        """Raises KeyError, with the names that exist."""
         there = asked(self._card, "list")
         for about in there:
             if about["name"] == name:
@@ -152,7 +154,8 @@ class Flow(Mapping[str, "Element"]):
 
     @property
     def time(self) -> int:
-        """The clock of the chain in µs. It follows the times of captures; frames that come from no capture have none, so set it.
+        """The clock of the chain in µs. It follows the times of captures; frames without a capture have no time, so set
+        the clock for them.
 
         It never goes back: an earlier time changes nothing.
         """
@@ -167,7 +170,8 @@ class Flow(Mapping[str, "Element"]):
         return [Event(**event) for event in asked(self._card, "events")]
 
     def change(self, program: str | PathLike[str], block: str = "") -> None:
-        """Goes on with the rows of another program, of several inline blocks in `block`. Contexts, registers and counters stay.
+        """Goes on with the rows of another program, of several inline blocks in `block`. Contexts, registers and
+        counters stay.
 
         Raises ProgramError, or FlowError when elements, keys, states or registers are others; then nothing has changed.
         """
@@ -178,9 +182,11 @@ class Flow(Mapping[str, "Element"]):
 
 
 class Element:
-    """An element: `element[key]`, `del element[key]`, `key in element`, `len(element)`, and iteration over its contexts.
+    """An element: `element[key]`, `del element[key]`, `key in element`, `len(element)`, and iteration over its
+    contexts.
 
-    A key is a mapping by the fields' names, a sequence in their order, or, of one field, its value; addresses are text or `ipaddress` objects.
+    A key is a mapping by the fields' names, a sequence in their order, or, of one field, its value; addresses are text
+    or `ipaddress` objects.
     """
 
     def __init__(self, card: _native.Card, about: dict[str, Any]) -> None:
@@ -217,11 +223,11 @@ class Element:
         return map(context_of, asked(self._card, "dump", element=self.name))
 
     def __len__(self) -> int:
-        """How many contexts there are, with those whose time is over and that nobody has looked at since."""
+        """The number of contexts, including expired ones that have not been visited since."""
         return self._about()["contexts"]
 
     def get(self, key: Any) -> Context | None:
-        """The context of a flow; None when it has none."""
+        """The context of a flow; None if the flow has no context."""
         found = asked(self._card, "get", element=self.name, key=key)
         return context_of(found[0]) if found else None
 
@@ -236,9 +242,10 @@ class Element:
         idle: int | None = None,
         idle_then: str | None = None,
     ) -> None:
-        """Adds a context, or replaces that of the same flow. What is not given is as of a flow without a context; times are in µs.
+        """Adds a context, or replaces that of the same flow. Arguments that are left out have the values of a new flow;
+        times are in µs.
 
-        Raises FlowError for what the element does not have, and when the table is full.
+        Raises FlowError if the element lacks a state or register, or if the table is full.
         """
         context: dict[str, Any] = {"registers": dict(registers or {})}
         if state is not None:
@@ -262,7 +269,9 @@ class Element:
         asked(self._card, "set", element=self.name, registers=registers)
 
     def tell(self, *kinds: str) -> None:
-        """Only events of these kinds are kept from now on, of "new", "expired", "evicted", "full" and "notified"; without any, none. After a load all are."""
+        """Only events of these kinds are kept from now on, of "new", "expired", "evicted", "full" and "notified";
+        without any, none. After a load all are.
+        """
         asked(self._card, "tell", element=self.name, kinds=list(kinds))
 
     def _about(self) -> dict[str, Any]:

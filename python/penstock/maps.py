@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Maps of XDP programs: what they count and look up, to be read and filled between runs."""
+"""Maps of XDP programs, which hold their counters and lookup data: read and filled between runs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ About = dict[str, Any]
 
 
 class MapError(_native.ServiceError):
-    """A map that is not there, or does not take what it is given."""
+    """A map does not exist, or refuses a value."""
 
 
 def asked(card: _native.Card, do: str, **words: Any) -> Any:
-    """What the card's service of maps answers."""
+    """The answer of the card's service of maps."""
     try:
         return json.loads(card.ask("map", json.dumps({"do": do, **words})))
     except _native.ServiceError as error:
@@ -26,7 +26,7 @@ def asked(card: _native.Card, do: str, **words: Any) -> Any:
 
 
 def listed(card: _native.Card) -> list[About]:
-    """The maps that are there; none on a card without programs that have maps."""
+    """The maps of the card; empty if its programs have no maps."""
     try:
         return asked(card, "list")["maps"]
     except _native.UnsupportedError:
@@ -47,7 +47,7 @@ def written(value: Any, depth: int = 0) -> Any:
         if not all(isinstance(name, str) for name in value):
             raise TypeError("fields of a struct are named by str")
         return {name: written(item, depth + 1) for name, item in value.items()}
-    # Numbers of NumPy and members of enums have an index; floats have none.
+    # NumPy integers and enum members have an index; floats do not.
     if hasattr(value, "__index__"):
         number = value.__index__()
         if not -(1 << 63) <= number < 1 << 64:
@@ -77,7 +77,7 @@ class Maps(Mapping[str, "Map"]):
         self._card = card
 
     def __getitem__(self, name: str) -> Map:
-        """Raises KeyError, with the names that are there."""
+        """Raises KeyError, with the names that exist."""
         there = listed(self._card)
         for about in there:
             if about["name"] == name:
@@ -95,7 +95,7 @@ class Maps(Mapping[str, "Map"]):
 
 
 class Records(NamedTuple):
-    """What programs sent to the host."""
+    """The records that programs sent to the host."""
 
     records: list[bytes] | list[tuple[int, bytes]]
     """Oldest first; of a perf event array each with the processor (unit * 16 + context) that sent it."""
@@ -106,12 +106,12 @@ class Records(NamedTuple):
 class Map:
     """A map: `map[key]`, `map[key] = value`, `del map[key]`, `key in map`, `len(map)`, and iteration over its keys.
 
-    By what the object says of types, numbers are int, arrays are lists and structs are dicts; unions, and whatever has no type, are
-    bytes. Keys and values are given so, too, or all as bytes; text is read as on the command line ("192.0.2.1"). Fields that a dict
-    leaves out are 0. Of per-CPU kinds a value is a list, with one value for each of `processors`; what is given may also be a single
-    value, for all.
+    By the object's types, numbers are int, arrays are lists and structs are dicts; unions, and data without a type, are
+    bytes. Keys and values may be given in this form, or all as bytes; text is read as on the command line
+    ("192.0.2.1"). Fields that a dict leaves out are 0. A value of a per-CPU kind is a list, with one value for each of
+    `processors`; a single value is set for all.
 
-    Raises MapError for what does not fit, and KeyError where there is no such entry.
+    Raises MapError if a key or value does not fit, and KeyError if the entry does not exist.
     """
 
     def __init__(self, card: _native.Card, about: About) -> None:
@@ -141,7 +141,7 @@ class Map:
         return [read(entry["value"]) for entry in self._entries("get", key=written(key), optional=True)]
 
     def _entries(self, do: str, **words: Any) -> list[dict[str, Any]]:
-        """What the card lists of the map's entries."""
+        """The card's list of the map's entries."""
         answer = asked(self._card, do, name=self.name, **words)
         if "entries" not in answer:
             raise MapError(f"{self.name} has records and no entries; `take()` takes them")
@@ -170,7 +170,7 @@ class Map:
         return found[0] if found else default
 
     def set(self, key: Any, value: Any, *, when: str = "any") -> None:
-        """Sets an entry; `when="noexist"` only a new one, `when="exist"` only one that is there."""
+        """Sets an entry; `when="noexist"` only a new one, `when="exist"` only an existing one."""
         if when not in ("any", "noexist", "exist"):
             raise _native.UnsupportedError(f"`{when}` says not when: give any, noexist or exist")
         asked(self._card, "set", name=self.name, key=written(key), value=written(value), store=when)
@@ -188,7 +188,7 @@ class Map:
         return [value for _, value in self.items()]
 
     def take(self) -> Records:
-        """Of a ring buffer or a perf event array: the records that wait, each once. Such a map has no entries."""
+        """The waiting records of a ring buffer or a perf event array, each once. Such a map has no entries."""
         taken = asked(self._card, "take", name=self.name)
         records, lost = taken["records"], taken["lost"]
         if self.kind == "perf_event_array":

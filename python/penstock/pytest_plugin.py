@@ -42,7 +42,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def open_device(penstock_target: str) -> Iterator[Callable[..., Device]]:
-    """Opens a card on the target of the test, with the arguments of `penstock.Device.open`, and closes it at the end."""
+    """Opens a card on the target of the test, with the arguments of `penstock.Device.open`, and
+    closes it at the end.
+    """
     from penstock import Device
 
     opened: list[Device] = []

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What came of the frames that were sent."""
+"""The results of the frames that were sent."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ from penstock._native import PenstockError
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame that left the card. `bytes(frame)` gives its bytes, so it can be sent again or handed to Scapy."""
+    """A frame that left the card. `bytes(frame)` gives its bytes, so you can send it again or pass it to Scapy."""
 
     data: bytes
     """Its bytes, without FCS."""
     port: int | str
     """Where it left: number of the Ethernet port, or "host"."""
     source: int | None
-    """Which of the frames sent since the end of the run before it was, from 0; None when a program made it or that is not clear."""
+    """Which of the frames sent since the end of the run before it was, from 0; None when a program
+    made it or that is not clear.
+    """
     unit: int | None
     """Number of the unit whose program made it; None when it has entered the card."""
     entered: int | None
-    """Cycle since reset in which its first beat entered the card, or its unit began to send what the program made; None on soft."""
+    """Cycle since reset in which its first beat entered the card, or its unit began to send what
+    the program made; None on soft.
+    """
     first: int | None
     """Cycle in which its first beat left; None on soft."""
     last: int | None
@@ -34,7 +38,9 @@ class Frame:
     """Nanoseconds from its first beat in (or its unit's beginning to send it) to its last beat out; None on soft, and for a frame of which
     the source is not known."""
     time_ns: int
-    """Its time in a capture, ns: on rtl when its last beat left, from the start of the run on; on soft when it was captured on its way in."""
+    """Its time in a capture, ns: on rtl when its last beat left, from the start of the run on; on
+    soft when it was captured on its way in.
+    """
 
     def __bytes__(self) -> bytes:
         return self.data
@@ -83,7 +89,9 @@ class UnitCounters:
     blocked: int
     """Frames that the program dropped."""
     refused: int
-    """Frames dropped because the program's descriptor was refused, or the interface they were redirected to does not exist."""
+    """Frames dropped because the program's descriptor was refused, or the interface they were
+    redirected to does not exist.
+    """
     aborted: int
     """Frames that ended with XDP_ABORTED."""
     wild: int
@@ -96,7 +104,7 @@ class UnitCounters:
 
 @dataclass(frozen=True, slots=True)
 class HostMemoryCounters:
-    """What units asked of host memory."""
+    """The units' requests to host memory."""
 
     reads: int
     read_bytes: int
@@ -169,7 +177,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """What a run did. Every frame that was sent, or that a program made, is in `frames` or counted in `drops`."""
+    """The result of a run. Every frame that was sent, or that a program made, is in `frames` or counted in `drops`."""
 
     frames: tuple[Frame, ...]
     """Frames that left, in the order in which their last beats did."""
@@ -212,7 +220,7 @@ class Result:
 
 
 class FaultError(PenstockError):
-    """Something went wrong in a run while all else was delivered: `result` has that, the message what went wrong."""
+    """A run had a fault, while all else was delivered: `result` has the frames, and the message the fault."""
 
     def __init__(self, result: Result) -> None:
         super().__init__("\n".join(result.faults))

@@ -12,7 +12,7 @@ from penstock import _native, regs
 class Memory:
     """A memory, by byte addresses from its own start: `memory[0x10]`, `memory[0x10:0x20]`, and assignments to both.
 
-    Slices work as those of a `bytearray` that cannot grow: what is assigned must be as long as what it replaces.
+    Slices work like those of a `bytearray` that cannot grow: an assigned slice must have the same length.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Memory:
 class Registers(dict[str, int]):
     """Registers of a core that is halted, as they are now: `registers["a0"]`, `registers["x10"]`, `registers["pc"]`.
 
-    They are listed by their names in the calling convention. What is assigned is written into the core.
+    The registers have their names in the calling convention. An assignment writes the core's register.
     """
 
     NAMES = (
@@ -136,7 +136,9 @@ class Unit:
         return f"<unit {self.number}>"
 
     def read(self, register: int) -> int:
-        """A register of the unit as the host sees it: `regs.UNIT_...`. Raises AccessError where there is none."""
+        """A register of the unit as the host sees it: `regs.UNIT_...`. Raises AccessError if the register does not
+        exist.
+        """
         return int.from_bytes(self._card.unit_read(self.number, register, 4), "little")
 
     def write(self, register: int, value: int) -> None:
@@ -144,10 +146,11 @@ class Unit:
         self._card.unit_write(self.number, register, value.to_bytes(4, "little"))
 
     def halt(self) -> None:
-        """Halts the core before its next instruction, also in a load that waits; the other units go on, and so does the card's time.
+        """Halts the core before its next instruction, also in a load that waits; the other units go on, and so does the
+        card's time.
 
-        The unit keeps its frames: a run that comes to its end without them says so, and a later one, after `resume`, has them.
-        While the core is halted, and after a `step`, its `ebreak` instructions halt it, too.
+        The unit keeps its frames: a run that ends without them reports this, and a later one, after `resume`, has them.
+        While the core is halted, and after a `step`, its `ebreak` instructions also halt it.
         """
         self._card.unit_halt(self.number)
 
@@ -158,7 +161,7 @@ class Unit:
     def step(self) -> bool:
         """Has a core that is halted carry out one instruction.
 
-        False when that waits for a frame: the step ends when one comes, or with another `halt`.
+        False if the instruction waits for a frame: the step ends when a frame arrives, or with another `halt`.
         """
         return self._card.unit_step(self.number)
 
@@ -177,7 +180,9 @@ class Unit:
         self.write(regs.UNIT_POKE, 1)
 
     def evict(self) -> None:
-        """Raises the evict interrupt: the program should save what it must and say that it is ready (`ready_to_evict`)."""
+        """Raises the evict interrupt: the program should save its state and report that it is ready
+        (`ready_to_evict`).
+        """
         self.write(regs.UNIT_EVICT, 1)
 
     @property
@@ -208,7 +213,7 @@ class Unit:
 
     @property
     def place(self) -> str | None:
-        """Where in the source that is: `file.c:12 (function)`; None when the program does not tell."""
+        """Its place in the source: `file.c:12 (function)`; None if the program does not have it."""
         return self._card.place(self.number, self.pc)
 
     @property

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A card at work, as the thread that owns it sees it: the device, what it was made from, and what waits to be sent.
+//! A card at work, as the thread that owns it sees it: the device, its design and image, and the frames that wait to be
+//! sent.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,10 +13,10 @@ use penstock_device::{
 use crate::error::Error;
 use crate::worker::Stop;
 
-/// Cycles between two looks at whether to stop.
+/// Cycles between two checks whether to stop.
 const STEP: u64 = 100_000;
 
-/// What of the design is changed at the start.
+/// The changes of the design at the start.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
     pub programs: Vec<ForGroup<PathBuf>>,
@@ -25,7 +26,7 @@ pub struct Changes {
     pub policy: Option<String>,
 }
 
-/// What came of a run.
+/// The results of a run.
 pub struct Report {
     pub run: Run,
     /// When each departure would be in a capture, ns.
@@ -41,10 +42,10 @@ pub struct Card {
     pub target: Target,
     pub device: Box<dyn Device>,
     image: Option<Image>,
-    /// Frames that wait for the device, and those that it has since the end of the last run.
+    /// Frames that wait for the device, and those that it has received since the end of the last run.
     traffic: Traffic,
     sent: Traffic,
-    /// What was wrong with captures that were sent.
+    /// Faults of captures that were sent.
     faults: Vec<String>,
     stop: Stop,
 }
@@ -87,7 +88,7 @@ impl Card {
         })
     }
 
-    /// Loads all parts with their programs and tables, after changing what is given. Gives the compiler's warnings.
+    /// Loads all parts with their programs and tables, after the given changes. Returns the compiler's warnings.
     pub fn load(
         &mut self,
         programs: Vec<ForGroup<PathBuf>>,
@@ -97,14 +98,15 @@ impl Card {
         let design = self.design.clone().with(Override { programs, tables, ..Override::default() })?;
         let image = Image::of(&self.root, &design)?;
         self.device.load(&image)?;
-        // What was on its way is gone.
+        // Frames in flight are gone.
         self.sent = Traffic::default();
         let messages = image.messages();
         (self.design, self.image) = (design, Some(image));
         Ok(messages)
     }
 
-    /// Gives a part another program between two frames. Gives the names of the program's tables, whether they were kept, and the compiler's warnings.
+    /// Gives a part another program between two frames. Gives the names of the program's tables, whether they were
+    /// kept, and the compiler's warnings.
     pub fn swap(&mut self, group: Option<String>, program: PathBuf) -> Result<(Kept, String), Error> {
         let part = self.design.part_for(group.as_deref(), &program)?;
         let mut design = self.design.clone();
@@ -117,7 +119,7 @@ impl Card {
         Ok((kept, messages))
     }
 
-    /// Notes what a part runs now.
+    /// Records the present program of a part.
     fn runs(&mut self, image: PartImage) {
         let Some(running) = &mut self.image else { return };
         match image.part {
@@ -126,7 +128,7 @@ impl Card {
         }
     }
 
-    /// Fills a table anew while the programs stay as they are.
+    /// Fills a table again while the programs go on.
     pub fn set_table(&mut self, name: &str, file: PathBuf) -> Result<(), Error> {
         let (part, _) = self.design.find_table(name)?;
         let tables = vec![(name.to_string(), file)];
@@ -143,7 +145,8 @@ impl Card {
         Ok(self.device.set_ingress(&self.design.find_all("ingress", groups)?)?)
     }
 
-    /// Queues the frames of a capture; gives their number. One that is damaged gives those before, and a fault to the next run.
+    /// Queues the frames of a capture; gives their number. One that is damaged gives those before, and a fault to the
+    /// next run.
     pub fn send_capture(&mut self, path: &Path, port: Port) -> Result<usize, Error> {
         files::readable(path, files::CAPTURE)?;
         let mut capture = capture::read(path)?;
@@ -166,7 +169,7 @@ impl Card {
         self.traffic.frames.len()
     }
 
-    /// Carries what is queued.
+    /// Carries the queued frames.
     pub fn run(&mut self, rate: Option<&str>) -> Result<Report, Error> {
         let rate = rate.map(Rate::parse).transpose().map_err(Error::Word)?;
         if self.target == Target::Soft && rate.is_some_and(|rate| rate != Rate::Turns) {
@@ -184,7 +187,7 @@ impl Card {
         Ok(Report { run, times_ns, json })
     }
 
-    /// Lets the card work for so many cycles; gives what left.
+    /// Lets the card work for this many cycles; returns the frames that left.
     pub fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, Error> {
         if self.target == Target::Soft {
             // Refused, and with its frames where they were.
@@ -216,7 +219,7 @@ impl Card {
     }
 }
 
-/// Adds traffic behind other, without a copy where there is none.
+/// Adds traffic behind other traffic; if there is no other, without a copy.
 fn append(to: &mut Traffic, more: Traffic) {
     if to.frames.is_empty() {
         *to = more;
@@ -225,7 +228,7 @@ fn append(to: &mut Traffic, more: Traffic) {
     }
 }
 
-/// Says what takes minutes, and happens once.
+/// Reports steps that take minutes and happen once.
 fn announce(progress: Progress) {
     match progress {
         Progress::Building { done: 0, .. } => {

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock._native`: the Device API for Python, as plain as it can be. What users see is python/penstock/device.py.
+//! `penstock._native`: the Device API for Python in its simplest form. python/penstock/device.py is the users'
+//! interface.
 
 mod card;
 mod error;
@@ -18,10 +19,11 @@ use crate::card::{Card, Changes};
 use crate::error::{CardError, Error, UnsupportedError};
 use crate::worker::Worker;
 
-/// Where a frame left, its place among those sent, the unit that made it, cycles (entered, first, last), time in ns, bytes.
+/// The frame's exit, its place among those sent, the unit that made it, cycles (entered, first, last), time in ns,
+/// bytes.
 type PyDeparture<'py> = (String, Option<usize>, Option<u8>, (u64, u64, u64), u64, Bound<'py, PyBytes>);
 
-/// A card at work on a thread of its own.
+/// A card at work on its own thread.
 #[pyclass(frozen, name = "Card", module = "penstock._native")]
 struct PyCard {
     /// None once it is closed.
@@ -35,7 +37,7 @@ impl PyCard {
         job: impl FnOnce(&mut Card) -> R + Send + 'static,
     ) -> PyResult<R> {
         let closed = || UnsupportedError::new_err("the device is closed; open it anew");
-        // A call of its own holds it, so that another thread may close the device meanwhile.
+        // Each call holds its own reference, so that another thread may close the device meanwhile.
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).clone();
         worker.ok_or_else(closed)?.call(py, job)
     }
@@ -57,7 +59,7 @@ impl PyCard {
 
 #[pymethods]
 impl PyCard {
-    /// Opens a design; `package` is a file of the Python package, above which the checkout is looked for.
+    /// Opens a design; `package` is a file of the Python package, above which the checkout is searched.
     #[new]
     #[pyo3(signature = (package, design, target, programs, tables, units, ports, policy))]
     #[allow(clippy::too_many_arguments)]
@@ -87,7 +89,7 @@ impl PyCard {
         py.detach(|| drop(worker));
     }
 
-    /// Name, target, ports, MHz; of each group of units its name, its first unit and the one behind its last.
+    /// Name, target, ports, MHz; for each group of units its name, its first unit and the one after its last.
     #[allow(clippy::type_complexity)]
     fn about(&self, py: Python<'_>) -> PyResult<(String, String, u32, u32, Vec<(String, u32, u32)>)> {
         self.call(py, |card| {
@@ -223,7 +225,7 @@ impl PyCard {
         Ok(self.call(py, move |card| card.device.host_write(address, &bytes))?.map_err(Error::from)?)
     }
 
-    /// Carries out a request of a service; what is asked and answered is JSON text.
+    /// Sends a request to a service; request and answer are JSON text.
     fn ask(&self, py: Python<'_>, service: String, ask: &str) -> PyResult<String> {
         let ask = serde_json::from_str(ask).map_err(|error| UnsupportedError::new_err(error.to_string()))?;
         let answer = self.call(py, move |card| card.device.call(&Request { service, ask }))?;

@@ -12,14 +12,15 @@ use pyo3::prelude::*;
 
 use crate::error::CardError;
 
-/// Time between two looks at whether Ctrl-C was pressed.
+/// Time between two checks whether Ctrl-C was pressed.
 const LOOK: Duration = Duration::from_millis(50);
 /// As much as a main thread has: models of large cards need more than the 2 MiB of other threads.
 const STACK_BYTES: usize = 8 << 20;
 
 type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
 
-/// The thread, and the way to it. Dropped, it waits until the thread has ended, after the job that it is at, and what it owns with it.
+/// The thread, and the way to it. Dropped, it waits until the thread has ended, after the job that it is at, and what
+/// it owns with it.
 pub struct Worker<S> {
     /// None only while it is dropped.
     jobs: Option<Sender<Job<S>>>,
@@ -35,14 +36,14 @@ impl Stop {
     /// Ends the thread if it is to end: for jobs that take long, to be called now and then.
     pub fn heed(&self) {
         if self.0.load(Ordering::Relaxed) {
-            // Unwinds without a message: who asked for it knows.
+            // Unwinds without a message, because the caller requested it.
             panic::resume_unwind(Box::new("stopped"));
         }
     }
 }
 
 impl<S: 'static> Worker<S> {
-    /// Starts a thread that owns what `make` gives, and waits for it.
+    /// Starts a thread that owns the value of `make`, and waits for it.
     pub fn start<E: Send + 'static>(
         py: Python<'_>,
         make: impl FnOnce(Stop) -> Result<S, E> + Send + 'static,
@@ -53,7 +54,7 @@ impl<S: 'static> Worker<S> {
         let heard = stop.clone();
         let work = move || match make(heard) {
             Ok(mut state) => {
-                // Nobody waits any more after Ctrl-C; so below.
+                // After Ctrl-C no thread waits for the answer; the same holds below.
                 let _ = done.send(Ok(()));
                 queue.into_iter().for_each(|job| job(&mut state));
             }
@@ -102,7 +103,7 @@ impl<S> Drop for Worker<S> {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // One that has panicked has told its last caller.
+            // A thread that has panicked has reported this to its last caller.
             let _ = thread.join();
         }
     }

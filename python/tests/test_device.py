@@ -137,7 +137,7 @@ def test_the_firewall_blocks_what_is_on_the_list(target: str, tmp_path: Path) ->
         card.send(frames)
         result = card.run()
         assert result.drops["blocked"] == 1 and bytes(packet(str(exempt[1]), 100)) in result.at(1)
-        # What was assigned last outlives the program, a file and a list alike.
+        # The last assignment outlives the program, whether it is a file or a list.
         file = tmp_path / "list.txt"
         file.write_text("# of a test\n" + "".join(f"{network} # blocked\n" for network in networks[10:20]))
         card.tables["ip_prefix"] = file
@@ -219,7 +219,7 @@ def test_rates_and_latencies(target: str) -> None:
         slow = card.run(rate=1)
         gaps = {b.entered - a.entered for a, b in zip(slow.frames, slow.frames[1:], strict=False)}
         assert gaps <= {167, 168} and {frame.latency_ns for frame in slow.frames} <= {208.0, 212.0, 216.0}
-        # So slowly that the card could be taken to have lost them: a frame each 33,600 cycles
+        # One frame every 33,600 cycles, so slow that the card could be taken to have lost them
         card.send(frames[:3])
         slowest = [frame.entered for frame in card.run(rate=0.005).frames]
         assert [later - earlier for earlier, later in itertools.pairwise(slowest)] == pytest.approx(
@@ -248,7 +248,7 @@ def test_cycles_pass_step_by_step(target: str) -> None:
             early += card.step(50)
         assert 20 <= len(early) < 30 and card.receive(1) == [frame.data for frame in early] == frames[: len(early)]
         taken = len(early)
-        # Frames sent meanwhile go behind those that have not entered yet.
+        # Frames sent meanwhile follow those that have not entered yet.
         assert card.counters().ports[0].rx_frames < 200
         card.send(frames[200:])
         early += card.step(10)
@@ -264,7 +264,7 @@ def test_cycles_pass_step_by_step(target: str) -> None:
         before = cycle_of(card)
         assert card.step(1000) == [] and 1000 <= cycle_of(card) - before < 1020
         assert card.run().frames == ()
-        # A load ends what was on its way.
+        # A load discards the frames in flight.
         card.send(frames)
         card.step(500)
         card.load()
@@ -345,7 +345,7 @@ INTERRUPTED = """
 import os, signal, threading, time
 from penstock import Device, PenstockError
 
-# As in a terminal: what is started in the background ignores it.
+# As in a terminal: a process that was started in the background ignores SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 card = Device.open("designs/one-unit.toml", "TARGET")
 card.send([bytes(60)] * COUNT)

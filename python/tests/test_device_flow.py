@@ -21,11 +21,12 @@ def tcp(source: str, port: int) -> Ether:
     return Ether(**MACS) / IP(src=source, dst="10.0.0.1") / TCP(sport=1000, dport=port, flags="S")
 
 
-# The clock of a card in RTL goes on with its cycles: so late it is at most, in µs.
+# The clock of a card in RTL goes on with its cycles: its maximum lead, in µs.
 SLACK = {"soft": 0, "rtl": 20_000}
 
 
-# A second element, which does nothing: so all cards are of a kind that other tests build anyway (engines/flow/tests/test_flow_cards.py).
+# A second element, which does nothing, so that all cards are of a kind that other tests also build
+# (engines/flow/tests/test_flow_cards.py).
 REST = "\nelement rest { port == 255 => drop }\n"
 CONTEXTS = 62
 
@@ -48,7 +49,7 @@ def udp(source: str, port: int) -> Ether:
 
 def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
     slack = SLACK[target]
-    # What is over leads back here, so that hosts can be let in by hand for a time on both targets.
+    # Expired contexts return to this state, so on both targets a test can let hosts in for a time.
     text = Path("engines/flow/programs/port_knocking.efsm").read_text()
     text = text.replace("goto OPEN for 60 s,", "goto OPEN for 60 s then THREE,")
     with Device.open(design_of(tmp_path, text, rest=""), target) as card:
@@ -60,7 +61,7 @@ def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
             card.flow.time = at * 400_000
             card.send(tcp("192.0.2.1", port))
             assert card.run().drops["blocked"] == 1
-        # The door stands open for a minute from the last knock on.
+        # The door is open for a minute after the last knock.
         card.flow.time = 10_000_000
         left = 60_000_000 - 10_000_000 + 3 * 400_000
         found = knock["192.0.2.1"]
@@ -92,7 +93,7 @@ def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
             del knock["192.0.2.1"]
         with pytest.raises(KeyError):
             knock["192.0.2.1"]
-        # An hour on, and then more than 32 bits of µs: what is over by then has ended, and so it stays.
+        # An hour later, and then more than 32 bits of µs later: expired contexts have ended, and stay so.
         for hours in (1, 3):
             card.flow.time += hours * HOUR
         assert 0 <= card.flow.time - 11_000_000 - 4 * HOUR <= 3 * slack
@@ -101,7 +102,7 @@ def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
         assert (expired.kind, expired.state) == ("expired", "OPEN")
         knock.clear()
         assert len(knock) == 0
-        # Another load knows nothing of what has been, nor of events that nobody took, nor of frames that were on their way.
+        # Another load starts without the old contexts, the events that were not taken, and the frames in flight.
         card.send([tcp(f"192.0.2.{host}", KNOCKS[0]) for host in range(60)])
         if target == "rtl":
             card.step(400)
@@ -158,7 +159,7 @@ def test_registers_events_and_rows(tmp_path: Path, target: str) -> None:
         other.write_text("element count { bogus => drop }")
         with pytest.raises(ProgramError, match=r"other\.efsm:1:17: "):
             card.flow.change(other)
-        # The rows are others, what was counted and set stays.
+        # The rows are new; counters and registers stay.
         card.flow.change(second)
         card.send(frames[0])
         assert len(card.run().at(0)) == 1
@@ -173,7 +174,9 @@ def test_registers_events_and_rows(tmp_path: Path, target: str) -> None:
 
 
 def test_timeouts_keep_their_meaning(tmp_path: Path, target: str) -> None:
-    """Rows change, and with them the timeouts that they name and the order of these: contexts end as the rows said that made them."""
+    """Rows change, and with them the timeouts that they name and the order of these: contexts end as the rows said that
+    made them.
+    """
     rows = [
         "udp.dport == 1 => goto B for 5 s then A",
         "udp.dport == 2 => goto B for 50 s then C",
@@ -197,7 +200,7 @@ def test_timeouts_keep_their_meaning(tmp_path: Path, target: str) -> None:
             assert 0 <= ends * 1_000_000 - after.ends <= 2 * SLACK[target]
         card.send(udp(sources[3], 4))
         card.run()
-        # 10 s, 100 s, 1,000 s: what has ended leads where its row said.
+        # After 10 s, 100 s, 1,000 s: expired contexts go to the state of their row.
         there = []
         for power in (1, 2, 3):
             card.flow.time = 10**power * 1_000_000
@@ -228,7 +231,9 @@ def test_a_state_machine_finds_the_inline_block(tmp_path: Path) -> None:
 
 
 def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target: str) -> None:
-    """What one element leaves only one of the same program goes on with: a frame that met one of each would be dropped. None is, and none is lost."""
+    """A frame that meets an element of one program and then an element of another would be dropped. No frame is
+    dropped, and none is lost.
+    """
     text = "element one {{\n ip => meta0 = {0}\n}}\nelement two {{\n meta0 == {0} => opposite\n ip => drop\n}}"
     frames = [bytes(udp("192.0.2.1", number) / bytes(1000)) for number in range(2000)]
     left = []
@@ -255,7 +260,7 @@ def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target:
 
 
 def test_events_are_kept_by_their_kinds(tmp_path: Path, target: str) -> None:
-    """A flood of new flows fills the queue and what a row says is lost, unless only that is to be kept."""
+    """A flood of new flows fills the queue, and the events of rows are lost unless only those are selected."""
     text = "element guard {\n key ip.src\n flow age\n table 62 evict lowest\n udp.dport == 7 => notify, drop\n ip => keep, drop\n}"
     flood = [udp(f"10.1.{number >> 8}.{number & 255}", 5) for number in range(4200)]
     with Device.open(design_of(tmp_path, text), target) as card:

@@ -34,7 +34,7 @@ def frame(kind: int, number: int, data: bytes = b"") -> bytes:
 
 
 def answers(card: Device, *frames: bytes) -> list[int]:
-    """What the helpers gave."""
+    """The helpers' results."""
     card.send(frames)
     card.run()
     return [struct.unpack_from("<q", answer, 8)[0] for answer in card.receive(0)]
@@ -61,7 +61,7 @@ def test_what_finds_no_room_is_lost(card: Device) -> None:
     assert answers(card, *(frame(SMALL, 56, record) for record in full)) == [0] * 63 + [-11] * 7
     assert answers(card, frame(LONGER, 0)) == [1]
     assert answers(card, frame(SMALL, 55, b"x")) == [-11]
-    # 4032 bytes are used: 56 with their header are what fits.
+    # 4032 bytes are used: 56 bytes and their header still fit.
     assert answers(card, frame(SMALL, 48, b"last")) == [0]
     assert card.maps["small"].take() == ([*full[:63], b"last".ljust(48, b"\0")], 9)
     assert card.maps["small"].take() == ([], 9)

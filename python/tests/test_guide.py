@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The guides, as a newcomer follows them: every block is written to its file, run as Python, or called, and prints what stands there."""
+"""The guides, as a newcomer follows them: every block is written to its file, run as Python, or called, and prints the
+output of the page.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def sections() -> dict[str, list[Block]]:
-    """Of the guide to Python each section stands alone."""
+    """Each section of the guide to Python is independent."""
     text = (ROOT / "docs" / "python.md").read_text()
     parts = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
     return {part.split("\n")[0]: blocks(part) for part in parts if blocks(part)}
@@ -35,7 +37,7 @@ def test_the_guide_to_python_works(section: str, tmp_path: Path, monkeypatch: py
 def test_a_middlebox_in_an_afternoon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "docs" / "middlebox.md").read_text()
     printed = follow(blocks(text), "middlebox.md", tmp_path, monkeypatch)
-    # What is said of the slowest place holds within a tenth, and what carries line rate loses nothing.
+    # The page's rates of the slowest place hold within a tenth, and a program that carries line rate loses no frame.
     mpps = [float(number) for number in re.findall(r"some (\d+)\s+million", text)]
     runs = [line for line in text.splitlines() if line.startswith("./penstock run") and "small.pcap" in line]
     for told, command in zip(mpps, runs, strict=True):
@@ -53,8 +55,8 @@ def test_state_machines_on_a_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def follow(guide: list[Block], name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Gives what each command printed."""
-    # A folder that looks like the top of the checkout, and may be written to.
+    """Returns the output of each command."""
+    # A writable folder that looks like the top of the checkout.
     for entry in ("designs", "engines", "build", "python", "penstock"):
         (folder / entry).symlink_to(ROOT / entry)
     monkeypatch.chdir(folder)
@@ -78,14 +80,16 @@ def follow(guide: list[Block], name: str, folder: Path, monkeypatch: pytest.Monk
 
 
 def call(command: str) -> str:
-    """Runs a line of a guide, without the launcher, which would build what these tests have built, and the wheel (test_wheel.py)."""
+    """Runs a line of a guide without the launcher, which would repeat the builds of these tests, and of the wheel
+    (test_wheel.py).
+    """
     if command == "./penstock --version" or command.startswith("build/venv/bin/maturin build"):
         return ""
     command = command.replace("./penstock", str(BINARY))
     done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True, env=os.environ)
     assert done.returncode == 0, done.stdout + done.stderr
     if "pytest" in command:
-        # Every test of the guide runs on both targets unless it is told one.
+        # Every test of the guide runs on both targets unless one is selected.
         tests = len(
             re.findall(r"^def test_", "".join(path.read_text() for path in Path().glob("*/test_*.py")), re.MULTILINE)
         )

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Looking into a card and changing it from Python: memories, registers, interrupts, debug words, programs, and what is refused."""
+"""Access to the inside of a card from Python: memories, registers, interrupts, debug words, programs, and refusals."""
 
 from __future__ import annotations
 
@@ -117,14 +117,16 @@ def test_host_memory_is_what_programs_use(target: str) -> None:
         result = card.run()
         assert result.at(1) == [frame] and result.counters.host_memory.write_bytes == 300
         assert result.counters.host_memory.reads == 1 == card.counters().host_memory.writes
-        # It is there somewhere: the program chose the place.
+        # The program chose the place, so search for it.
         assert any(frame in memory.read(start, 1 << 20) for start in range(0, 1 << 24, 1 << 20))
         with pytest.raises(IndexError, match="has 1073741824 bytes"):
             memory.read((1 << 30) - 1, 2)
 
 
 def test_a_unit_is_halted_looked_at_and_goes_on(target: str) -> None:
-    """A unit that is halted keeps its frames while the other one sends its own, and a register that is changed is what the program has."""
+    """A unit that is halted keeps its frames while the other one sends its own, and a register that is changed is what
+    the program has.
+    """
     # The card of engines/rpu/tests/test_gdb.py.
     with Device.open(FIREWALL, target, program=FORWARD_PROGRAM, units=2, policy="round-robin") as card:
         unit, other = card.units
@@ -186,7 +188,7 @@ def test_interrupts_debug_words_and_variables(target: str, tmp_path: Path) -> No
         unit.evict()
         card.run()
         assert unit.ready_to_evict and not other.ready_to_evict
-        # A variable that the host sets is what the program goes on with.
+        # The program goes on with a variable that the host has set.
         address, _ = variable(card, "frames")
         for each in card.units:
             each.dmem.set_word(address, 200)

@@ -25,9 +25,9 @@ with penstock.Device.open(ROOT + "/designs/forward.toml") as card:
 @pytest.mark.long
 def test_the_wheel_works_elsewhere(tmp_path: Path) -> None:
     (command,) = re.findall(r"^build/venv/bin/(maturin build .*)$", (ROOT / "docs/python.md").read_text(), re.MULTILINE)
-    # Not optimized, which is quicker to build: what is in the wheel is the same.
+    # Without optimization, which is quicker to build: the wheel has the same contents.
     command = command.replace("--out build/wheels", f"--out {tmp_path} --profile dev")
-    # Of its own: maturin's settings would have cargo build all anew, and anew again for the next one.
+    # Its own folder: maturin's settings would make cargo build everything again, for this and for the next build.
     env = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "build" / "wheels" / "target")}
     subprocess.run([sys.executable, "-m", *command.split()], cwd=ROOT, env=env, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The shipped designs of XDP programs on real captures: every frame that leaves is what Scapy and plain Python say, on both targets."""
+"""The shipped designs of XDP programs on real captures: every frame that leaves equals that of Scapy and plain Python,
+on both targets.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DESIGNS = ROOT / "designs"
 TRAFFIC = DATA / "traffic"
 CAPTURES = ["http-apt", "smtp", "sip", "tls"]
-# What the units take; longer frames are counted drops.
+# The longest frame that the units take; longer frames are counted drops.
 LONGEST = 3000
 PLACES = 1021
 
@@ -46,7 +48,9 @@ def ends(packet: Ether) -> tuple[int, frozenset[tuple[str, int]]]:
 
 
 def test_a_firewall_on_captures(target: str) -> None:
-    """What one side of each capture sends goes out; then answers of half of these flows, and of others that nobody began, come."""
+    """Frames from one side of each capture go out; then answers of half of these flows arrive, and answers of other
+    flows that nobody began.
+    """
     with Device.open(DESIGNS / "xdp-firewall.toml", target, units=2) as card:
         began, allowed = set(), 0
         for capture in CAPTURES:
@@ -69,7 +73,7 @@ def test_a_firewall_on_captures(target: str) -> None:
 
 
 def flow_hash(source: bytes, dest: bytes, source_port: bytes, dest_port: bytes) -> int:
-    """The program's hash of a flow; it reads what stands in network order as a little-endian machine does."""
+    """The program's hash of a flow; it reads network order as a little-endian machine does."""
     word = 0xFFFFFFFF
 
     def rotate(x: int, by: int) -> int:
@@ -87,8 +91,9 @@ def flow_hash(source: bytes, dest: bytes, source_port: bytes, dest_port: bytes) 
 
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_a_load_balancer_on_captures(capture: str, target: str) -> None:
-    """The busiest server of a capture becomes a virtual address: what goes there leaves in a tunnel, to the server of its flow's place in the ring,
-    and else comes to the host."""
+    """The busiest server of a capture becomes a virtual address: its frames leave in a tunnel, to the server at their
+    flow's place in the ring; all other frames go to the host.
+    """
     ring = dict(json.loads((DESIGNS / "balancer" / "ring.json").read_text()))
     servers = {
         number: value["address"] for number, value in json.loads((DESIGNS / "balancer" / "servers.json").read_text())

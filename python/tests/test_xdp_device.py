@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cards of xdp units, from Python: what lasts from one frame to the next."""
+"""Cards of xdp units, from Python: state that lasts from one frame to the next."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def xdp_design(folder: Path, program: Path, units: int = 1, policy: str = "round
 
 
 def test_loaded_again_maps_begin_anew(target: str, tmp_path: Path) -> None:
-    """A unit without a program has nothing to count; loaded a second time, it counts from 0. All are of one flow, so of one context."""
+    """A unit without a program has nothing to count; loaded a second time, it counts from 0. All are of one flow, so of
+    one context.
+    """
     with Device.open(xdp_design(tmp_path, FIRMWARE / "numbered.c", policy="flow-hash"), target) as card:
         for _ in range(2):
             card.load()
@@ -46,7 +48,9 @@ def test_loaded_again_maps_begin_anew(target: str, tmp_path: Path) -> None:
 
 
 def test_units_share_maps(target: str, tmp_path: Path) -> None:
-    """Counters in a hash table, in an array and in a variable, of two units at a time: no frame is counted twice or not at all."""
+    """Counters in a hash table, in an array and in a variable, of two units at a time: no frame is counted twice or not
+    at all.
+    """
     rng = random.Random(5)
     stations = [rng.randbytes(6) for _ in range(40)]
     with Device.open(xdp_design(tmp_path, FIRMWARE / "shared.c", units=2), target) as card:

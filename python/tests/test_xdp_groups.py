@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Two groups of xdp units on one card: each has maps of its own, also where names are the same; the routes are the card's."""
+"""Two groups of xdp units on one card: each has maps of its own, also where names are the same; the routes are the
+card's.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ RING, SMALL = 0, 1
 
 
 def open_card(folder: Path, target: str, *programs: Path) -> Device:
-    """A unit for each program, in a group of its own."""
+    """A unit for each program, in a separate group."""
     groups = [
         f'[[units]]\nname = "{name}"\nengine = "xdp"\ncount = 1\nports = true\nprogram = "{program}"\n'
         for name, program in zip(GROUPS, programs, strict=True)
@@ -34,14 +36,16 @@ def number(value: int | bytes) -> int:
 
 
 def through(card: Device, group: str, frames: list[bytes]) -> list[bytes]:
-    """What a group makes of frames."""
+    """Sends frames through a group and returns its output."""
     card.set_ingress(group)
     card.send(frames)
     return card.run().at(0)
 
 
 def test_maps_of_one_name(target: str, tmp_path: Path) -> None:
-    """The same program in both: neither counts what the other one has seen, and the host reads and writes the one that it names."""
+    """The same program in both groups: neither counts the other's frames, and the host reads and writes the group that
+    it names.
+    """
     rng = random.Random(23)
     stations = [rng.randbytes(6) for _ in range(20)]
     with open_card(tmp_path, target, FIRMWARE / "shared.c", FIRMWARE / "shared.c") as card:
@@ -112,9 +116,9 @@ def test_maps_of_all_kinds_behind_those_of_others(target: str, tmp_path: Path) -
 
 
 def test_maps_in_maps_of_each(target: str, tmp_path: Path) -> None:
-    """What stands in a map of maps, and a map that is one of several, is the group's own."""
+    """The contents of a map of maps, and a map that is one of several, belong to the group."""
     inner = Path(__file__).parents[2] / "engines" / "xdp" / "compiler" / "tests" / "objects" / "inner.c"
-    # What is looked up in, the entry there, and the map of which it is.
+    # The map of the lookup, the entry there, and the map that contains it.
     asked = [
         (0, 1, "hash_a"),
         (0, 3, "hash_b"),
@@ -131,7 +135,7 @@ def test_maps_in_maps_of_each(target: str, tmp_path: Path) -> None:
         for at, group in enumerate(GROUPS):
             frames = []
             for count, (of, entry, name) in enumerate(asked):
-                # A key of its own for each, as frames are on their way together.
+                # A separate key for each, because frames are in flight together.
                 key, value = count % 3 if of == 1 else count, 100 * at + count + 1
                 frames.append(bytes([4 | of, entry, key, 0]) + struct.pack("<I", value) + bytes(56))
                 expected[group, name][key] = value

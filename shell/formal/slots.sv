@@ -1,11 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The proof that no slot is given to two frames and none is lost: rtl/slot_pool.sv as it is, with its own assertions, at the sizes of small_pkg.sv,
-// around it all that dispatcher, units and host may do. Policies, enables, flushes, declarations and their moments are open.
+// The proof that no slot is given to two frames and none is lost: rtl/slot_pool.sv as it is, with its own assertions,
+// at the sizes of small_pkg.sv, around it all that dispatcher, units and host may do. Policies, enables, flushes,
+// declarations and their moments are open.
 //
 // Taken for granted:
-//   - the dispatcher takes a slot only where `ready_loop` is up, and gives one back once, that it has taken, before the unit knows of it;
+//   - the dispatcher takes a slot only where `ready_loop` is up, and gives one back once, that it has taken, before the
+//     unit knows of it;
 //   - a unit frees a slot once, that a frame has (core_regs.sv, frames.sv), or a number that is no slot;
 //   - a flush is for units that have no frames any more.
 module slots
@@ -79,7 +81,7 @@ module slots
       assume (!give_back[u] || pool.gen_unit[u].forgot_q != 0 || (give_back_slot & has & ~said) != 0);
     end
 
-    // Beside the assertions of the pool: what is on its way belongs to a frame, and its number is right.
+    // In addition to the assertions of the pool: a message in flight belongs to a frame, and its number is right.
     always_ff @(posedge clk)
       if (!rst) begin
         assert ((pool.gen_unit[u].freed_hot_q & ~pool.gen_unit[u].given_q) == 0);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 
-// What slot_pool.sv needs of the packages of library and shell, with so few slots that a proof is quick.
+// The part of the packages of library and shell that slot_pool.sv needs, with so few slots that a proof is quick.
 package penstock_pkg;
   localparam int unsigned UnitsPerCluster = 2;
   localparam int unsigned MaxSlots = 3;

@@ -10,9 +10,9 @@
 //                                          1
 //
 // One address a cycle for reads and one for writes; a beat a cycle each way. A write has the data path from its address
-// to its last beat, so a manager sends a burst's beats without a gap, or others wait. Answers hold nobody: managers have
-// room for them (axi_if.sv). A burst out of range waits until all answers to its manager have come, so that answers keep
-// their order.
+// to its last beat, so a manager sends a burst's beats without a gap, or others wait. Answers hold nobody: managers
+// have room for them (axi_if.sv). A burst out of range waits until all answers to its manager have come, so that
+// answers keep their order.
 module axi_share #(
     parameter int unsigned Managers = 2,  // up to 8
     parameter int unsigned RangeW = 29    // log2 of the bytes of a range
@@ -89,7 +89,7 @@ module axi_share #(
     assign write_outside[m] = is_outside(writes[m]);
     assign read_quiet[m] = open_reads_q == '0;
     assign write_quiet[m] = open_writes_q == '0;
-    // The counters have room for what may be open.
+    // The counters have room for all open requests.
     assign read_valid[m] = from[m].arvalid && !read_fails_q[m] && !open_reads_q[9];
     assign write_valid[m] = from[m].awvalid && !write_fails_q[m] && !open_writes_q[9];
     assign beat_valid[m] = from[m].wvalid;
@@ -174,7 +174,8 @@ module axi_share #(
   burst_t write_q;
   beat_t beat_q;
   manager_t writer_q, writer, owner_q;
-  logic write_valid_q, beat_valid_q, owned_q, fails_q;  // owned: the data of a write are on their way, `fails` out of range
+  // owned: the data of a write are on their way, `fails` out of range
+  logic write_valid_q, beat_valid_q, owned_q, fails_q;
   logic [Managers-1:0] write_may, write_win;
   wire beat_moves = !beat_valid_q || to.wready;
   wire beat_taken = owned_q && beat_valid[32'(owner_q)%Managers] && (fails_q || beat_moves);

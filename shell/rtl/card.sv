@@ -49,6 +49,7 @@ module card
     axis_if.src   host_tx,
     output port_t host_tx_src,
     output time_t host_tx_timestamp,
+    output logic [31:0] host_tx_mark,
 
     axi_write_if.mgr host_write,
     axi_read_if.mgr  host_read,
@@ -190,6 +191,7 @@ module card
   tail_t entered_tails[Ports];
   frame_if sources[Ports+1] ();
   tail_t tails[Ports];
+  logic [Ports-1:0] rx_crowded;
   for (genvar p = 0; p < Ports; p++) begin : gen_rx
     ingress #(
         .Source(eth_port(port_t'(p))),
@@ -201,6 +203,7 @@ module card
         .enable(port_enable[p]),
         .rx(rx[p]),
         .pause(rx_pause[p]),
+        .crowded(rx_crowded[p]),
         .frames(entered[p]),
         .tail(entered_tails[p]),
         .events(rx_events[p])
@@ -217,6 +220,7 @@ module card
       .enable(1'b1),
       .rx(host_rx),
       .pause(),
+      .crowded(),
       .frames(sources[Host]),
       .tail(),
       .events(rx_events[Host])
@@ -304,6 +308,7 @@ module card
       .sources(sources),
       .tails,
       .told,
+      .crowded(rx_crowded),
       .out_valid(in_valid[0:Host]),
       .out_beat(in_beat[0:Host]),
       .out_tail(in_tail),
@@ -472,6 +477,7 @@ module card
         .tx(tx[p]),
         .tx_src(tx_src[p]),
         .tx_timestamp(tx_timestamp[p]),
+        .tx_mark(),
         .events(tx_events[p])
     );
   end
@@ -487,6 +493,7 @@ module card
       .tx(host_tx),
       .tx_src(host_tx_src),
       .tx_timestamp(host_tx_timestamp),
+      .tx_mark(host_tx_mark),
       .events(tx_events[Host])
   );
   loopback #(

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The inline chain of a card: the blocks that frames of Ethernet ports go through before the dispatcher, in the order
-// of the design, and what becomes of the frames behind the last one. The chain knows streams and verdicts, not what
-// is in a block (engines/inline_block.sv has the contract).
+// The inline chain of a card: the blocks that frames of Ethernet ports pass before the dispatcher, in the order of the
+// design, and the exit of frames after the last one. The chain handles streams and verdicts, not the contents of a
+// block (engines/inline_block.sv has the contract).
 //
 //   frames of   ─> tenant_stage ─> block 0 ─> block 1 ─> … ─> inline_exit ─┬─> dispatcher
 //   each port      1                                         one a port   └─> links to the exits, one a port
@@ -42,7 +42,8 @@ module card_inline
 
     axi_if.mgr memory,  // a channel of card memory: IDs of 9 bits
 
-    output logic [3:0] oversize[MaxPorts]  // frames of a port that blocks dropped in this cycle since they had become too long
+    // frames of a port that blocks dropped in this cycle since they had become too long
+    output logic [3:0] oversize[MaxPorts]
 );
   if (Blocks > MaxBlocks) begin : gen_blocks
     $error("card_inline: Blocks must be up to %0d", MaxBlocks);
@@ -97,7 +98,8 @@ module card_inline
 
   for (genvar p = 0; p < Ports; p++) begin : gen_in
     assign valid[0][p] = owned[p].valid;
-    assign hop[0][p] = '{meta: owned[p].meta, verdict: '0, tail: owned_tails[p], last: owned[p].last, data: owned[p].data};
+    assign hop[0][p] =
+        '{meta: owned[p].meta, verdict: '0, tail: owned_tails[p], last: owned[p].last, data: owned[p].data};
     assign owned[p].ready = ready[0][p];
     frame_check #(
         .Tails(1'b1)

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registers of the card (shell/regs/card.rdl). An access takes four cycles; an address without a register answers with `err`,
-// and so does a write to one that can only be read. Streams of ports that the card does not have read as 0.
+// The registers of the card (shell/regs/card.rdl). An access takes four cycles; an address without a register answers
+// with `err`, and so does a write to one that can only be read. Streams of ports that the card does not have read as 0.
 module card_regs
   import penstock_pkg::*, shell_pkg::*, regs_pkg::*;
 #(

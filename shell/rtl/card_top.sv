@@ -56,6 +56,7 @@ module card_top
     input  wire logic                 host_tx_tready,
     output logic      [          7:0] host_tx_src,
     output logic      [         31:0] host_tx_timestamp,
+    output logic      [         31:0] host_tx_mark,
 
     output logic      [0:0]           m_axi_awid,
     output logic      [63:0]          m_axi_awaddr,
@@ -356,6 +357,7 @@ module card_top
       .host_tx(host_tx),
       .host_tx_src,
       .host_tx_timestamp,
+      .host_tx_mark,
       .host_write(host_write),
       .host_read(host_read),
       .memory_write(memory_write),

@@ -12,8 +12,8 @@
 // Each channel is ready while its register is empty, so no path leads from a valid to a ready (AXI4, A3.2.1), and
 // address and data of a write may come in any order. If a write and a read wait, they are served in turns.
 //
-// SLVERR: nothing is mapped there, a unit says so, no unit is addressed (an empty mask, a unit that the card does not have), or the
-// write strobes do not cover the word.
+// SLVERR: nothing is mapped there, a unit says so, no unit is addressed (an empty mask, a unit that the card does not
+// have), or the write strobes do not cover the word.
 module cfg_front
   import penstock_pkg::*;
 #(
@@ -123,7 +123,7 @@ module cfg_front
     for (int unsigned u = 0; u < Units; u++) targets[u] = we_q ? write_mask[u] : 32'(read_unit) == u;
   end
 
-  // What waits at each channel. The write goes first if the last access was a read.
+  // The requests that wait at each channel. The write goes first if the last access was a read.
   logic aw_full_q, w_full_q, ar_full_q, w_strobes_q;
   logic [31:0] aw_addr_q, w_data_q, ar_addr_q;
   assign awready = !aw_full_q;

@@ -7,26 +7,35 @@
 //           └─> queue of keys ─> N: unit ─> H: decide ─┘                             │               or nothing for a dropped frame
 //               1                2          3             4                          └─> 5 cycles ─> answer to the loopback
 //
-// Beside the beats of a port their tails have a queue of their own, which is read one cycle later than the beats and meets them in D.
+// Beside the beats of a port their tails have a queue of their own, which is read one cycle later than the beats and
+// meets them in D.
 //
-// Single-beat frames at one a cycle and source. A frame waits in H (and its source behind it) until its decision is there and its queue
-// in the switch has room; from then on nothing holds it: `start_room` and `beat_room` leave space for what is on its way.
-// The decision comes late in the cycle, so it moves only what is small: a pointer and the head's key.
-// N looks the unit of a hash up in RETA; H looks it up again in each cycle, so that a frame that waits follows a changed RETA.
-// What an inline block tells of a port's frame (told_t) goes before POLICY: a key stands in the hash's place, and a unit that is named is the only choice.
-// A frame whose unit is named, by hash, by an inline block or by its sender, is dropped when that unit is not enabled or has no slots: it would wait for ever.
-// Under the policy flow hash a frame waits for a full unit, and its source with it, but for `unit_timeout` cycles at most in which that unit gives
-// back no slot; after that, frames for it are dropped at once until it has a slot (stuck_units.sv). So a unit that never gives a slot back
-// stops its sources once, not for ever; one that is slow slows them down, which the policy that drops avoids.
-// Over loopback so is one for any unit while there is none, so that units that are to be loaded anew run empty. The dispatcher chooses among
-// the units of `unit_ingress` alone, whatever RETA says to ports and host; an inline block and a sender over loopback may name any.
+// Single-beat frames at one a cycle and source. A frame waits in H (and its source behind it) until its decision is
+// there and its queue in the switch has room; then nothing stops it: `start_room` and `beat_room` leave space for beats
+// in flight. The decision arrives late in the cycle, so it only moves a pointer and the head's key. N looks the unit of
+// a hash up in RETA; H looks it up again in each cycle, so that a frame that waits follows a changed RETA. The verdict
+// of an inline block on a port's frame (told_t) overrides POLICY: a key replaces the hash, and a named unit is the only
+// choice. A frame whose unit is named, by hash, by an inline block or by its sender, is dropped if that unit is not
+// enabled or has no slots, because it would wait for ever. Under the policy flow hash a frame waits for a full unit,
+// and its source with it. Two limits keep it from stopping frames for other units:
+//   - A unit that gives back no slot for `unit_timeout` cycles of waiting is stuck: frames for it are dropped at once
+//     until it has a slot.
+//   - While a port's ring is `crowded`, its frames for a unit that is slow and full are dropped at once
+//     (stuck_units.sv). The ring then empties at a beat a cycle, faster than a port fills it, so that no frame for
+//     another unit finds it full. While the ring has room, frames wait.
+// With `unit_timeout` = 0 frames wait for ever. The host's stream has no ring that overflows: its frames wait for slow
+// units. A loopback frame for any unit waits in the same way while no unit can take it, so that units drain before a
+// reload. The dispatcher chooses among the units of `unit_ingress` only, whatever RETA has for ports and host; an
+// inline block and a sender over loopback may name any unit.
 //
-// The last source is the loopback: it brings requests instead of frames, for slots that the senders' frames will fill (loop_if.sv). One whose
-// certain unit is full does not wait in H, where it would hold up those for other units: it is to ask again.
+// The last source is the loopback: it brings requests instead of frames, for slots that the senders' frames will fill
+// (loop_if.sv). One whose certain unit is full does not wait in H, where it would hold up those for other units: it is
+// to ask again.
 //
-// Round robin and least loaded: source s works with cluster (t + s) mod R in cycle t, R = max(clusters, ports, 2), so that ports never
-// collide; within the cluster the pool names the unit. Flow hash, and loopback to a certain unit: the source asks the cluster of that unit.
-// In each cluster Ethernet ports come before host and loopback, except in one cycle of 17.
+// Round robin and least loaded: source s works with cluster (t + s) mod R in cycle t, R = max(clusters, ports, 2), so
+// that ports never collide; within the cluster the pool names the unit. Flow hash, and loopback to a certain unit: the
+// source asks the cluster of that unit. In each cluster Ethernet ports come before host and loopback, except in one
+// cycle of 17.
 module dispatcher
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -43,6 +52,7 @@ module dispatcher
     frame_if.snk sources[Frames],  // the ports, the host
     input wire tail_t tails[Ports],  // of the ports' beats
     input wire told_t told[Ports],   // of the ports' frames
+    input wire logic [Ports-1:0] crowded,  // the port's ring is three quarters full
 
     output logic [Clusters-1:0] out_valid[Frames],  // cluster, one hot
     output beat_t               out_beat [Frames],  // labelled
@@ -80,7 +90,7 @@ module dispatcher
   localparam int unsigned Loopback = Sources - 1;
   localparam int unsigned Turns = (Clusters > Ports && Clusters > 2) ? Clusters : (Ports > 2 ? Ports : 2);
 
-  // What decides where a beat goes
+  // The inputs of a beat's routing
   typedef struct packed {
     logic last;
     logic exact;      // there is one unit for it, whatever POLICY is:
@@ -141,7 +151,7 @@ module dispatcher
   always_ff @(posedge clk) if (reta_we) reta_mem[reta_addr] <= reta_wdata;
 
   // Units that are worth waiting for
-  logic [AllUnits-1:0] awaited_q, stuck, lasting_q, lasting_told_q;
+  logic [AllUnits-1:0] awaited_q, stuck, slow;
   logic [AllUnits-1:0] awaits[Frames];  // by source
   stuck_units #(
       .N(AllUnits)
@@ -151,17 +161,16 @@ module dispatcher
       .timeout(unit_timeout),
       .awaited(awaited_q),
       .ready(ready_told),
-      .stuck
+      .stuck,
+      .slow
   );
   always_ff @(posedge clk) begin
     awaited_q <= '0;
     for (int unsigned u = 0; u < AllUnits; u++)
       for (int unsigned s = 0; s < Frames; s++) if (awaits[s][u]) awaited_q[u] <= 1'b1;
-    lasting_q <= declared & ~stuck;
-    lasting_told_q <= declared_loop & ~stuck;
   end
 
-  // What each source asks for, and gets
+  // The requests and the grants of each source
   logic [Sources-1:0] need, grant;
   logic [AllUnits-1:0] choice[Sources];  // the units that a source would take now: at most one in each cluster
   logic [Sources-1:0] req[Clusters];
@@ -171,7 +180,7 @@ module dispatcher
   slot_t return_slot_q[Sources];
 
   for (genvar s = 0; s < Sources; s++) begin : gen_source
-    // Queues. What a source may go on sending after `ready` has fallen fits.
+    // Queues. They have room for the beats that a source may still send after `ready` has fallen.
     localparam int unsigned Depth = 16;
     localparam int unsigned PointerW = $clog2(Depth) + 1;
     (* ram_style = "distributed" *) beat_t beat_mem[Depth];
@@ -232,6 +241,7 @@ module dispatcher
     // N: the key of the beat behind the head, and the unit that it names
     logic n_valid_q, n_load;
     logic [AllUnits-1:0] s_ready, s_declared, s_candidate;
+    logic [AllUnits-1:0] lasting_q, lasting_told_q;  // units that the source's frames may wait for
     assign s_ready = s == Loopback ? ready_loop : ready;
     assign s_declared = s == Loopback ? declared_loop : lasting_q;
     assign s_candidate = s == Loopback ? candidate_loop : candidate;
@@ -289,6 +299,16 @@ module dispatcher
     for (genvar u = 0; u < AllUnits; u++) begin : gen_choice
       assign choice[s][u] = unit_hot_q[u] || told_hot_q[u] || (turn_hot_q[u/UnitsPerCluster] && s_candidate[u]);
     end
+    logic s_crowded;
+    if (s < Ports) begin : gen_crowded
+      assign s_crowded = crowded[s] && unit_timeout != 0;
+    end else begin : gen_patient
+      assign s_crowded = 1'b0;
+    end
+    always_ff @(posedge clk) begin
+      lasting_q <= declared & ~stuck & ~(s_crowded ? slow : '0);
+      lasting_told_q <= declared_loop & ~stuck & ~(s_crowded ? slow : '0);
+    end
     if (s < Frames) begin : gen_awaits
       assign awaits[s] = need[s] ? unit_hot_q | told_hot_q : '0;
     end
@@ -299,7 +319,7 @@ module dispatcher
     logic c_lost_q;
     logic [Clusters-1:0] c_cluster_q;
     assign leaves = h_valid_q && (h_first_q ? grant[s] || drop || again : (c_cluster_q & s_beat_room) != 0 || c_lost_q);
-    // Who asks for a unit that can take a frame
+    // Sources that request a unit that can take a frame
     for (genvar c = 0; c < Clusters; c++) begin : gen_req
       localparam int unsigned First = c * UnitsPerCluster;
       logic [UnitsPerCluster-1:0] can;
@@ -400,7 +420,7 @@ module dispatcher
     localparam int unsigned First = c * UnitsPerCluster;
     localparam int unsigned Here = (Units - First < UnitsPerCluster) ? Units - First : UnitsPerCluster;
 
-    // Who gets a unit
+    // The source that gets a unit
     logic [1:0] others;
     logic ports_first;
     assign others = req[c][Sources-1:Ports];
@@ -495,7 +515,7 @@ module dispatcher
     for (int unsigned c = 0; c < Clusters; c++) grant |= win[c];
   end
 
-  // What the host sees
+  // The host's view
   always_ff @(posedge clk) begin
     show_free <= free_count[show_unit];
     show_total <= total_count[show_unit];

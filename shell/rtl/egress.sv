@@ -29,6 +29,7 @@ module egress
     axis_if.src   tx,
     output port_t tx_src,        // where the frame entered the card
     output time_t tx_timestamp,  // and when
+    output logic [31:0] tx_mark, // what the inline blocks left in its metadata; 0 of a frame that a unit sends
 
     output tx_event_t events
 );
@@ -104,6 +105,7 @@ module egress
   assign tx.tuser = 1'b0;
   assign tx_src = meta_q.src;
   assign tx_timestamp = meta_q.timestamp;
+  assign tx_mark = meta_q.mark;
 
   // Out of `events.stall`, so that nothing here waits for `tready`
   cycles_t stalled_q;

@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Toeplitz flow hash of a frame's first beat (docs/architecture.md, "Flow hash"; the key is Microsoft's, from the RSS specification).
+// Toeplitz flow hash of a frame's first beat (docs/architecture.md, "Flow hash"; the key is Microsoft's, from the RSS
+// specification).
 //
 //   valid, data ─> VLAN tags ─> align layer 3 ─> decide IPv4/IPv6/ports ─> fields × key, eight parts ─> XOR ─> hash
 //                  1            2                3                          4                           5 cycles
 //
-// Latency 5 cycles, one frame a cycle, never stalls. `bytes` (frame bytes within the beat) comes one cycle after `data`, because it is
-// still being counted when `data` arrives.
+// Latency 5 cycles, one frame a cycle, never stalls. `bytes` (frame bytes within the beat) comes one cycle after
+// `data`, because it is still being counted when `data` arrives.
 module flow_hash
   import penstock_pkg::*;
 (
@@ -31,7 +32,8 @@ module flow_hash
     return ethertype == 16'h8100 || ethertype == 16'h88A8;
   endfunction
 
-  // What one byte of the fields adds to the hash; its bit 7 is the first on the wire and has the key's bits from 8 * place.
+  // The value that one byte of the fields adds to the hash; its bit 7 is the first on the wire and has the key's bits
+  // from 8 * place.
   function automatic logic [31:0] toeplitz(logic [7:0] octet, int unsigned place);
     logic [31:0] sum;
     sum = '0;
@@ -56,7 +58,7 @@ module flow_hash
       vlan2_q <= is_vlan({data[16*8+:8], data[17*8+:8]});
     end
 
-  // 2: layer 3 to a fixed place; what of it the frame has
+  // 2: layer 3 to a fixed place; the part of it that the frame has
   logic [L3Bytes*8-1:0] l3_q;
   logic [15:0] ethertype_q;
   logic has20_q, has24_q, has40_q, has44_q;
@@ -115,7 +117,8 @@ module flow_hash
     logic [31:0] sum;
     always_comb begin
       sum = '0;
-      for (int unsigned i = p * PartBytes; i < (p + 1) * PartBytes && i < FieldBytes; i++) sum ^= toeplitz(fields[8*i+:8], i);
+      for (int unsigned i = p * PartBytes; i < (p + 1) * PartBytes && i < FieldBytes; i++)
+        sum ^= toeplitz(fields[8*i+:8], i);
     end
     always_ff @(posedge clk) if (valid_q[2]) part_q[p] <= sum;
   end

@@ -7,13 +7,16 @@
 //   cluster 1 ─> buffer                          ─┼─> arbiter ─> RAM output ─> output register ─> frames
 //   ...                                          ─┘   3         +1            +1 cycles
 //
-// A frame is a candidate when its last beat is stored: once it starts there is no gap in it (a MAC never underruns). One beat a cycle, also
-// when each beat is a frame. `room` of a buffer says that a longest frame and what is on its way fit.
+// A frame is a candidate when its last beat is stored: once it starts there is no gap in it (a MAC never underruns).
+// One beat a cycle, also when each beat is a frame. `room` of a buffer says that a longest frame and what is on its way
+// fit.
 //
-// With Tails = 1 a frame of 65 to 80 bytes leaves as one beat: what its second one brings is written beside the first, as its tail.
+// With Tails = 1 a frame of 65 to 80 bytes leaves as one beat: what its second one brings is written beside the first,
+// as its tail.
 //
-// With Drops = 1, `room` is always up while `stuck` is. A frame whose first beat then finds no room for a longest frame is dropped whole.
-// A frame that was started because there was room is never dropped, even if `stuck` changes while it is on its way.
+// With Drops = 1, `room` is always up while `stuck` is. A frame whose first beat then finds no room for a longest frame
+// is dropped whole. A frame that was started because there was room is never dropped, even if `stuck` changes while it
+// is on its way.
 module frame_gather
   import penstock_pkg::*;
 #(
@@ -179,7 +182,8 @@ module frame_gather
         .level(frames_level)
     );
     if (Drops) begin : gen_drops
-      // `level_q` misses one beat at most. A frame that was started because `room` was up comes within `OnTheWay` beats, so it always fits.
+      // `level_q` misses at most one beat. A frame that was started because `room` was up arrives within `OnTheWay`
+      // beats, so it always fits.
       logic first_q, drop_q, listed_q;
       assign drop = first_q ? level_q >= (AddrW + 1)'(Depth - FrameBeats) || !listed_q : drop_q;
       always_ff @(posedge clk) begin

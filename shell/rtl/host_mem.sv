@@ -1,13 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Host memory for the units: a destination that takes their requests and a source that brings the answers (penstock_pkg.sv says how they look).
+// Host memory for the units: a destination that takes their requests and a source that delivers the answers
+// (penstock_pkg.sv has their format).
 //
 //   clusters ─> buffers (frame_gather) ─┬─> host_write ─> AXI4 AW, W, B ─┐
 //                                       └─> host_read  ─> AXI4 AR, R    ─┴─> answer register ─> switch_in
 //
-// Any address, any length up to a longest frame. Writes are carried out in the order in which they come here, and so are reads; a read that has
-// to see a write must be asked for after the write was answered. A request waits only for host memory, never for another unit.
+// Any address, any length up to a longest frame. Writes are carried out in the order in which they come here, and so
+// are reads; a read that has to see a write must be asked for after the write was answered. A request waits only for
+// host memory, never for another unit.
 module host_mem
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -141,7 +143,8 @@ module host_mem
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst && gathered.valid && is_read)
-      assert (gathered.last && asked.len != 0 && asked.len <= len_t'(MaxFrame)) else $error("%m: a read request that is none");
+      assert (gathered.last && asked.len != 0 && asked.len <= len_t'(MaxFrame))
+        else $error("%m: a read request that is none");
 `endif
 endmodule
 

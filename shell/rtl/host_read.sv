@@ -8,8 +8,13 @@
 //                                         R ────────────────────>┴─> realign ─> buffer (512 beats of block RAM) ─> frames
 //                                                                    4          3 cycles
 //
-// A read asks only when the buffer has room for all of it, so R never waits for a unit. Up to 32 reads are on their way. One cycle a beat, and
-// two more for each read. Bytes that the host refuses are zero, and mark the whole read as refused.
+// A read asks only when the buffer has room for all of it, so R never waits for a unit. Up to 32 reads are on their
+// way. One cycle a beat, and two more for each read. Bytes that the host refuses are zero, and mark the whole read as
+// refused.
+//
+// The host may not be reset with the card: beats of reads from before a reset still come. They are counted across the
+// reset and taken without a use, and until the last of them has come, no burst is asked for. Therefore no
+// beat answers a later read.
 module host_read
   import penstock_pkg::*, shell_pkg::*;
 (
@@ -61,6 +66,19 @@ module host_read
     if (rst) asked_valid_q <= 1'b0;
   end
 
+  // ---- beats that the host owes, which a reset does not change
+  localparam int unsigned OwedW = 14;  // 32 reads of up to 257 beats
+  logic [OwedW-1:0] owed_q;
+  initial owed_q = '0;
+  logic stale_q;  // they are of reads from before a reset
+  always_ff @(posedge clk)
+    owed_q <= owed_q + (axi.arvalid && axi.arready ? OwedW'(axi.arlen) + 1'b1 : '0) -
+        OwedW'(axi.rvalid && axi.rready);
+  always_ff @(posedge clk) begin
+    if (owed_q == 0) stale_q <= 1'b0;
+    if (rst) stale_q <= 1'b1;
+  end
+
   // ---- bursts
   logic bursts_ready, away_ready, take_beat;
   logic [9:0] room_q;
@@ -79,7 +97,7 @@ module host_read
       .ready(bursts_ready),
       .start_addr(asked_q.addr[63:6]),
       .start_beats(in_beats_q),
-      .go(1'b1),
+      .go(!stale_q),
       .made(),
       .final_burst(),
       .valid(axi.arvalid),
@@ -133,11 +151,11 @@ module host_read
   logic [DataW-1:0] out_data;
   host_read_done_t coming_q;  // with `error` of the beats before
 
-  wire step = busy_q && done_ready && (in_left_q == 0 || axi.rvalid);
+  wire step = busy_q && done_ready && (in_left_q == 0 || (axi.rvalid && !stale_q));
   wire final_step = step && steps_left_q == 9'd1;
   wire refused = coming_q.error || (in_left_q != 0 && axi.rresp[1]);
 
-  assign axi.rready = busy_q && done_ready && in_left_q != 0;
+  assign axi.rready = stale_q || (busy_q && done_ready && in_left_q != 0);
   assign oldest_pop = !busy_q;
 
   always_ff @(posedge clk) begin
@@ -225,7 +243,8 @@ module host_read
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst && axi.rvalid && axi.rready) assert (in_left_q != 0 && busy_q) else $error("%m: a beat that nobody asked for");
+    if (!rst && axi.rvalid && axi.rready && !stale_q)
+      assert (in_left_q != 0 && busy_q) else $error("%m: a beat that nobody asked for");
 `endif
 endmodule
 

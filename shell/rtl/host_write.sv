@@ -22,7 +22,7 @@ module host_write
     input  wire logic    done_pop,
     output host_write_done_t done
 );
-  // Steps between the frame and the queue, and what `ready` of the queue lags.
+  // Steps between the frame and the queue, and the lag of the queue's `ready`.
   localparam int unsigned InFlight = 7;
 
   // ---- frame

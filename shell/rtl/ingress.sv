@@ -8,15 +8,17 @@
 //                           └─> flow hash ─> descriptor queue ─> reader
 //                               6            9                   9
 //
-// What `axis` brings in a cycle is a row of the ring: 64 bytes of the host, 128 of an Ethernet port. The reader makes beats of 64 bytes of it: two
-// of a row, one of a last row of up to 64 bytes; a frame of 65 to 80 bytes is one beat, too, the rest its tail. So whatever comes in successive
-// cycles is stored, and at 100 Gb/s, where no frame comes faster than its beats leave, the ring fills only while the dispatcher holds the reader.
+// The data of `axis` in a cycle is a row of the ring: 64 bytes for the host, 128 for an Ethernet port. The reader makes
+// beats of 64 bytes from it: two from a row, one from a last row of up to 64 bytes; a frame of 65 to 80 bytes is also
+// one beat, with the rest as its tail. Successive cycles can therefore always be stored. At 100 Gb/s frames do not
+// arrive faster than their beats leave, so the ring fills only while the dispatcher stalls the reader.
 //
-// A frame becomes visible when its last row is stored and its hash is known: its first beat leaves 13 cycles after its last one entered.
-// One row a cycle in and one beat out, also when each is a frame. Nothing that leaves ever holds what enters; a full ring does:
-// with Lossless = 0 (a MAC, which cannot wait) `tready` is constant 1 and a frame that does not fit is dropped whole, with Lossless = 1
-// (the host) `tready` falls. A frame that is longer than MaxFrame takes at most MaxFrame of ring, and gives it back at once.
-// A frame with several faults counts once, in this order: disabled, damaged, oversize, runt, overflow.
+// A frame becomes visible when its last row is stored and its hash is known: its first beat leaves 13 cycles after its
+// last one entered. One row a cycle in and one beat out, also when each is a frame. Nothing that leaves ever holds what
+// enters; a full ring does: with Lossless = 0 (a MAC, which cannot wait) `tready` is constant 1 and a frame that does
+// not fit is dropped whole, with Lossless = 1 (the host) `tready` falls. A frame that is longer than MaxFrame takes at
+// most MaxFrame of ring, and gives it back at once. A frame with several faults counts once, in this order: disabled,
+// damaged, oversize, runt, overflow.
 module ingress
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -30,7 +32,8 @@ module ingress
     input wire logic  enable,
 
     axis_if.snk  rx,
-    output logic pause,  // less than two longest frames are free: one that may be on its way, and one more
+    output logic pause,    // the ring is half full: what a sender has on its way until it waits still fits
+    output logic crowded,  // three quarters are full: see dispatcher.sv. A port whose sender waits at `pause` never is.
 
     frame_if.src      frames,
     output tail_t     tail,    // with the beat of `frames`; on the host's stream there are none
@@ -102,7 +105,8 @@ module ingress
   always_ff @(posedge clk) begin
     full_q  <= level_q >= (AddrW + 1)'(Depth - Slack);
     level_q <= wr_q - rd_q;
-    pause   <= level_q > (AddrW + 1)'(Depth - 2 * FrameRows - Slack);
+    pause   <= level_q >= (AddrW + 1)'(Depth / 2);
+    crowded <= level_q >= (AddrW + 1)'(Depth - Depth / 4);
     if (v0_q) begin
       rows_q     <= (rows == 9'(FrameRows)) ? rows : rows + 9'd1;
       oversize_q <= oversize;
@@ -121,6 +125,7 @@ module ingress
       level_q <= '0;
       full_q  <= 1'b0;
       pause   <= 1'b0;
+      crowded <= 1'b0;
     end
   end
   // The input register may hold a beat when the ring becomes full, so the host's stream stops earlier.
@@ -187,7 +192,8 @@ module ingress
       .dout (desc)
   );
 
-  // Reader: one beat a cycle while the queue behind it has room. A row is read with its first beat, and stands in the RAM's output for its second.
+  // Reader: one beat a cycle while the queue behind it has room. A row is read with its first beat, and stands in the
+  // RAM's output for its second.
   logic [9:0] index_q, index_next_q;  // of the beat to read within its frame, and that plus one
   logic read, read_row, last_read, upper, room;
   assign last_read = (Lanes > 1 && desc.folded) || (desc.len[5:0] == 0 ? desc.len[15:6] == index_next_q : desc.len[15:6] == index_q);

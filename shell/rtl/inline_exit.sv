@@ -9,12 +9,12 @@
 //           │             1
 //           └─> dropped, and counted
 //
-// The verdict ends here: the dispatcher is told a unit or a key in a few bits (told_t), and nothing behind it.
+// The verdict ends here: the dispatcher gets a unit or a key in a few bits (told_t), and later stages get nothing.
 //
-// To the exits the way past the units is a link like that of a cluster: one beat a cycle, a folded frame as two, and
-// a frame starts only while its exit has room for a longest one, so the link never stops within a frame. A frame that
-// must wait, for its exit or for the dispatcher, holds those behind it of its port, and nobody else's. Exits wait for
-// nobody inside the card, so whoever waits for one moves on as soon as it sends.
+// To the exits the way past the units is a link like that of a cluster: one beat a cycle, a folded frame as two, and a
+// frame starts only while its exit has room for a frame of maximum length, so the link never stops within a frame. A
+// frame that must wait, for its exit or for the dispatcher, blocks only later frames of its own port. Exits wait for no
+// part of the card, so a frame that waits for an exit moves on as soon as the exit sends.
 module inline_exit
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -39,7 +39,7 @@ module inline_exit
 
     output logic refused  // for one cycle: a frame was dropped
 );
-  // Where a frame goes; to no exit and not lost: to the dispatcher
+  // The destination of a frame; if it goes to no exit and is not lost, it goes to the dispatcher
   logic [Exits-1:0] named, to, to_q;
   logic lost, loses, loses_q;
   logic first_q, unfolds_q;  // the next beat is a first one; the tail of the one before is to follow

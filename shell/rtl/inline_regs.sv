@@ -2,8 +2,8 @@
 `default_nettype none
 
 // The registers of the inline chain (shell/regs/inline.rdl) and the card's time. An access takes three cycles; an
-// address without a register answers with `err`, and so does a write to one that can only be read, and a read of one that
-// can only be written. A write to TENANT waits until the tenants can be written (tenant_stage.sv).
+// address without a register answers with `err`, and so does a write to one that can only be read, and a read of one
+// that can only be written. A write to TENANT waits until the tenants can be written (tenant_stage.sv).
 module inline_regs
   import penstock_pkg::*, shell_pkg::*, regs_pkg::*;
 #(

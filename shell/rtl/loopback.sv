@@ -1,17 +1,19 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// From unit to unit: places for frames whose destination is the loopback, or a certain unit over loopback; then the frames.
+// From unit to unit: places for frames whose destination is the loopback, or a certain unit over loopback; then the
+// frames.
 //
 //   requests of ─> arbiter of the cluster ─> arbiter of the clusters ─> dispatcher ─> answer register ─> units
 //   the units      1                         2                          5             8 cycles
 //
 //   clusters ─> frame_gather ─> register ─> switch_in
 //
-// A frame waits in its sender until it has a place (loop_if.sv), so what comes here finds its unit ready: it never stops for long,
-// and frames to other destinations stand behind it neither here nor in a unit. That, a slot that ports leave free in each unit (slot_pool.sv),
-// and senders that let other frames pass those that wait keep units that send to each other from waiting for each other: each frame moves on
-// unless units send in a circle, or have but one slot. One request of a unit is on its way at a time: at most one frame of a unit in 9 cycles.
+// A frame waits in its sender until it has a place (loop_if.sv), so frames that arrive here find their unit ready. A
+// frame never stops here for long, and frames to other destinations wait behind it neither here nor in a unit. In
+// addition, ports leave a slot free in each unit (slot_pool.sv), and senders let other frames pass the waiting ones.
+// Units that send to each other therefore do not wait for each other: each frame moves on unless units send in a
+// circle, or have only one slot. A unit has one request in flight at a time: at most one frame of a unit in 9 cycles.
 // `src` becomes PortLoopback; the time of arrival and the flow hash stay.
 module loopback
   import penstock_pkg::*, shell_pkg::*;
@@ -66,7 +68,8 @@ module loopback
     for (genvar u = 0; u < Here; u++) begin : gen_unit
       assign open[u] = loops[First+u].valid && !inside_q[u];
       assign waits[First+u] = loops[First+u].valid;
-      assign asks[u] = '{from: 5'(First + u), dst: loops[First+u].dst, len: loops[First+u].len, hash: loops[First+u].hash};
+      assign asks[u] =
+          '{from: 5'(First + u), dst: loops[First+u].dst, len: loops[First+u].len, hash: loops[First+u].hash};
       logic mine;
       assign mine = answer.valid && answer.from == 5'(First + u);
       always_ff @(posedge clk) begin
@@ -75,7 +78,7 @@ module loopback
         loops[First+u].unit_id <= answer.unit_id;
         loops[First+u].slot <= answer.slot;
         answered_q[u] <= mine && !rst;
-        // After an answer the unit's next request is there one cycle later.
+        // After an answer the unit's next request arrives one cycle later.
         inside_q[u] <= ((take && pick[u]) || (inside_q[u] && !answered_q[u])) && !rst;
       end
     end

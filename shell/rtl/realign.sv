@@ -1,13 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Moves a stream of beats by `rot` bytes: a byte b of a beat goes to b + rot, and what that pushes out of the beat comes first in the next one.
+// Moves a stream of beats by `rot` bytes: byte b of a beat goes to b + rot, and the bytes that this pushes out of the
+// beat come first in the next one.
 //
 //   step ─> rotate by 16s ─> by 4s ─> by 1s ─> merge with the step before ─> out        4 cycles, one step a cycle, never stops
 //
-// Each step gives the bytes below `rot` of the step before and the others of its own. So a step with data that nobody wants lets
-// out what is left over. `side` travels with its step. `rot` is loaded with `start`, at least a cycle before a transfer's first step and not
-// before the last one of the transfer before; each quarter of the bus has a copy of its own, because a wire to all of it is slow.
+// Each step gives the bytes below `rot` of the step before and the others of its own. A step with unused data therefore
+// flushes the remaining bytes. `side` travels with its step. `rot` is loaded with `start`, at least a cycle before a
+// transfer's first step and not before the last one of the transfer before; each quarter of the bus has its own copy,
+// because a wire to all of it is slow.
 module realign
   import penstock_pkg::*;
 #(
@@ -31,7 +33,7 @@ module realign
   localparam int unsigned Quarters = 4;
   localparam int unsigned QuarterBytes = BeatBytes / Quarters;
 
-  // The byte that comes to place `b` when a beat is rotated by 0 to 3 times `unit` bytes: one of four.
+  // The byte for place `b` when a beat is rotated by 0 to 3 times `unit` bytes: one of four.
   function automatic logic [7:0] rotated(logic [DataW-1:0] beat, int unsigned b, int unsigned unit, logic [1:0] times);
     unique case (times)
       2'd0: return beat[8*b+:8];

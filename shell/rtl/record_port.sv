@@ -8,8 +8,8 @@
 //   block <─ one record   <─ SEND: the host writes a record word by word; the last word sends it
 //            1
 //
-// A full queue holds `from_block`; the block decides whether it waits or drops the record. The host must see ROOM before
-// it sends: a last word without room is answered with an error, and changes nothing. An access takes two cycles.
+// A full queue holds `from_block`; the block decides whether it waits or drops the record. The host must see ROOM
+// before it sends: a last word without room is answered with an error, and changes nothing. An access takes two cycles.
 module record_port
   import penstock_pkg::*, regs_pkg::*;
 #(
@@ -79,7 +79,7 @@ module record_port
     err <= we ? !(is_send && !full_q) && !(is_pop && head_valid) : !is_head && !is_level && !is_room;
     rdata <= '0;
     if (is_head) rdata <= head_valid ? 32'(head >> {addr[5:2], 5'b0}) : '0;
-    // What is still on its way to the head does not count.
+    // A record on its way to the head does not count.
     if (is_level) rdata <= head_valid ? 32'(level_q) : '0;
     if (is_room) rdata <= 32'(!full_q);
     if (starts && we && is_send && !full_q) send_q[addr[5:2]] <= wdata;

@@ -6,14 +6,15 @@
 //   slot messages ─> register ─> one hot ─> free bits of each unit ─> spare slot ─> next slot ─> label of a frame
 //                    1           2          3        └─> count ─> compare ─> candidate
 //
-// Behind a unit's next slot a spare one stands ready, so each unit can lose one a cycle, and what chooses the spare does not wait
-// for `take`. The counts are two cycles late: they guide the choice, `ready` alone says that there is a slot.
-// The last free slot of a unit is kept for frames over loopback, unless it has one slot in all: `ready` is false then, `ready_loop` true.
-// So frames that wait in the units for a place in another unit always find one some time, however many come from the ports.
-// Units without `ingress` are for senders over loopback that name them: no `ready`, and never a candidate.
-// A set-up takes effect when `scan` passes the unit and all slots that the unit had before are back. Until then the unit has those, and gets no
-// frames: a slot that a frame holds is never declared free.
-// Freeing a slot that is free, or that was never declared, changes nothing.
+// Each unit's next slot has a spare behind it, so each unit can give one slot a cycle, and the choice of the spare does
+// not wait for `take`. The counts are two cycles late: they guide the choice, but only `ready` guarantees a slot. The
+// pool keeps the last free slot of a unit for frames over loopback, unless the unit has only one slot: `ready` is false
+// then, and `ready_loop` true. Frames that wait in a unit for a place in another one therefore always find one
+// eventually, however many arrive from the ports. Units without `ingress` serve senders over loopback that name them:
+// they have no `ready`, and are never a candidate.
+// A set-up takes effect when `scan` passes the unit and all slots that the unit had before are back. Until then the
+// unit has its old slots, and gets no frames: a slot that holds a frame is never declared free. Freeing a slot that is
+// free, or that was never declared, changes nothing.
 module slot_pool
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -31,8 +32,10 @@ module slot_pool
     output logic     [N-1:0] setup,       // one cycle later: it does,
     output len_t             setup_size,  // with slots of so many bytes
 
-    output logic [N-1:0] ready,       // for ports and host: slots are free, `next` and one more; falls in the cycle after `enable`
-    output logic [N-1:0] ready_told,  // the same for frames that an inline block sends to this unit, which `ingress` does not keep out
+    // for ports and host: slots are free, `next` and one more; falls in the cycle after `enable`
+    output logic [N-1:0] ready,
+    // the same for frames that an inline block sends to this unit, which `ingress` does not keep out
+    output logic [N-1:0] ready_told,
     output logic [N-1:0] ready_loop,  // a slot is free: `next`
     output slot_t        next  [N],
     output logic [N-1:0] declared,   // enabled, has slots, and is for ports and host
@@ -61,7 +64,7 @@ module slot_pool
   logic [N-1:0] pending_q, settled, more, open;
   assign open = enable & ingress;
 
-  // Nothing of a unit that is to set up is taken, and what was taken is counted
+  // No slot is taken from a unit that is to be set up, and slots taken before are counted
   localparam int unsigned SettleCycles = 4;  // from the last `take` to `idle`
   len_t size_q[N];
   slot_t count_q[N];
@@ -109,7 +112,8 @@ module slot_pool
       for (int unsigned i = 0; i < MaxSlots; i++) if (lowest[i]) lowest_index |= slot_t'(i + 1);
     end
     assign some = bits_q != 0;
-    assign plenty = free_q >= slot_t'(4);  // whatever was taken in the two cycles that it does not know of, two are left
+    // whatever was taken in the two cycles that it does not know of, two are left
+    assign plenty = free_q >= slot_t'(4);
     assign refill = some && !spare_valid_q;
     assign load = take[u] || !valid_q;
     assign two = (valid_d && plenty) || enough(valid_q && !take[u], spare_valid_q, some, only_q);
@@ -145,7 +149,7 @@ module slot_pool
       declared_loop[u] <= total_q != 0 && enable[u];
     end
 
-    // A frame that was labelled before the slots were forgotten has none to give back.
+    // A frame that was labelled before the slots were forgotten returns no slot.
     logic [ReturnCycles-1:0] forgot_q;
     always_ff @(posedge clk) forgot_q <= {forgot_q[ReturnCycles-2:0], forget};
     assign returned = give_back[u] && forgot_q == 0 && !forget;
@@ -189,7 +193,7 @@ module slot_pool
       end
   end
 
-  // Round robin: the next of `others` behind the candidate
+  // Round robin: the next of `others` after the candidate
   function automatic logic [N-1:0] behind(logic [N-1:0] now, logic [N-1:0] others);
     logic [N-1:0] preferred;
     preferred = others & ~(now | (now - 1'b1));
@@ -198,7 +202,8 @@ module slot_pool
   logic [N-1:0] candidate_q, loop_q, ready_any;
   assign ready_any = ready_loop & ingress;
 
-  // Least loaded: of the units that can take a frame the one with more free slots than those before it, and no fewer than those behind it
+  // Least loaded: of the units that can take a frame the one with more free slots than those before it, and no fewer
+  // than those behind it
   logic [N-1:0] above_q[N];  // row u: the units that have fewer
   always_ff @(posedge clk) for (int unsigned u = 0; u < N; u++) for (int unsigned v = 0; v < N; v++) above_q[u][v] <= free[u] > free[v];
   function automatic logic [N-1:0] most(logic [N-1:0] others);

@@ -7,16 +7,19 @@
 //             2                               (on keys; the beat follows) 1   1 cycle
 //                                                          └─> tail register ─┘ one cycle behind its beat
 //
-// A folded frame unfolds on the link: in the cycle after its beat its tail follows, as a beat of its own, for which units always have room.
+// A folded frame unfolds on the link: in the cycle after its beat its tail follows, as a beat of its own, for which
+// units always have room.
 //
-// 512 bits, one beat a cycle on every link, also when each beat is a frame. A queue per pair keeps a source that waits for one
-// cluster's link from holding another source. Units have queues of their own and say when they have room, so that a unit that cannot take
-// a frame at once does not hold its neighbours on the link (one that is without room in the middle of a frame does). Answers of host memory
-// come to the arbiters as they are, without a queue. A frame is never interleaved with another.
+// 512 bits, one beat a cycle on every link, even if each beat is a frame. With a queue per pair, a source that waits
+// for one cluster's link does not block another source. Units have their own queues and signal when they have room, so
+// that a unit that cannot take a frame at once does not block its neighbours on the link (a unit without room in the
+// middle of a frame does). Answers of host memory reach the arbiters directly, without a queue. A frame is never
+// interleaved with another.
 //
-// A frame comes here with a slot of its unit, so there is room for all of it in that unit's packet memory, and the unit takes it whatever its
-// program does: it is never without room for long (engines/unit.sv). Therefore a slot is all the credit that a frame needs, and a frame
-// for a unit whose program is stuck does not stand in front of another unit's for longer than its own beats take.
+// A frame comes here with a slot of its unit, so there is room for all of it in that unit's packet memory, and the unit
+// takes it whatever its program does: it is never without room for long (engines/unit.sv). Therefore a slot is all the
+// credit that a frame needs, and a frame for a unit whose program is stuck does not stand in front of another unit's
+// for longer than its own beats take.
 module switch_in
   import penstock_pkg::*;
 #(
@@ -38,7 +41,8 @@ module switch_in
 
     output logic     [Units-1:0] out_valid,           // to these units
     output beat_t                out_beat[Clusters],  // `meta` with all beats of a frame
-    input wire logic [Units-1:0] room                 // in the unit, for four: beats come up to two cycles after it has fallen
+    // in the unit, for four: beats arrive up to two cycles after it has fallen
+    input wire logic [Units-1:0] room
 );
   localparam int unsigned Depth = 32;
   localparam int unsigned BeatW = $bits(beat_t);
@@ -134,7 +138,7 @@ module switch_in
         .grant
     );
     assign pop = busy_q ? ready & owner_q : {1'b0, grant};
-    // Who goes on with the frame that starts: its source, or its tail.
+    // The next beat of the frame that starts comes from its source, or from its tail.
     always_comb begin
       owner = '0;
       for (int unsigned s = 0; s < Starters; s++)
@@ -142,7 +146,7 @@ module switch_in
         else owner[s] = grant[s];
     end
 
-    // The beat of what was popped is there in the next cycle, and on the link in the one after.
+    // The beat of the popped word is there in the next cycle, and on the link in the one after.
     logic [Takers-1:0] pop_q;
     logic [Tails-1:0] pop_tail_q;
     logic [UnitsPerCluster-1:0] to_unit, to_unit_q;

@@ -6,10 +6,11 @@
 //   unit ─> queue ─> frame arbiter of the cluster ─> link register ─> buffer of this cluster in the destination
 //           2      (on keys; the beat follows) 1     1 cycle
 //
-// 512 bits, one beat a cycle on every link, also when each beat is a frame. The link of a cluster takes a frame only when its
-// destination's buffer has room for a longest one (the same rule for all lengths, so that no length starves), and when the frame is
-// complete in the queue or half of the queue is full. A link therefore never stops for a destination, and frames to one destination do not
-// hold frames to another, except behind each other within one unit. A destination that does not exist swallows the frame.
+// 512 bits, one beat a cycle on every link, also when each beat is a frame. The link of a cluster takes a frame only
+// when its destination's buffer has room for a longest one (the same rule for all lengths, so that no length starves),
+// and when the frame is complete in the queue or half of the queue is full. A link therefore never stops for a
+// destination, and frames to one destination do not hold frames to another, except behind each other within one unit. A
+// destination that does not exist swallows the frame.
 module switch_out
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -68,7 +69,8 @@ module switch_out
         logic push, half_q, popped_last_q, whole;
         beat_t in_beat;
         assign push = from_units[First+u].valid && from_units[First+u].ready;
-        assign in_beat = '{meta: from_units[First+u].meta, last: from_units[First+u].last, data: from_units[First+u].data};
+        assign in_beat =
+            '{meta: from_units[First+u].meta, last: from_units[First+u].last, data: from_units[First+u].data};
         fifo_keyed #(
             .KeyW ($bits(key_t)),
             .BodyW($bits(beat_t)),
@@ -119,8 +121,8 @@ module switch_out
     );
     assign pop = busy_q ? valid & owner_q : grant;
 
-    // The beat of what was popped is there in the next cycle, and on the link in the one after.
-    // `meta` and the destination come with the first beat and are kept for the others.
+    // The beat of the popped word is there in the next cycle, and on the link in the one after. `meta` and the
+    // destination arrive with the first beat and are kept for the others.
     logic [UnitsPerCluster-1:0] pop_q;
     logic [Dests-1:0] dest, dest_q, link_dest_q;
     logic first_q;

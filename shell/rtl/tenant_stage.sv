@@ -1,17 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Writes the tenant of each frame into its metadata, before the first inline block. The tenant follows from the port and
-// the 12-bit id of the frame's first VLAN tag (0x8100 or 0x88A8). Frames without a tag, with id 0 (priority-tagged) and
-// with an id that the host has given to nobody are of tenant 0, the system. The tag stays in the frame.
+// Writes the tenant of each frame into its metadata, before the first inline block. The tenant follows from the port
+// and the 12-bit id of the frame's first VLAN tag (0x8100 or 0x88A8). Frames without a tag, with id 0 (priority-tagged)
+// and with an id that the host has given to nobody are of tenant 0, the system. The tag stays in the frame.
 //
 //   frames ─┬─> beat register ───────────────────────> out
 //           └─> memory of the port: 4096 ids ─> tenant ─┘
 //               1
 //
 // One beat a cycle, folded frames included, so a port has line rate at all sizes. Only `out` holds a port; ports do not
-// hold each other. From a reset on the stage clears its memories, an id a cycle: `ready` is low for 4096 cycles, and the
-// host's writes wait for it. A frame that meets the write of its own id finds the tenant before or after.
+// hold each other. From a reset on the stage clears its memories, an id a cycle: `ready` is low for 4096 cycles, and
+// the host's writes wait for it. A frame that meets the write of its own id finds the tenant before or after.
 module tenant_stage
   import penstock_pkg::*, shell_pkg::*;
 #(

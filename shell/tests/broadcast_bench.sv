@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// broadcast with flat ports. Checks that all units are told the same.
+// broadcast with flat ports. Checks that all units receive the same words.
 module broadcast_bench
   import penstock_pkg::*;
 #(
@@ -24,14 +24,15 @@ module broadcast_bench
 
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     assign links[u].out_valid = out_valid[u];
-    // Address and enables follow from the data, so that a mix-up shows.
+    // Address and enables follow from the data, so that a mix-up is visible.
     assign links[u].out = '{addr: out_data[u][10:0] ^ 11'h5A5, be: ~out_data[u][3:0], data: out_data[u]};
     assign out_ready[u] = links[u].out_ready;
 
     always_ff @(posedge clk) begin
       if (!rst) begin
         assert (links[u].in_valid == in_valid) else $error("unit %0d is told at another time", u);
-        assert (!in_valid || (links[u].from == in_from && links[u].in == links[0].in)) else $error("unit %0d is told something else", u);
+        assert (!in_valid || (links[u].from == in_from && links[u].in == links[0].in))
+          else $error("unit %0d is told something else", u);
       end
     end
   end

@@ -1,7 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """Drives `card_top` from cocotb: registers, frames in, frames out.
 
-Ports are 0..3; the host stream is `HOST`. A received frame is `Frame(data, src, timestamp)`, in order of its last beat per stream.
+Ports are 0..3; the host stream is `HOST`. A received frame is `Frame(data, src, timestamp)`, in order of its last beat
+per stream.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class AxiError(Exception):
 
 
 class CardBench:
-    """Owns every input of the card. All of it runs in one coroutine per clock edge, because wide signals are dear in Python."""
+    """Owns every input of the card. All of it runs in one coroutine per clock edge, because wide signals are dear in
+    Python.
+    """
 
     def __init__(self, dut: Any, seed: int = 1) -> None:
         self.dut = dut
@@ -184,7 +187,7 @@ class CardBench:
             await RisingEdge(self.dut.clk)
 
     async def drained(self, frames: int, timeout: int = 20_000) -> None:
-        """Waits until `frames` frames have come out in all; then a while longer, for what should not come."""
+        """Waits until `frames` frames have left in all; then a while longer, for unexpected ones."""
         for _ in range(timeout // 50):
             await self.clocks(50)
             if self.total() >= frames and not any(self.queue.values()):

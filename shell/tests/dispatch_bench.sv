@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The dispatcher with flat ports. The data of a beat is a tag of 32 bits, which must come out with it. The last source is the loopback: of its
-// requests the low bits of the tag are the unit that asks. The tail of a folded frame, which ports have, is its tag inverted.
+// The dispatcher with flat ports. The data of a beat is a tag of 32 bits, which must come out with it. The last source
+// is the loopback: of its requests the low bits of the tag are the unit that asks. The tail of a folded frame, which
+// ports have, is its tag inverted.
 module dispatch_bench
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -53,6 +54,7 @@ module dispatch_bench
     input wire logic [Units-1:0] unit_ingress,
     input wire logic [Units-1:0] unit_flush,
     input wire logic [     23:0] unit_timeout,
+    input wire logic [Ports-1:0] crowded,
     input wire logic             reta_we,
     input wire logic [      6:0] reta_addr,
     input wire logic [      4:0] reta_wdata,
@@ -147,6 +149,7 @@ module dispatch_bench
       .sources(sources),
       .tails,
       .told,
+      .crowded,
       .out_valid(valid),
       .out_beat(beat),
       .out_tail(tails_out),

@@ -68,6 +68,7 @@ module egress_bench
       .room,
       .tx(tx),
       .tx_src(),
+      .tx_mark(),
       .tx_timestamp(tx_time),
       .events
   );

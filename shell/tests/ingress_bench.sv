@@ -19,6 +19,7 @@ module ingress_bench
     input  wire logic               rx_tlast,
     input  wire logic               rx_tuser,
     output logic                    pause,
+    output logic                    crowded,
 
     output logic             out_valid,
     input  wire logic        out_ready,
@@ -74,6 +75,7 @@ module ingress_bench
       .enable,
       .rx(rx),
       .pause,
+      .crowded,
       .frames(frames),
       .tail,
       .events

@@ -1,17 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An inline block for the tests of the shell: block n does what byte 6 + 2n of a frame says, with byte 7 + 2n as
-// value.
+// An inline block for the tests of the shell: block n obeys byte 6 + 2n of a frame, with byte 7 + 2n as value.
 //   0 nothing; 1 to port `value`; 2 to the host's queue `value`; 3 to unit `value`; 4 to the key `value`; 5 drop, for reason `value`;
 //   6 the mark becomes `value`; 7 the value becomes the mark's low byte; 8 the frame is absorbed; 9 a frame of one beat has a copy made behind it;
 //   A bytes 48 to 55 become the card's time; B the value becomes the frame's tenant; C a record goes to the host, if there
 //   is room, with the value as reason and bytes 0 to 39 of the frame
 //
 // Configuration, byte addresses: 0 it takes beats in so many of 256 cycles; 4 Param, low word; 8 Param, high word; C
-// Number; 10 write: the address of the block's memory, in beats; 14 write: the word is written there, 16 times; 18 write:
-// the beat there is read; 1C read: its first word; 20 read: the last answer, bits 1:0, and how many have come; 24 write: it takes so many records
-// from the host; 28 read: the mark of the last one it has taken. Others: error.
+// Number; 10 write: the address of the block's memory, in beats; 14 write: the word is written there, 16 times; 18
+// write: the beat there is read; 1C read: its first word; 20 read: the last answer, bits 1:0, and how many have come;
+// 24 write: it takes so many records from the host; 28 read: the mark of the last one it has taken. Others: error.
 module inline_block
   import penstock_pkg::*;
 #(
@@ -112,7 +111,8 @@ module inline_block
       end
       copy_q <= in;
       copy_q.meta.src <= PortBlock + port_t'(Number);
-      inside_q <= inside_q + 8'(takes && first_q && !ends) + 8'(copies) - 8'(out[p].valid && out[p].ready && out[p].last);
+      inside_q <=
+          inside_q + 8'(takes && first_q && !ends) + 8'(copies) - 8'(out[p].valid && out[p].ready && out[p].last);
       if (rst) begin
         first_q  <= 1'b1;
         copies_q <= 1'b0;

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// switch_in with flat ports. The data of a beat is a tag of 32 bits; that of a tail is its beat's with 1 added. The first sources have tails.
+// switch_in with flat ports. The data of a beat is a tag of 32 bits; that of a tail is its beat's with 1 added. The
+// first sources have tails.
 module switch_in_bench
   import penstock_pkg::*;
 #(

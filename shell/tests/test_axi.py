@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Managers that share a channel of card memory: each reads what it has written, in its own range and nowhere else, answers keep their order, and the
-channel costs what a DRAM channel costs."""
+"""Managers that share a channel of card memory: each reads its own writes, in its own range and nowhere else, answers
+keep their order, and the channel has the timing of a DRAM channel.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ OKAY, SLVERR = 0, 2
 
 @dataclass
 class Burst:
-    """A read or a write, and what came of it."""
+    """A read or a write, and its result."""
 
     id: int
     address: int
@@ -195,7 +196,9 @@ async def started(dut: Any) -> Bench:
 
 @cocotb.test()
 async def each_has_its_own(dut: Any) -> None:
-    """Random bursts with gaps, of all managers at once: what is read was written there, by the same manager; bursts out of range fail and change nothing."""
+    """Random bursts with gaps, from all managers at once: each read returns the bytes that the same manager wrote
+    there; bursts out of range fail and change nothing.
+    """
     bench = await started(dut)
     rng = bench.rng
     memories = [bytearray([FRESH]) * RANGE for _ in range(MANAGERS)]
@@ -203,7 +206,7 @@ async def each_has_its_own(dut: Any) -> None:
     for manager in bench.managers:
         manager.gap = rng.choice((0.0, 0.3, 0.8))
     for _ in range(12):
-        # First writes, each to bytes of its own; then reads of them.
+        # First writes, each to different bytes; then reads of them.
         for number, manager in enumerate(bench.managers):
             for page in rng.sample(PAGES, 12):
                 beats = rng.choice((1, 1, 2, 5, 16))
@@ -259,7 +262,9 @@ async def rate(bench: Bench, managers: int, addresses: Any, beats: int, count: i
 
 @cocotb.test()
 async def what_it_costs(dut: Any) -> None:
-    """About 150 ns, a beat a cycle in order, at most 50 M random accesses a second, answers out of order between IDs."""
+    """About 150 ns, a beat a cycle in order, at most 50 M random accesses a second, answers out of
+    order between IDs.
+    """
     bench = await started(dut)
     rng = bench.rng
     manager = bench.managers[0]

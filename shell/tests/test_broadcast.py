@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""broadcast: every word once to all, in each sender's order, a word a cycle, a fair share for everybody, a gap for the host."""
+"""broadcast: every word once to all, in each sender's order, a word a cycle, a fair share for everybody, a gap for the
+host.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ LATENCY = 5  # cycles from the unit that offers to the units that are told
 
 
 class Bench:
-    """Units that offer numbered words (unit in the upper bits) and take down what comes."""
+    """Units that offer numbered words (unit in the upper bits) and record the words that arrive."""
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
@@ -61,7 +63,7 @@ class Bench:
         d = self.dut
         valid = data = 0
         for unit, queue in enumerate(self.queues):
-            # What is offered stays.
+            # An offered word stays.
             offering = bool(queue) and (self._offering[unit] or self.offers(unit))
             if offering and not self._offering[unit]:
                 self.offered_at[unit] = self.cycle

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The dispatcher's policies, drops and fairness, against slots counted in plain Python: 2 ports, host, loopback, 8 units."""
+"""The dispatcher's policies, drops and fairness, against slots counted in plain Python: 2 ports, host, loopback, 8
+units.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,9 @@ def part(value: int, i: int, width: int) -> int:
 
 @dataclass
 class Frame:
-    """What goes in: a frame, or the loopback's request for a frame's place. And what became of it: its unit, -1 when it was dropped,
-    the cycle in which its first beat left or the answer came, and how often it had to ask again."""
+    """The input: a frame, or the loopback's request for a frame's place. The result: its unit, -1 if it was dropped,
+    the cycle in which its first beat left or the answer came, and the number of repeated requests.
+    """
 
     number: int
     size: int = BEAT
@@ -60,7 +63,9 @@ class Frame:
 
 
 class Bench:
-    """Feeds the sources, plays switch and units; checks that each frame leaves whole, in order, with a slot that was free."""
+    """Feeds the sources, plays switch and units; checks that each frame leaves whole, in order, with a slot that was
+    free.
+    """
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
@@ -105,6 +110,7 @@ class Bench:
             getattr(d, name).value = 0
         d.show_unit.value = 0
         d.unit_timeout.value = 0
+        d.crowded.value = 0
         d.policy.value = policy
         d.unit_ingress.value = (1 << UNITS) - 1
         d.setup_count.value = pack(counts, 6)
@@ -151,7 +157,7 @@ class Bench:
             await self.step()
 
     async def drain(self, timeout: int = 10_000) -> None:
-        """Until nothing waits, outside or inside; what has not come out then was dropped."""
+        """Until nothing waits, outside or inside; frames that have not left then were dropped."""
         for _ in range(timeout):
             if not any(self.waiting) and self.cycle > self.active + 12:
                 break
@@ -301,7 +307,9 @@ def span(frames: list[Frame]) -> int:
 
 @cocotb.test()
 async def one_decision_a_cycle_and_port(dut: Any) -> None:
-    """Both ports send a single-beat frame in each cycle, every other one folded, with either spreading policy, and with hashes that keep to different clusters."""
+    """Both ports send a single-beat frame in each cycle, every other one folded, with either spreading policy, and with
+    hashes that keep to different clusters.
+    """
     bench = Bench(dut)
     await bench.start([32] * UNITS)
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
@@ -347,7 +355,9 @@ async def round_robin_is_fair(dut: Any) -> None:
 
 @cocotb.test()
 async def least_loaded_takes_the_emptiest(dut: Any) -> None:
-    """One frame at a time, slots come back in between at random: of its cluster it gets a unit with the most free slots, exactly."""
+    """One frame at a time, slots come back in between at random: of its cluster it gets a unit with the most free
+    slots, exactly.
+    """
     bench = Bench(dut)
     counts = [12, 10, 12, 9, 1, 2, 3, 2]
     await bench.start(counts, policy=LEAST_LOADED)
@@ -366,7 +376,7 @@ async def least_loaded_takes_the_emptiest(dut: Any) -> None:
             await bench.drain()
             continue
         own = frame.unit // CLUSTER * CLUSTER
-        # Of those that have a slot for a port: the last one is left to loopback
+        # Units with a slot for a port: the last one is left to loopback
         rivals = [before[unit] for unit in range(own, own + CLUSTER) if before[unit] > (counts[unit] > 1)]
         assert before[frame.unit] == max(rivals), f"unit {frame.unit} of {before}"
         chosen[frame.unit] += 1
@@ -405,7 +415,9 @@ async def least_loaded_spares_the_slow(dut: Any) -> None:
 
 @cocotb.test()
 async def hash_follows_reta(dut: Any) -> None:
-    """The low 7 bits of the hash pick the entry, the entry the unit; a full unit makes its frames wait and drops none."""
+    """The low 7 bits of the hash pick the entry, the entry the unit; a full unit makes its frames
+    wait and drops none.
+    """
     bench = Bench(dut)
     await bench.start([3] * UNITS, policy=FLOW_HASH)
     table = [bench.rng.randrange(UNITS) for _ in range(128)]
@@ -425,8 +437,9 @@ async def hash_follows_reta(dut: Any) -> None:
 
 @cocotb.test()
 async def hash_drop_counts(dut: Any) -> None:
-    """Units that give nothing back: each takes as many frames as it has slots, less the one for loopback when there are more than one;
-    everything else is dropped and counted at its source."""
+    """Units that give nothing back: each takes as many frames as it has slots, less the one for loopback when there are
+    more than one; everything else is dropped and counted at its source.
+    """
     bench = Bench(dut)
     counts = [1, 2, 3, 4, 5, 6, 7, 0]
     await bench.start(counts, policy=FLOW_HASH_DROP)
@@ -449,7 +462,9 @@ async def hash_drop_counts(dut: Any) -> None:
 
 @cocotb.test()
 async def oversize_gives_the_slot_back(dut: Any) -> None:
-    """Units with slots of different sizes: what does not fit its unit is dropped whole and counted; every slot comes back."""
+    """Units with slots of different sizes: what does not fit its unit is dropped whole and counted; every slot comes
+    back.
+    """
     bench = Bench(dut)
     sizes = [64, 100, 128, 1000, 1024, 1500, 63, 16384]
     await bench.start([1, 2, 1, 2, 1, 2, 1, 2], sizes, policy=FLOW_HASH)
@@ -470,7 +485,9 @@ async def oversize_gives_the_slot_back(dut: Any) -> None:
 
 @cocotb.test()
 async def host_and_loopback_are_not_starved(dut: Any) -> None:
-    """Both ports at full rate: host and loopback still get a frame every few dozen cycles each, and the ports keep nearly all of theirs."""
+    """Both ports at full rate: host and loopback still get a frame every few dozen cycles each, and the ports keep
+    nearly all of theirs.
+    """
     bench = Bench(dut)
     await bench.start([32] * UNITS)
     await bench.reta([i % UNITS for i in range(128)])
@@ -480,7 +497,7 @@ async def host_and_loopback_are_not_starved(dut: Any) -> None:
         done = [len(frames) for frames in bench.out]
         for i in range(1000):
             for source in range(SOURCES):
-                # Whatever the ports do, the hashes of all sources want the same units
+                # The hashes of all sources select the same units, whatever the ports do
                 bench.send(source, flow=i % UNITS, dst=TO_UNIT + i % UNITS if source == LOOPBACK and i % 2 else TO_ANY)
         await bench.run(1000)
         got = [len(frames) - n for frames, n in zip(bench.out, done, strict=True)]
@@ -494,7 +511,9 @@ async def host_and_loopback_are_not_starved(dut: Any) -> None:
 
 @cocotb.test()
 async def loopback_to_one_unit(dut: Any) -> None:
-    """`dst` names the unit whatever the policy; a full one is asked again, one that is disabled, absent or without slots drops."""
+    """`dst` names the unit whatever the policy; a full one is asked again, one that is disabled, absent or without
+    slots drops.
+    """
     bench = Bench(dut)
     await bench.start([2] * 6 + [0, 2])
     dut.unit_enable.value = 0xF7
@@ -514,8 +533,9 @@ async def loopback_to_one_unit(dut: Any) -> None:
 
 @cocotb.test()
 async def a_slot_is_left_for_loopback(dut: Any) -> None:
-    """Units that give nothing back: ports and host leave one slot of each, if it has two, and the loopback gets it. A request for a full
-    unit holds nobody: those for others pass it."""
+    """Units that give nothing back: ports and host leave one slot of each, if it has two, and the loopback gets it. A
+    request for a full unit holds nobody: those for others pass it.
+    """
     bench = Bench(dut)
     counts = [1, 2, 3, 4, 5, 6, 7, 32]
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
@@ -551,8 +571,9 @@ async def a_slot_is_left_for_loopback(dut: Any) -> None:
 
 @cocotb.test()
 async def a_unit_that_keeps_its_slots(dut: Any) -> None:
-    """Flow hash: a unit that gives no slot back holds ports and host for so long, once; then frames for it are dropped and all others go on.
-    When it has slots again it gets frames again. One that is slow loses nothing."""
+    """Flow hash: a unit that gives no slot back holds ports and host for so long, once; then frames for it are dropped
+    and all others go on. When it has slots again it gets frames again. One that is slow loses nothing.
+    """
     limit = 500
     bench = Bench(dut)
     await bench.start([4] * UNITS, policy=FLOW_HASH)
@@ -569,7 +590,7 @@ async def a_unit_that_keeps_its_slots(dut: Any) -> None:
     send(64)
     await bench.run(3000)
     assert all(bench.waiting[source] for source in sources) and not any(bench.events["policy"])
-    # With one they go on after it. Whoever comes behind waits no more.
+    # With a slot they go on after it. Later frames no longer wait.
     bench.release(3, 1)
     await bench.run(20)
     dut.unit_timeout.value = limit
@@ -608,9 +629,72 @@ async def a_unit_that_keeps_its_slots(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_slow_unit_and_crowded_ports(dut: Any) -> None:
+    """Flow hash: while the ring of a port is crowded, its frames for a unit that has kept frames waiting for long are
+    dropped, and its other frames come through at nearly one a cycle. The other port and the host wait, and so does
+    that port without a limit."""
+    bench = Bench(dut)
+    await bench.start([4] * UNITS, policy=FLOW_HASH)
+    await bench.reta([i % UNITS for i in range(128)])
+    dut.unit_timeout.value = 100_000
+    bench.hold = lambda unit: 600 if unit == 3 else 5
+
+    def send(source: int, count: int) -> list[Frame]:
+        return [bench.send(source, flow=i % UNITS, size=(64, 80)[i % 2]) for i in range(count)]
+
+    # A burst for a unit that is full for a moment only is waited with, even by a port that is crowded.
+    dut.crowded.value = 1 << PORT_0
+    bench.hold = lambda unit: 100 if unit == 3 else 5
+    burst = [bench.send(PORT_0, flow=3) for _ in range(4)]
+    await bench.drain()
+    assert not any(bench.events["policy"]) and all(frame.unit == 3 for frame in burst)
+    # A slow unit: frames wait while there is room for those behind them,
+    dut.crowded.value = 0
+    bench.hold = lambda unit: 600 if unit == 3 else 5
+    await bench.run(200)
+    send(PORT_0, 64)
+    await bench.drain()
+    assert not any(bench.events["policy"])
+    # and not when the ring is crowded. The unit still gets the frames that find a slot; the other units get all of
+    # theirs.
+    dut.crowded.value = 1 << PORT_0
+    first, begun = len(bench.out[PORT_0]), bench.cycle
+    send(PORT_0, 800)
+    await bench.drain()
+    out = bench.out[PORT_0][first:]
+    assert sum(frame.unit != 3 for frame in out) == 700 and out[-1].cycle - begun < 800 + 800 // 16
+    assert bench.events["policy"] == [len(bench.lost[PORT_0]), 0, 0, 0] and 90 < len(bench.lost[PORT_0]) < 100
+    assert all(frame.flow == 3 for frame in bench.lost[PORT_0])
+    # Those who are not crowded wait.
+    lost = list(bench.events["policy"])
+    for source in (PORT_1, HOST):
+        await bench.run(1000)
+        begun = bench.cycle
+        send(source, 64)
+        await bench.drain()
+        assert bench.cycle - begun > 600 and bench.events["policy"] == lost, f"source {source}"
+    # Nothing is dropped when the host wants frames to wait for ever.
+    dut.unit_timeout.value = 0
+    await bench.run(1000)
+    send(PORT_0, 64)
+    await bench.drain()
+    assert bench.events["policy"] == lost
+    # A unit that is fast again loses nothing, once its waits are forgotten.
+    dut.unit_timeout.value = 100_000
+    bench.hold = lambda unit: 5
+    await bench.run(260 * 64)
+    send(PORT_0, 64)
+    bench.hold = lambda unit: 40 if unit == 3 else 5
+    await bench.drain()
+    assert bench.events["policy"] == lost
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
 async def a_named_unit_that_keeps_its_slots(dut: Any) -> None:
-    """Whatever POLICY is, frames that an inline block sends to a unit wait for that unit for the limit at most, in all; then they are
-    dropped, and frames for other units go on."""
+    """Whatever POLICY is, frames that an inline block sends to a unit wait for that unit for the limit at most, in all;
+    then they are dropped, and frames for other units go on.
+    """
     limit = 500
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP, AS_TOLD):
         bench = Bench(dut)
@@ -638,7 +722,9 @@ async def a_named_unit_that_keeps_its_slots(dut: Any) -> None:
 
 @cocotb.test()
 async def hash_drop_over_loopback(dut: Any) -> None:
-    """Flow hash that drops: a request for any unit is dropped while the unit that its hash names is full; one for a certain unit asks again."""
+    """Flow hash that drops: a request for any unit is dropped while the unit that its hash names is full; one for a
+    certain unit asks again.
+    """
     bench = Bench(dut)
     await bench.start([2] * UNITS, policy=FLOW_HASH_DROP)
     table = [bench.rng.randrange(UNITS) for _ in range(128)]
@@ -682,8 +768,9 @@ async def reta_names_a_unit_without_slots(dut: Any) -> None:
 
 @cocotb.test()
 async def inline_blocks_tell(dut: Any) -> None:
-    """Whatever POLICY is, a frame that is told a unit goes there, one that is told a key where RETA says, and both wait while the unit is full. The policy
-    "as told" sends others by their flow hash."""
+    """Whatever POLICY is, a frame that is told a unit goes there, one that is told a key where RETA says, and both wait
+    while the unit is full. The policy "as told" sends others by their flow hash.
+    """
     bench = Bench(dut)
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP, AS_TOLD):
         await bench.start([3] * UNITS, policy=policy)
@@ -762,7 +849,9 @@ async def nobody_takes_frames(dut: Any) -> None:
 
 @cocotb.test()
 async def flush_forgets_what_is_on_its_way(dut: Any) -> None:
-    """A frame that is too long has its slot taken and given back; a flush or a new set-up at any moment between leaves the count right."""
+    """A frame that is too long has its slot taken and given back; a flush or a new set-up at any moment between leaves
+    the count right.
+    """
     bench = Bench(dut)
     await bench.start([3] * UNITS, [64] * UNITS, policy=FLOW_HASH)
     await bench.reta([1] * 128)
@@ -788,8 +877,9 @@ async def flush_forgets_what_is_on_its_way(dut: Any) -> None:
 
 @cocotb.test()
 async def a_second_declaration(dut: Any) -> None:
-    """A unit that declares its slots again while frames hold some gets no slot twice: the declaration takes effect when all are back, and until
-    then the unit gets no frames."""
+    """A unit that declares its slots again while frames hold some gets no slot twice: the declaration takes effect when
+    all are back, and until then the unit gets no frames.
+    """
     bench = Bench(dut)
     counts = [4, 1, 2, 32, 5, 6, 7, 8]
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
@@ -833,8 +923,10 @@ async def a_second_declaration(dut: Any) -> None:
 
 @cocotb.test()
 async def units_for_senders_that_name_them(dut: Any) -> None:
-    """Units without `ingress` get nothing from ports, host and loopback to any unit, whatever the policy; RETA that names one drops; who names
-    one over loopback reaches it, down to its last slot. All is as before when they are for everybody again."""
+    """Units without `ingress` get nothing from ports, host and loopback to any unit, under any policy; RETA that names
+    one drops; a loopback frame that names one reaches it, down to its last slot. Everything is as before when they are
+    available to all again.
+    """
     bench = Bench(dut)
     inside, outside = (1, 2, 6), (0, 3, 4, 5, 7)
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
@@ -902,7 +994,9 @@ async def anything_goes(dut: Any) -> None:
 
 @cocotb.test()
 async def flushed_and_foolish_units(dut: Any) -> None:
-    """A flushed unit gets nothing until it declares anew; slots it never had, or has free already, change nothing when they come back."""
+    """A flushed unit gets nothing until it declares anew; slots it never had, or has free already, change nothing when
+    they come back.
+    """
     bench = Bench(dut)
     await bench.start([4] * UNITS)
     bench.hold = lambda unit: None

@@ -21,7 +21,9 @@ CLUSTERS, BEAT, LONGEST = 2, 64, 16384
 
 
 class Bench:
-    """Plays the links of two clusters and the receiver. A frame begins with its number, which is its time of arrival, too."""
+    """Plays the links of two clusters and the receiver. A frame begins with its number, which is also its time of
+    arrival.
+    """
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
@@ -79,7 +81,7 @@ class Bench:
                 continue
             frame = self.frames[number]
             valid |= 1 << c
-            # What lies beyond the frame means nothing
+            # Bytes beyond the frame are arbitrary
             data |= int.from_bytes(frame[at : at + BEAT].ljust(BEAT, b"\xa5"), "little") << (8 * BEAT * c)
             size |= len(frame) << (16 * c)
             time |= number << (32 * c)
@@ -123,7 +125,9 @@ class Bench:
 
 @cocotb.test()
 async def all_lengths(dut: Any) -> None:
-    """Every length from 14 to 300 bytes and the longest, with gaps on the links and a receiver that is slow, and without."""
+    """Every length from 14 to 300 bytes and the longest, with gaps on the links and a receiver that is slow, and
+    without.
+    """
     bench = Bench(dut)
     await bench.start()
     sizes = [*range(14, 301), 1500, 9000, 16320, 16321, 16336, 16383, LONGEST]
@@ -160,7 +164,7 @@ TIMEOUT = 300
 
 
 async def taken(bench: Bench, cycles: int) -> bool:
-    """Whether the links get rid of all that waits within so many cycles."""
+    """Whether the links deliver all waiting frames within this many cycles."""
     for _ in range(cycles):
         if not any(bench.waiting):
             return True
@@ -170,7 +174,9 @@ async def taken(bench: Bench, cycles: int) -> bool:
 
 @cocotb.test()
 async def stuck_receiver(dut: Any) -> None:
-    """A receiver that takes nothing holds the links for so long and no longer; what it has begun and what is in the buffers stays."""
+    """A receiver that takes nothing stalls the links for EXIT_TIMEOUT and no longer; the frame that it has begun and
+    the frames in the buffers stay.
+    """
     bench = Bench(dut)
     await bench.start()
     dut.timeout.value = TIMEOUT
@@ -216,7 +222,7 @@ async def stuck_receiver(dut: Any) -> None:
 
 @cocotb.test()
 async def short_frames_of_a_stuck_receiver(dut: Any) -> None:
-    """More frames than a buffer's list has places for, and a receiver that comes back while others are on their way."""
+    """More frames than a buffer's list has places for, and a receiver that returns while others are in flight."""
     bench = Bench(dut)
     await bench.start()
     dut.timeout.value = TIMEOUT

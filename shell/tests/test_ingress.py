@@ -38,7 +38,9 @@ class Frame:
 
 
 class Bench:
-    """Feeds the stream, takes the beats, and checks each frame that comes out against those that went in, in their order."""
+    """Feeds the stream, takes the beats, and checks each frame that comes out against those that went in, in their
+    order.
+    """
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
@@ -95,7 +97,7 @@ class Bench:
                 frame = self.waiting[0]
                 chunk = frame.data[self.at : self.at + self.bytes]
                 last = self.at + self.bytes >= len(frame.data)
-                # What lies beyond the frame means nothing
+                # Bytes beyond the frame are arbitrary
                 d.rx_tdata.value = int.from_bytes(chunk.ljust(self.bytes, b"\xa5"), "little")
                 d.rx_tkeep.value = (1 << len(chunk)) - 1
                 d.rx_tlast.value, d.rx_tuser.value = last, last and frame.damaged
@@ -149,7 +151,9 @@ class Bench:
 
 @cocotb.test()
 async def all_lengths(dut: Any) -> None:
-    """Every length from the shortest up to 300 bytes, and those around rows and the longest, with gaps and stalls and without."""
+    """Every length from the shortest up to 300 bytes, and those around rows and the longest, with gaps and stalls and
+    without.
+    """
     bench = Bench(dut)
     await bench.start()
     sizes = [*range(SHORTEST, 301), 383, 384, 385, 448, 449, 465, 1500, 9000, 16320, 16321, 16336, 16383, LONGEST]
@@ -169,7 +173,9 @@ async def all_lengths(dut: Any) -> None:
 
 @cocotb.test()
 async def headers(dut: Any) -> None:
-    """Headers of all kinds, whole and cut, also with what belongs to them in the tail: the hash is that of the first 64 bytes."""
+    """Headers of all kinds, whole and cut, also with what belongs to them in the tail: the hash is that of the first 64
+    bytes.
+    """
     bench = Bench(dut)
     await bench.start()
     for i in range(400):
@@ -184,7 +190,9 @@ async def headers(dut: Any) -> None:
 @of_port
 @cocotb.test()
 async def a_frame_a_cycle(dut: Any) -> None:
-    """Frames of up to 80 bytes enter and leave in each cycle; longer ones as fast as their beats; whatever enters never waits."""
+    """Frames of up to 80 bytes enter and leave in each cycle; longer ones as fast as their beats; whatever enters never
+    waits.
+    """
     bench = Bench(dut)
     await bench.start()
     for sizes, cycles in (([60, 64, 65, 80], 400), ([81, 128], 800), ([65, 129, 193], 267 + 133 * 3 + 134 * 4)):
@@ -201,7 +209,9 @@ async def a_frame_a_cycle(dut: Any) -> None:
 
 @cocotb.test()
 async def faults(dut: Any) -> None:
-    """Runts, damaged and longest frames among good ones, also folded: counted once by the first reason, and the neighbours get through."""
+    """Runts, damaged and longest frames among good ones, also folded: counted once by the first reason, and the
+    neighbours get through.
+    """
     bench = Bench(dut)
     await bench.start()
     rng = bench.rng
@@ -234,7 +244,8 @@ async def faults(dut: Any) -> None:
 
 @cocotb.test()
 async def a_full_ring(dut: Any) -> None:
-    """Nobody takes the frames: a port drops whole ones, raises `pause` before that, and goes on afterwards; the host waits."""
+    """Nobody takes the frames: `pause` rises while half of the ring is free, `crowded` at a quarter, then a port drops
+    whole frames, and goes on afterwards; the host waits."""
     bench = Bench(dut)
     await bench.start()
     bench.ready = 0.0
@@ -242,12 +253,17 @@ async def a_full_ring(dut: Any) -> None:
     for size in sizes:
         bench.send(bench.random(size))
     host = bench.bytes == BEAT
-    paused = False
+    depth = {128: 512, 64: 1024}[bench.bytes]
+    levels: dict[str, int] = {}  # of the ring when each was seen first
     for _ in range(4000):
         await bench.step()
+        for name in ("pause", "crowded"):
+            if int(getattr(dut, name).value):
+                levels.setdefault(name, int(dut.level.value))
         if bench.bad[OVERFLOW]:
-            assert paused
-        paused = paused or bool(int(dut.pause.value))
+            assert len(levels) == 2
+    # `level` is what the signals see, some cycles later.
+    assert 0 <= levels["pause"] - depth // 2 < 8 and 0 <= levels["crowded"] - depth * 3 // 4 < 8
     assert bool(bench.waiting) == host and bool(bench.bad[OVERFLOW]) != host
     bench.ready = 1.0
     await bench.drain()
@@ -255,7 +271,11 @@ async def a_full_ring(dut: Any) -> None:
     for size in (64, 65, 9000):
         bench.send(bench.random(size))
     await bench.drain()
-    assert len(bench.out) == 403 - bench.bad[OVERFLOW] and int(dut.level.value) == 0 and not int(dut.pause.value)
+    assert (
+        len(bench.out) == 403 - bench.bad[OVERFLOW]
+        and int(dut.level.value) == 0
+        and not int(dut.pause.value) | int(dut.crowded.value)
+    )
 
 
 @pytest.mark.parametrize(("width", "depth"), [(128, 512), (64, 1024)])

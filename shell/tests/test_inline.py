@@ -1,6 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The inline chain of a card with two blocks that do what frames say (inline_block.sv in this folder) and two echo units behind it: what leaves where, in
-which order, which unit gets it, and what is counted, beside a model in plain Python."""
+"""The inline chain of a card with two blocks that obey commands in frames (inline_block.sv in this folder) and two echo
+units behind it: the frames that leave, their ports and order, their units, and the counters, against a model in plain
+Python.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ LONGEST = 16384
 
 @dataclass
 class Fate:
-    """What becomes of a frame: where it goes, the unit that gets it, what leaves, and how many copies blocks have made."""
+    """The fate of a frame: its destination, its unit, its bytes on exit, and the number of copies that blocks have
+    made.
+    """
 
     to: Any
     unit: int | None
@@ -46,7 +50,7 @@ class Fate:
 
 
 def fate(port: int, data: bytes, keys: list[int]) -> Fate:
-    """What the blocks and the exit make of a frame; its flow hash is 0."""
+    """The result of the blocks and the exit for a frame; its flow hash is 0."""
     mark, verdict, made = 0, (ONWARD, 0), 0
     bytes_ = bytearray(data)
     for block in range(BLOCKS):
@@ -104,8 +108,9 @@ class Traffic:
         return sum(1 + one.made for _, one in self.sent if isinstance(one.to, int))
 
     def check(self) -> None:
-        """Each frame that is to leave has left once and with as many copies as made, where it should and as what it should be; those of one port on one way
-        in their order."""
+        """Each frame that should leave has left once and with the right number of copies, at the right place and with
+        the right bytes; frames of one port on one way in their order.
+        """
         left: Counter[int] = Counter()
         last: dict[tuple[int, int, Any, int], int] = {}
         for exit_, frames in self.bench.out.items():
@@ -165,7 +170,9 @@ async def started(dut: Any, mode: int = 0) -> tuple[CardBench, Traffic]:
 
 @cocotb.test()
 async def as_the_blocks_say(dut: Any) -> None:
-    """Frames of both ports with gaps, stalls and blocks that are slow: verdicts of two blocks, of which the later one counts, marks, drops by reason."""
+    """Frames of both ports with gaps, stalls and blocks that are slow: verdicts of two blocks, of which the later one
+    counts, marks, drops by reason.
+    """
     bench, traffic = await started(dut)
     for idle, stall, *shares in ((0, 0, 256, 256), (0.3, 0.3, 256, 200), (0.1, 0.5, 60, 256), (0.4, 0.1, 256, 60)):
         bench.rx_idle, bench.tx_stall = idle, stall
@@ -186,7 +193,7 @@ async def as_the_blocks_say(dut: Any) -> None:
 
 @cocotb.test()
 async def what_blocks_make(dut: Any) -> None:
-    """Copies come from the block, behind their frame, and go through the blocks behind; all are counted."""
+    """Copies leave the block after their frame, and go through the later blocks; all are counted."""
     bench, traffic = await started(dut, mode=TO_FIRST_BYTE)
     for number in range(60):
         for port in range(2):
@@ -196,7 +203,7 @@ async def what_blocks_make(dut: Any) -> None:
             one = traffic.sent[-1][1]
             if number % 3 and second[0] == COPY:
                 one.made = 3
-            # Of made frames no port is the neighbour: units send them to the host, which the first byte names.
+            # Made frames have no neighbour port: units send them to the host, which the first byte names.
             if one.unit is not None:
                 one.to = HOST
         await bench.clocks(3)
@@ -224,7 +231,9 @@ async def a_frame_a_cycle(dut: Any) -> None:
 
 @cocotb.test()
 async def an_exit_that_stands(dut: Any) -> None:
-    """It holds up the port whose frames go there, not the other one; when it goes on, nothing is lost. Two ports share an exit evenly."""
+    """It holds up the port whose frames go there, not the other one; when it goes on, nothing is lost. Two ports share
+    an exit evenly.
+    """
     bench, traffic = await started(dut)
     bench.stall_ports = {1}
     for number in range(200):
@@ -312,7 +321,7 @@ async def windows_and_time(dut: Any) -> None:
 
 @cocotb.test()
 async def memory(dut: Any) -> None:
-    """Each block has a range of the card's memory of its own; what is beyond it is an error, which is counted."""
+    """Each block has its own range of the card's memory; an access beyond it is an error, which is counted."""
     bench, _ = await started(dut)
     answers = [0] * BLOCKS
 
@@ -345,7 +354,9 @@ async def memory(dut: Any) -> None:
 
 @cocotb.test()
 async def records(dut: Any) -> None:
-    """A record that a block sends comes to the host as it was, in order; one from the host comes to the block that it is for. Full queues lose none."""
+    """A record that a block sends reaches the host unchanged and in order; a record from the host reaches its block.
+    Full queues lose none.
+    """
     bench, _ = await started(dut)
 
     def ports(block: int) -> int:
@@ -415,7 +426,7 @@ async def records(dut: Any) -> None:
             await bench.clocks(3)
             assert await bench.read(BLOCK + STRIDE * block + 0x28) == mark + block
 
-    # More than the queue holds: those that are in it are the first ones, in their order, and frames go on.
+    # More than the queue holds: the queue has the first ones, in order, and frames go on.
     bench.pause, start = False, bench.total()
     for number in range(600):
         bench.send(0, b"\x02" + number.to_bytes(5, "big") + bytes((RECORD, number & 255, TO_HOST, 0)) + bytes(50))
@@ -425,7 +436,7 @@ async def records(dut: Any) -> None:
     start = get_sim_time("ns")
     for number in range(level):
         record = await head(0)
-        # The one that waited in the block is the first that came when it was full.
+        # The record that waited in the block is the first that arrived when the queue was full.
         assert int.from_bytes(record[25:30], "big") == number, number
         await bench.write(ports(0) + regs.INLINE_RECORDS_POP, 1)
     cycles = (get_sim_time("ns") - start) / 4 / level
@@ -434,7 +445,7 @@ async def records(dut: Any) -> None:
 
 
 def tagged(number: int, kind: int, tci: int, size: int, rng: Any) -> bytes:
-    """A frame whose first tag is this one; its block says to which tenant it belongs, and sends it to the host."""
+    """A frame with this first tag; its block reports its tenant, and sends it to the host."""
     head = b"\x02" + number.to_bytes(5, "big") + bytes((TELL_TENANT, 0, TO_HOST, 0)) + bytes(2)
     data = head + kind.to_bytes(2, "big") + tci.to_bytes(2, "big") + b"\x81\x00\x00\x05"
     return (data + rng.randbytes(size))[:size]
@@ -442,7 +453,9 @@ def tagged(number: int, kind: int, tci: int, size: int, rng: Any) -> bytes:
 
 @cocotb.test()
 async def tenants(dut: Any) -> None:
-    """A frame's tenant follows from its port and the 12 bits of its first tag's id, at one frame a cycle; nobody else's id is looked at."""
+    """A frame's tenant follows from its port and the 12 bits of its first tag's id, at one frame a cycle; other ports'
+    ids do not count.
+    """
     bench, _ = await started(dut)
     table: dict[tuple[int, int], int] = {}
 

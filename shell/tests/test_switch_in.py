@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""switch_in: order, whole frames, full speed, and who may hold whom."""
+"""switch_in: order, whole frames, full speed, and which frames may block which."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUEUE, ROOM = 32, 4  # beats of a unit's queue, and how many must have a place w
 
 
 def pack(values: list[int], width: int) -> int:
-    """Element i of a packed array stands at bit i * width."""
+    """Element i of a packed array is at bit i * width."""
     return sum(value << (i * width) for i, value in enumerate(values))
 
 
@@ -43,7 +43,9 @@ class Frame:
 
 
 class Bench:
-    """Plays the dispatcher, which decides two cycles before a beat arrives here, and the units, each with a queue of 32 beats."""
+    """Plays the dispatcher, which decides two cycles before a beat arrives here, and the units, each with a queue of 32
+    beats.
+    """
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
@@ -166,8 +168,9 @@ async def keeps_frames_whole(dut: Any) -> None:
 
 @cocotb.test()
 async def full_speed(dut: Any) -> None:
-    """Two sources keep two clusters busy in every cycle: with single-beat frames, with folded ones, which take two cycles each on the links,
-    and with long ones."""
+    """Two sources keep two clusters busy in every cycle: with single-beat frames, with folded ones, which take two
+    cycles each on the links, and with long ones.
+    """
     bench = Bench(dut)
     await bench.start()
     for size, count in ((64, 400), (65, 300), (9000, 6)):
@@ -186,7 +189,9 @@ async def full_speed(dut: Any) -> None:
 
 @cocotb.test()
 async def stalled_unit_holds_only_its_own(dut: Any) -> None:
-    """Unit 0 takes no frame and source 0 has frames for it alone: the others get theirs at full rate, on its link and the other one."""
+    """Unit 0 takes no frame and source 0 has frames for it alone: the others get theirs at full rate, on its link and
+    the other one.
+    """
     bench = Bench(dut)
     await bench.start()
     bench.stalled = {0}

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""switch_out and the destinations' buffers: order, whole frames, full speed, and who may hold whom."""
+"""switch_out and the destinations' buffers: order, whole frames, full speed, and which frames may block which."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NOWHERE = [6, 7, 10, 11, 0x3F, 0x60, 0x80, 0xFF]
 
 
 def pack(values: list[int], width: int) -> int:
-    """Element i of a packed array stands at bit i * width."""
+    """Element i of a packed array is at bit i * width."""
     return sum(value << (i * width) for i, value in enumerate(values))
 
 
@@ -89,7 +89,7 @@ class Bench:
             await self.step()
 
     async def drain(self, timeout: int = 20_000) -> None:
-        """Until the units are empty and everything that leads somewhere has come out."""
+        """Until the units are empty and all frames with a destination have left."""
         expected = sum(f.dst in CODES for f in self.frames)
         for _ in range(timeout):
             if not any(self.waiting) and sum(map(len, self.out)) >= expected:
@@ -163,7 +163,7 @@ class Bench:
 
 @cocotb.test()
 async def keeps_frames_whole(dut: Any) -> None:
-    """Random sizes, destinations (those that do not exist swallow), gaps and stalls."""
+    """Random sizes, destinations (missing ones swallow frames), gaps and stalls."""
     bench = Bench(dut)
     await bench.start()
     for rate, ready in ((1.0, 1.0), (0.5, 1.0), (1.0, 0.4), (0.8, 0.8)):
@@ -209,7 +209,9 @@ async def full_speed(dut: Any) -> None:
 
 @cocotb.test()
 async def stalled_destinations_hold_only_their_own(dut: Any) -> None:
-    """Port 1 and the host take nothing, two units of each cluster have frames for them: the others send at full rate past them."""
+    """Port 1 and the host take nothing, two units of each cluster have frames for them: the others send at full rate
+    past them.
+    """
     bench = Bench(dut)
     await bench.start()
     bench.stalled = {PORT_1, HOST}

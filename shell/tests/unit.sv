@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A unit for the tests of the shell: keeps each frame for a number of cycles, then sends it, in order, where it was told to. One that waits for
-// a place over loopback holds those behind it.
+// A unit for the tests of the shell: keeps each frame for a number of cycles, then sends it, in order, to its given
+// destination. A frame that waits for a place over loopback blocks later ones.
 //
-// Configuration, word offsets: 0 cycles to hold a frame; 4 slots to declare; 8 bytes of a slot; C mode: 0 to the neighbour port (port ^ 1;
-// port 0 if it is the only one), 1 to the destination in the frame's first byte, 2 drop; 10 a write declares the slots; 14 frames received;
-// 18 number of this unit. Others: error.
+// Configuration, word offsets: 0 cycles to hold a frame; 4 slots to declare; 8 bytes of a slot; C mode: 0 to the
+// neighbour port (port ^ 1; port 0 if it is the only one), 1 to the destination in the frame's first byte, 2 drop; 10 a
+// write declares the slots; 14 frames received; 18 number of this unit. Others: error.
 module unit
   import penstock_pkg::*;
 #(

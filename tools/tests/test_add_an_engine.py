@@ -19,7 +19,7 @@ from tree import tracked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs/add-an-engine.md"
-# A listing: its language, its file, and `added` if its lines go to the end of a file that is there.
+# A listing: its language, its file, and `added` if its lines go to the end of an existing file.
 LISTING = re.compile(r"^```(\w+) ?(\S*) ?(added)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -37,7 +37,7 @@ def follow(folder: Path) -> tuple[Copy, list[list[str]]]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(path.read_text() + "\n" + text if added else text)
     assert len(commands) == 4, "the page's commands"
-    # The launcher and tools look for files that git knows.
+    # The launcher and tools look for files that git tracks.
     for words in (["init", "--quiet"], ["add", "--all"]):
         subprocess.run(["git", *words], cwd=copy.tree, check=True)
     return copy, commands
@@ -51,7 +51,9 @@ def run(copy: Copy, command: list[str]) -> None:
 
 
 def test_the_page_is_well_formed(tmp_path: Path) -> None:
-    """What the tools write from the page's entry and registers fits, and the listings have the style of the tree."""
+    """The files that the tools write from the page's entry and registers are consistent, and the listings have the
+    style of the tree.
+    """
     copy, commands = follow(tmp_path)
     for command in commands[:2]:
         run(copy, command)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Where engines may be named."""
+"""The places where engines may be named."""
 
 from __future__ import annotations
 

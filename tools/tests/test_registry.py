@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The registry of engines: what is wrong in it is said with file and line, and what is written from it follows it."""
+"""The registry of engines: errors name file and line, and the generated files follow the registry."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_no_toml(root: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["unit", "inline"])
 def test_a_selector_instantiates_the_engines_of_its_kind_by_number(root: Path, kind: str) -> None:
-    """What stands above the mark and behind `endmodule` is left alone, for a unit's selector as for a block's."""
+    """Text above the mark and after `endmodule` stays, for a unit's selector as for a block's."""
     chosen = [engine for engine in read(root, GOOD) if engine.kind == kind]
     before = f"module m (\n);\n{registry.MARK}  old\nendmodule\n// behind\n"
     after = registry.selector(kind, before, chosen)

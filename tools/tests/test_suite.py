@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The suite's own counting: what is skipped is not passed, and what must run may not be skipped."""
+"""The suite's own counting: a skipped test does not count as passed, and a required test may not be skipped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
 
 
 def test_a_test_that_reports_itself_as_skipped_is_not_passed() -> None:
-    """Once for each test, however often it says so; tests of one name in two binaries are two."""
+    """Once for each test, however often it reports; tests of one name in two binaries are two."""
     assert suite.count_cargo(CARGO) == Count(passed=3, failed=0, skipped=4)
 
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What no file of the tree may hold."""
+"""Text that no file of the tree may contain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import pytest
 from tree import ROOT, tracked
 
-# What git leaves where it could not merge.
+# The marks that git leaves where it could not merge.
 MARKS = re.compile(rb"^(<{7} |>{7} |\|{7} |={7}$)", re.MULTILINE)
 
 

@@ -1,24 +1,30 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock bench`: measures what the papers measured, and prints it beside their figures and the project's goals.
+//! `penstock bench`: repeats the measurements of the papers, and prints them beside the papers' figures and the
+//! project's goals.
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use penstock_bench::row::{self, Row};
+use penstock_bench::{Bench, BenchError, Lab, Selection, word};
+use penstock_benches::benches;
 use penstock_device::Root;
+use penstock_device::rtl::RtlDevice;
 use penstock_engine::say;
 
-use crate::bench::row::{self, Row};
-use crate::bench::{
-    BenchError, SIZES, Selection, firewall, flow_latency, flow_rate, flow_soft, flow_table, forward, generate, latency,
-    messages, reload, sim_speed, word, xdp_rate, xdp_rows, xdp_soft,
-};
 use crate::files;
+use crate::show::Bar;
+
+/// The word for all benches.
+const ALL: &str = "all";
 
 /// Measures the card and prints the result beside the published or measured figures of others.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
-    #[arg(value_enum)]
-    pub name: Name,
+    /// Bench.
+    #[arg(value_parser = names())]
+    pub name: String,
     /// Write the figures as a JSON list.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -28,10 +34,10 @@ pub struct Args {
     /// Only these frame sizes, in bytes without FCS.
     #[arg(long = "size", value_name = "BYTES", value_delimiter = ',')]
     pub sizes: Vec<usize>,
-    /// Only cards with so many units.
+    /// Only cards with this number of units.
     #[arg(long = "units", value_name = "N", value_delimiter = ',')]
     pub units: Vec<u32>,
-    /// Only cases of flow-rate and xdp-rate with this parameter, for example `key=5-tuple`; may be given several times.
+    /// Only cases with this parameter, for example `key=5-tuple`; may be given several times. Few benches have it.
     #[arg(long = "case", value_name = "NAME=VALUE", value_parser = parameter)]
     pub cases: Vec<(String, String)>,
 }
@@ -43,153 +49,39 @@ fn parameter(text: &str) -> Result<(String, String), String> {
 }
 
 /// A bench.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Name {
-    /// Throughput of the smallest forwarder (Rosebud, Figure 7 a and b).
-    RpuForward,
-    /// Latency of the smallest forwarder (Figure 7 c, Equation 1).
-    RpuLatency,
-    /// Throughput of the firewall (section 7.2).
-    RpuFirewall,
-    /// Loopback between units, and broadcast (section 6.3).
-    RpuMessages,
-    /// Frames that the units make themselves.
-    RpuGenerate,
-    /// New programs and tables under load (section 4.1).
-    RpuReload,
-    /// Rows that XDP programs become (hXDP, Figure 8, Table 3).
-    XdpRows,
-    /// Throughput of XDP programs (hXDP, section 4.3).
-    XdpRate,
-    /// XDP programs in native code.
-    XdpSoft,
-    /// State machines in native code (FlowBlaze, Figure 7).
-    FlowSoft,
-    /// Line rate through an element of the flow engine (FlowBlaze, Figures 8, 11 and 12).
-    FlowRate,
-    /// Places for new contexts (FlowBlaze, Figure 10).
-    FlowTable,
-    /// Cycles in an element and in a chain of them (FlowBlaze, section 5.2).
-    FlowLatency,
-    /// Speed of the simulation.
-    SimSpeed,
-    /// All of them.
-    All,
+fn names() -> PossibleValuesParser {
+    let each = benches().map(|bench| PossibleValue::new(bench.name).help(bench.about));
+    each.chain([PossibleValue::new(ALL).help("All of them")]).collect::<Vec<_>>().into()
 }
 
-impl Name {
-    const EACH: [Self; 14] = [
-        Self::RpuForward,
-        Self::RpuLatency,
-        Self::RpuFirewall,
-        Self::RpuMessages,
-        Self::RpuGenerate,
-        Self::RpuReload,
-        Self::XdpRows,
-        Self::XdpRate,
-        Self::XdpSoft,
-        Self::FlowSoft,
-        Self::FlowRate,
-        Self::FlowTable,
-        Self::FlowLatency,
-        Self::SimSpeed,
-    ];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::RpuForward => "rpu-forward",
-            Self::RpuLatency => "rpu-latency",
-            Self::RpuFirewall => "rpu-firewall",
-            Self::RpuMessages => "rpu-messages",
-            Self::RpuGenerate => "rpu-generate",
-            Self::RpuReload => "rpu-reload",
-            Self::XdpRows => "xdp-rows",
-            Self::XdpRate => "xdp-rate",
-            Self::XdpSoft => "xdp-soft",
-            Self::FlowSoft => "flow-soft",
-            Self::FlowRate => "flow-rate",
-            Self::FlowTable => "flow-table",
-            Self::FlowLatency => "flow-latency",
-            Self::SimSpeed => "sim-speed",
-            Self::All => "all",
-        }
-    }
-
-    /// Units of the cards that it measures.
-    fn units(self) -> &'static [u32] {
-        match self {
-            Self::RpuForward => &forward::UNITS,
-            Self::RpuLatency => &latency::UNITS,
-            Self::RpuFirewall => &firewall::UNITS,
-            Self::RpuMessages => &messages::UNITS,
-            Self::RpuGenerate => &generate::UNITS,
-            Self::RpuReload => &reload::UNITS,
-            Self::XdpRate => &xdp_rate::UNITS,
-            Self::SimSpeed => &sim_speed::UNITS,
-            Self::XdpRows
-            | Self::XdpSoft
-            | Self::FlowSoft
-            | Self::FlowRate
-            | Self::FlowTable
-            | Self::FlowLatency
-            | Self::All => &[],
-        }
-    }
-
-    /// Whether it has a case among those that are selected.
-    fn measures(self, selection: &Selection) -> bool {
-        if !selection.cases.is_empty() && !matches!(self, Self::FlowRate | Self::XdpRate) {
-            return false;
-        }
-        if self.units().is_empty() {
-            return selection.units.is_empty() && selection.sizes.is_empty();
-        }
-        let sizes: &[usize] = match self {
-            Self::RpuReload => &reload::SIZES,
-            Self::XdpRate => &xdp_rate::SIZES,
-            _ => &SIZES,
-        };
-        let shortest = if self == Self::RpuFirewall { firewall::MIN_SIZE } else { 0 };
-        selection.units(self.units()).next().is_some() && selection.sizes(sizes).any(|size| size >= shortest)
-    }
-}
-
-/// Measures. An error names the cases that fall behind a published figure or a goal, after everything is printed and written.
+/// Runs the measurement. An error names the cases that fall behind a published figure or a goal, after everything is
+/// printed and written.
 pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone(), cases: args.cases.clone() };
-    let named = |name: &Name| args.name == Name::All || args.name == *name;
-    let names: Vec<Name> = Name::EACH.into_iter().filter(|name| named(name) && name.measures(&selection)).collect();
-    let known = |units: &u32| names.iter().any(|name| name.units().contains(units));
-    if names.is_empty() || !args.units.iter().all(known) || !args.sizes.iter().all(|size| SIZES.contains(size)) {
-        return Err(BenchError::NoCase);
+    let named = || benches().filter(|bench| args.name == ALL || args.name == bench.name);
+    let chosen: Vec<&Bench> = named().filter(|bench| bench.measures(&selection)).collect();
+    let has_units = |units: &u32| chosen.iter().any(|bench| bench.units.contains(units));
+    let has_size = |size: &usize| chosen.iter().any(|bench| bench.sizes.contains(size));
+    if chosen.is_empty() || !args.units.iter().all(has_units) || !args.sizes.iter().all(has_size) {
+        return Err(BenchError::NoCase(named().map(choices).collect::<Vec<_>>().join("\n")));
     }
+    let open = |design: &_| {
+        let mut bar = Bar::new(penstock_device::Design::units(design));
+        let device = RtlDevice::open(root, design, None, &mut |progress| bar.show(progress));
+        bar.finish();
+        device
+    };
     let mut all = Vec::new();
-    for name in names {
+    for bench in chosen {
         let mut rows = Vec::new();
-        say!("{}", heading(name));
+        say!("{}", heading(bench));
         let mut report = |new: &[Row]| {
             say::text(&line(new));
             rows.extend_from_slice(new);
         };
-        match name {
-            Name::RpuForward => forward::run(root, &selection, &mut report)?,
-            Name::RpuLatency => latency::run(root, &selection, &mut report)?,
-            Name::RpuFirewall => firewall::run(root, &selection, &mut report)?,
-            Name::RpuMessages => messages::run(root, &selection, &mut report)?,
-            Name::RpuGenerate => generate::run(root, &selection, &mut report)?,
-            Name::RpuReload => reload::run(root, &selection, &mut report)?,
-            Name::XdpRows => xdp_rows::run(root, &mut report)?,
-            Name::XdpRate => xdp_rate::run(root, &selection, &mut report)?,
-            Name::XdpSoft => xdp_soft::run(root, &mut report)?,
-            Name::FlowSoft => flow_soft::run(root, &mut report)?,
-            Name::FlowRate => flow_rate::run(root, &selection, &mut report)?,
-            Name::FlowTable => flow_table::run(root, &mut report)?,
-            Name::FlowLatency => flow_latency::run(root, &mut report)?,
-            Name::SimSpeed => sim_speed::run(root, &selection, &mut report)?,
-            Name::All => {}
-        }
+        (bench.run)(&Lab::new(root, &selection, &open, &mut report))?;
         if args.save && !rows.is_empty() {
-            write(&root.join(format!("bench/results/{}.json", name.word())), &rows)?;
+            write(&root.join(format!("bench/results/{}.json", bench.name)), &rows)?;
         }
         all.append(&mut rows);
     }
@@ -200,11 +92,33 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     if worse.is_empty() { Ok(()) } else { Err(BenchError::Worse(worse)) }
 }
 
+/// The parameters by which cases of a bench can be selected: a line.
+fn choices(bench: &Bench) -> String {
+    let mut choices = Vec::new();
+    if !bench.units.is_empty() {
+        choices.push(format!("--units {}", list(bench.units)));
+    }
+    if !bench.sizes.is_empty() {
+        choices.push(format!("--size {}", list(bench.sizes)));
+    }
+    if bench.has_cases {
+        choices.push("--case with a parameter that it prints, as NAME=VALUE".to_string());
+    }
+    if choices.is_empty() {
+        choices.push("no choice of cases".to_string());
+    }
+    format!("  {}: {}", bench.name, choices.join("; "))
+}
+
+fn list<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
 fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
     Ok(files::write(path, row::to_json(rows)?)?)
 }
 
-/// What is said of rows that fall behind a figure beside them: a line for each case, with the first such row.
+/// The message about rows below the figure beside them: a line for each case, with the first such row.
 fn behind(rows: &[Row]) -> Vec<String> {
     let mut lines: Vec<(&Row, String)> = Vec::new();
     for row in rows {
@@ -219,9 +133,8 @@ fn behind(rows: &[Row]) -> Vec<String> {
     lines.into_iter().map(|(_, text)| text).collect()
 }
 
-fn heading(name: Name) -> String {
-    let beside = if name == Name::SimSpeed { "measured" } else { "paper" };
-    format!("\n{}\n{:<44}{:>12}{:>12}{:>12}", name.word(), "case", "ours", beside, "goal")
+fn heading(bench: &Bench) -> String {
+    format!("\n{}\n{:<44}{:>12}{:>12}{:>12}", bench.name, "case", "ours", bench.beside, "goal")
 }
 
 /// The parameters of a row's case.
@@ -230,7 +143,7 @@ fn case(row: &Row) -> String {
     parameters.join(" ")
 }
 
-/// One line for the rows of a case: the first in full, the others behind it.
+/// One line for the rows of a case: the first in full, followed by the others.
 fn line(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let number = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.1}"));
@@ -257,14 +170,14 @@ fn line(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::row::Better::{self, Higher, Lower};
+    use penstock_bench::row::Better::{self, Higher, Lower};
     use std::slice::from_ref;
 
     fn row(metric: &str, better: Better, rates: [Option<f64>; 2], value: f64) -> Row {
         Row::new("b", &Default::default(), (metric, "u", better), rates, value)
     }
 
-    /// The row says which way is better, so no metric is passed because nobody knows its name.
+    /// The row has the direction of improvement, so no metric is skipped because its name is unknown.
     #[test]
     fn a_figure_is_missed_in_the_direction_that_the_row_names() {
         let missed = |better, rates, value| !row("of any name", better, rates, value).missed().is_empty();
@@ -279,7 +192,7 @@ mod tests {
         assert_eq!(row("mpps", Higher, [Some(10.0), Some(20.0)], 15.0).missed(), [("goal", 20.0)]);
     }
 
-    /// `gbps` and `share` say the same as `mpps`.
+    /// `gbps` and `share` are equivalent to `mpps`.
     #[test]
     fn a_case_that_falls_behind_is_told_once() {
         let other = Row { bench: "other".into(), ..row("mpps", Higher, [Some(10.0), None], 20.0) };
@@ -297,7 +210,8 @@ mod tests {
         };
         assert!(selection.takes(&case("MW15", 156.25)));
         assert!(!selection.takes(&case("MW15", 166.0)) && !selection.takes(&case("UNI1", 156.25)));
-        assert!(Name::FlowRate.measures(&selection) && !Name::RpuForward.measures(&selection));
+        let by_case = Bench { has_cases: true, ..penstock_bench::PLAIN };
+        assert!(by_case.measures(&selection) && !penstock_bench::PLAIN.measures(&selection));
         assert!(parameter("MW15").is_err());
     }
 
@@ -312,5 +226,27 @@ mod tests {
         assert!(!row::to_json(from_ref(&published)).unwrap_or_default().contains("peer"));
         let json = row::to_json(from_ref(&measured)).unwrap_or_default();
         assert_eq!(serde_json::from_str::<Vec<Row>>(&json).unwrap_or_default(), [measured]);
+    }
+
+    #[test]
+    fn sizes_and_units_select_benches() {
+        let bench = Bench { units: &[16, 8], sizes: &[64, 128], ..penstock_bench::PLAIN };
+        let takes = |units: &[u32], sizes: &[usize]| {
+            bench.measures(&Selection { units: units.to_vec(), sizes: sizes.to_vec(), cases: Vec::new() })
+        };
+        assert!(takes(&[], &[]) && takes(&[8], &[]) && takes(&[8, 4], &[64, 1]));
+        assert!(!takes(&[4], &[]) && !takes(&[8], &[65]));
+        let plain = |units: &[u32]| Selection { units: units.to_vec(), ..Selection::default() };
+        assert!(penstock_bench::PLAIN.measures(&plain(&[])) && !penstock_bench::PLAIN.measures(&plain(&[1])));
+    }
+
+    #[test]
+    fn names_of_benches_differ_and_have_help() {
+        let mut names: Vec<&str> = benches().map(|bench| bench.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(benches().all(|bench| !bench.about.is_empty() && bench.name != ALL));
     }
 }

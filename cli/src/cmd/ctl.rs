@@ -23,7 +23,7 @@ pub struct Args {
     /// Which card.
     #[command(flatten)]
     pub which: Which,
-    /// What it shall do.
+    /// The command.
     #[command(subcommand)]
     pub action: Action,
 }
@@ -34,7 +34,7 @@ pub struct ProgArgs {
     /// Which card.
     #[command(flatten)]
     pub which: Which,
-    /// What to do with them.
+    /// The operation on them.
     #[command(subcommand)]
     pub action: Prog,
 }
@@ -44,7 +44,7 @@ pub struct ProgArgs {
 pub struct Which {
     /// Name or manifest of its design; may be left out when only one is up.
     pub design: Option<String>,
-    /// Its control socket, as `penstock up` says it.
+    /// Its control socket, as `penstock up` prints it.
     #[arg(long, value_name = "PATH", conflicts_with = "design")]
     pub socket: Option<PathBuf>,
     /// Print the answer as JSON.
@@ -52,7 +52,7 @@ pub struct Which {
     pub json: bool,
 }
 
-/// What a card shall do. Numbers may be written in hexadecimal, as 0x10.
+/// A command for a card. Numbers may be hexadecimal, such as 0x10.
 #[derive(Debug, Subcommand)]
 pub enum Action {
     /// Ports, units, drops and faults.
@@ -79,7 +79,7 @@ pub enum Action {
     },
     /// Reads or writes memory of a unit: 0x800000 data, 0x1000000 packets, 0x2000000 instructions, 0x3000000 tables.
     Mem {
-        /// What to do with it.
+        /// The operation on it.
         #[command(subcommand)]
         access: Mem,
     },
@@ -92,11 +92,11 @@ pub enum Action {
     },
     /// Programs of groups and blocks, and other programs for them between two frames.
     Prog {
-        /// What to do with them.
+        /// The operation on them.
         #[command(subcommand)]
         action: Prog,
     },
-    /// Takes the lines that programs have printed: each comes once.
+    /// Takes the lines that programs have printed, each once.
     Log,
     /// Raises a unit's poke interrupt.
     Poke {
@@ -108,7 +108,7 @@ pub enum Action {
         /// The unit.
         unit: u32,
     },
-    /// Prints a unit's 64-bit debug word; with VALUE, first writes the one that its program reads.
+    /// Prints a unit's 64-bit debug word; with VALUE, first writes the word that its program reads.
     Debug {
         /// The unit.
         unit: u32,
@@ -126,7 +126,8 @@ pub enum Action {
         /// The unit.
         unit: u32,
     },
-    /// Gives frames of ports and host to these groups of units from now on, whatever the design says; no frame is lost.
+    /// Gives frames of ports and host to these groups of units from now on, instead of those of the design; no frame is
+    /// lost.
     Ingress {
         /// Their names.
         #[arg(required = true)]
@@ -137,7 +138,8 @@ pub enum Action {
     Debugger(Debugger),
     /// Loads another program, unit by unit, while the others carry the traffic.
     Reload {
-        /// C source or .elf, of several groups of units for this one; those that run, compiled anew, when left out.
+        /// C source or .elf; with several groups of units, for this group. If omitted, the running programs are
+        /// compiled again.
         #[arg(value_name = "[GROUP=]PROGRAM", value_parser = run::program)]
         program: Option<ForGroup<PathBuf>>,
         /// Load this file into a table with it. Repeatable.
@@ -146,27 +148,28 @@ pub enum Action {
     },
 }
 
-/// What to do with programs.
+/// Operations on programs.
 #[derive(Debug, Subcommand)]
 pub enum Prog {
-    /// What each group of units and inline block runs, with its tables; and what waits for `swap`.
+    /// Lists the program and the tables of each group of units and inline block, and the program that waits for `swap`.
     List,
-    /// Compiles and checks a program beside the one that runs; it waits for `swap`.
+    /// Compiles and checks a program beside the running one; it waits for `swap`.
     Load {
         /// The program, of several parts for the group or block of this name.
         #[arg(value_name = "[NAME=]PROGRAM", value_parser = run::program)]
         program: ForGroup<PathBuf>,
     },
-    /// Gives a group or block another program between two frames; its tables of the same name, types and sizes keep what they hold.
+    /// Gives a group or block another program between two frames; its tables of the same name, types and sizes keep
+    /// what they hold.
     Swap {
-        /// The program, of several parts for the group or block of this name. When left out, the program that was loaded, else the one that runs, compiled
-        /// anew: that of NAME=, or the only program that waits.
+        /// The program; with several parts, for the group or block of this name. If omitted, the program that was
+        /// loaded (that of NAME=, or the only one that waits), else the running one, compiled again.
         #[arg(value_name = "[NAME=][PROGRAM]", value_parser = swapped)]
         program: Option<ForGroup<Option<PathBuf>>>,
     },
 }
 
-/// What to do with memory of a unit.
+/// Operations on memory of a unit.
 #[derive(Debug, Subcommand)]
 pub enum Mem {
     /// Reads words.
@@ -231,7 +234,7 @@ impl Which {
     }
 }
 
-/// Asks a card, and prints what it says.
+/// Sends a request to a card, and prints its answer.
 pub fn run(args: &Args) -> Result<(), CtlError> {
     let request = match (&args.action, request(&args.action)?) {
         (Action::Debugger(action), _) => return action.run(&args.which),
@@ -256,13 +259,13 @@ fn ask(which: &Which, request: &Request) -> Result<(), CtlError> {
     Ok(())
 }
 
-/// Where a file is: the card may have been started in another folder.
+/// The absolute path of a file: the card may have been started in another folder.
 fn whole(path: &PathBuf) -> Result<PathBuf, FileError> {
     absolute(path).map_err(|error: io::Error| FileError::input(path, error, "give a path"))
 }
 
 impl Prog {
-    /// What is asked of the card.
+    /// The request to the card.
     fn request(&self) -> Result<Request, FileError> {
         Ok(match self {
             Prog::List => Request::Programs,
@@ -275,7 +278,7 @@ impl Prog {
     }
 }
 
-/// What is asked of the card; nothing when it is debugged.
+/// The request to the card; None if the action is debugging.
 fn request(action: &Action) -> Result<Option<Request>, FileError> {
     Ok(Some(match action {
         Action::Debugger(_) => return Ok(None),

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What `penstock ctl` does to debug a unit of a card that is up. The card knows nothing of it: all is made of reads and writes.
+//! What `penstock ctl` does to debug a unit of a card that is up. The card knows nothing of it: all is made of reads
+//! and writes.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::cmd::ctl::{CtlError, Which};
 use crate::gdb::{self, Debugged, DebuggerError, LiveWindow};
 
-/// What is done with one unit.
+/// Commands for one unit.
 #[derive(Debug, Subcommand)]
 pub enum Debugger {
     /// Halts a unit before its next instruction, while the others go on.
@@ -24,7 +25,7 @@ pub enum Debugger {
         /// The unit.
         unit: u32,
     },
-    /// Lets a unit that is halted go on.
+    /// Lets a halted unit go on.
     Resume {
         /// The unit.
         unit: u32,
@@ -39,7 +40,7 @@ pub enum Debugger {
         /// The unit.
         unit: u32,
     },
-    /// Serves gdb until Ctrl-C. The unit is halted when gdb comes, and goes on when it has gone.
+    /// Serves gdb until Ctrl-C. The unit halts when gdb connects, and goes on when gdb disconnects.
     Gdb {
         /// The unit.
         unit: u32,
@@ -60,7 +61,7 @@ impl Debugger {
         let mut unit = Unit::new(LiveWindow { client: which.connect()?, unit: number });
         match *self {
             Self::Gdb { listen, .. } => {
-                // A unit that the card does not have is said before gdb is asked to come.
+                // If the card does not have the unit, this is reported before gdb connects.
                 unit.halted()?;
                 let listener = Debugged { unit: number, port: listen }.listen()?;
                 return Ok(serve_until_stopped(&mut unit, &listener)?);
@@ -100,7 +101,7 @@ impl Debugger {
     }
 }
 
-/// Serves gdb until Ctrl-C, after which the unit goes on as if nobody had been there.
+/// Serves gdb until Ctrl-C, after which the unit goes on as if it had not been halted.
 fn serve_until_stopped(unit: &mut Unit<LiveWindow>, listener: &TcpListener) -> Result<(), DebuggerError> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

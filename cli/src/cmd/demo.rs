@@ -21,13 +21,13 @@ use crate::show::grouped;
 const DESIGN: &str = "designs/firewall.toml";
 const LIST: &str = "designs/blocklist-demo.txt";
 const REPORT: &str = "build/demo/report.html";
-/// The way out when something that the demo brings is not as it was.
+/// The way out if a file of the demo has changed.
 const RESTORE: &str = "bring the folder designs back with `git checkout designs`";
 
 /// The firewall card on captures of real programs mixed with hostile sources, on both targets.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where the report goes [default: build/demo/report.html in the repository]
+    /// The place of the report [default: build/demo/report.html in the repository]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
@@ -50,7 +50,8 @@ pub enum DemoError {
     Verdict,
 }
 
-/// Runs the demo. An error also when the targets differ from each other or from the block list; the report is written all the same.
+/// Runs the demo. An error also when the targets differ from each other or from the block list; the report is written
+/// all the same.
 pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     let began = Instant::now();
     let list_path = root.join(LIST);

@@ -15,8 +15,9 @@ use crate::show::Bar;
 
 /// Runs a bare program: its instructions in hex on standard input, its result in hex on standard output.
 ///
-/// r1 holds the address of the memory, r2 its length, r10 the end of a stack. An access of anything else, a helper or an instruction
-/// that does not exist is an error. On rtl the memory has 65,520 bytes at most, and functions share one stack of 512 bytes.
+/// r1 holds the address of the memory, r2 its length, r10 the end of a stack. An access of anything else, a helper or
+/// an instruction that does not exist is an error. On rtl the memory has 65,520 bytes at most, and functions share one
+/// stack of 512 bytes.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// The engine it is for.
@@ -25,7 +26,7 @@ pub struct Args {
     /// What runs it.
     #[arg(long, value_enum, default_value = "soft")]
     pub target: Target,
-    /// Lanes of the core, on rtl: 1, 2, 3, 4 or 8; 4 if nothing is said.
+    /// Lanes of the core, on rtl: 1, 2, 3, 4 or 8; 4 by default.
     #[arg(long, value_name = "N", value_parser = lanes)]
     pub lanes: Option<Lanes>,
     /// The memory it works on, in hex.

@@ -5,13 +5,14 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
+use penstock_bench::five_tuple::{Flow, Random};
+use penstock_bench::mix::{Mix, Trace};
+use penstock_bench::wire::{self, LINE_GBPS};
 use penstock_device::capture::{self, CaptureError};
 use penstock_engine::say;
 
 use crate::files::{self, FileError};
-use crate::mix::{Mix, Trace};
 use crate::show::grouped;
-use crate::wire::{self, LINE_GBPS};
 
 /// Ethernet, IPv4 and UDP headers.
 const MIN_UDP: usize = 42;
@@ -40,7 +41,7 @@ pub struct Args {
     /// Protocol of the flows.
     #[arg(long, value_enum, default_value_t = Protocol::Udp)]
     pub proto: Protocol,
-    /// Flows and sizes like those of a trace that the FlowBlaze paper (Table 6) describes.
+    /// Flows and sizes like those of a trace in the FlowBlaze paper (Table 6).
     #[arg(long, value_enum, value_name = "TRACE", conflicts_with_all = ["size", "flows", "proto", "hostile"])]
     pub mix: Option<Trace>,
     /// Rate that the times of the capture tell, Gb/s on the wire.
@@ -118,7 +119,7 @@ pub fn run(args: &Args) -> Result<(), GenError> {
     let mut random = Random(args.seed);
     let hostile = args.hostile.as_deref().map(read_prefixes).transpose()?.unwrap_or_default();
     let mut mix = args.mix.map(|trace| Mix::new(trace, args.seed));
-    let flows: Vec<Flow> = (0..args.flows).map(|_| Flow::draw(&mut random, args, &hostile)).collect();
+    let flows: Vec<Flow> = (0..args.flows).map(|_| draw(&mut random, args, &hostile)).collect();
     let mut bytes = Vec::new();
     let mut places = Vec::new();
     let mut time = 0.0;
@@ -165,104 +166,25 @@ fn shown(line: &str) -> String {
     line.chars().take(60).collect::<String>().escape_debug().to_string()
 }
 
-/// A five-tuple.
-#[derive(Debug, Clone, Copy)]
-pub struct Flow {
-    pub(crate) tcp: bool,
-    pub(crate) source: u32,
-    pub(crate) destination: u32,
-    pub(crate) source_port: u16,
-    pub(crate) destination_port: u16,
-}
-
-impl Flow {
-    fn draw(random: &mut Random, args: &Args, hostile: &[(u32, u32)]) -> Self {
-        // Friendly sources are of 198.18.0.0/15 (RFC 2544), which belongs to benchmarks.
-        let mut source = 0xC612_0000 | random.below(1 << 17) as u32;
-        if !hostile.is_empty() && random.below(1 << 32) as f64 / (1u64 << 32) as f64 <= args.share {
-            let (network, length) = hostile[random.below(hostile.len() as u64) as usize];
-            let host = u32::MAX.checked_shr(length).unwrap_or(0);
-            source = (network & !host) | (random.below(1 << 32) as u32 & host);
-        }
-        Self {
-            tcp: match args.proto {
-                Protocol::Udp => false,
-                Protocol::Tcp => true,
-                Protocol::Mix => random.below(2) == 1,
-            },
-            source,
-            destination: 0xC000_0200 | random.below(256) as u32,
-            source_port: 1024 + random.below(64_512) as u16,
-            destination_port: [53, 80, 443, 6379][random.below(4) as usize],
-        }
+/// A flow of those that the arguments describe.
+fn draw(random: &mut Random, args: &Args, hostile: &[(u32, u32)]) -> Flow {
+    // Friendly sources are of 198.18.0.0/15 (RFC 2544), which belongs to benchmarks.
+    let mut source = 0xC612_0000 | random.below(1 << 17) as u32;
+    if !hostile.is_empty() && random.below(1 << 32) as f64 / (1u64 << 32) as f64 <= args.share {
+        let (network, length) = hostile[random.below(hostile.len() as u64) as usize];
+        let host = u32::MAX.checked_shr(length).unwrap_or(0);
+        source = (network & !host) | (random.below(1 << 32) as u32 & host);
     }
-
-    /// Appends a frame of `size` bytes, with right checksums; `index` fills the payload, so that no two are alike.
-    pub(crate) fn write(&self, bytes: &mut Vec<u8>, size: usize, index: u64) {
-        let start = bytes.len();
-        bytes.extend([2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00]);
-        let protocol = if self.tcp { 6 } else { 17 };
-        bytes.extend([0x45, 0]);
-        bytes.extend(((size - 14) as u16).to_be_bytes());
-        bytes.extend((index as u16).to_be_bytes());
-        bytes.extend([0x40, 0, 64, protocol, 0, 0]);
-        bytes.extend(self.source.to_be_bytes());
-        bytes.extend(self.destination.to_be_bytes());
-        let sum = checksum(&bytes[start + 14..start + 34], 0);
-        bytes[start + 24..start + 26].copy_from_slice(&sum.to_be_bytes());
-        bytes.extend(self.source_port.to_be_bytes());
-        bytes.extend(self.destination_port.to_be_bytes());
-        if self.tcp {
-            bytes.extend((index as u32).to_be_bytes());
-            bytes.extend([0, 0, 0, 0, 0x50, 0x10, 0xFF, 0xFF, 0, 0, 0, 0]);
-        } else {
-            bytes.extend(((size - 34) as u16).to_be_bytes());
-            bytes.extend([0, 0]);
-        }
-        let payload = bytes.len();
-        bytes.resize(start + size, 0);
-        for (at, byte) in bytes[payload..].iter_mut().enumerate() {
-            *byte = index.to_le_bytes()[at % 8].wrapping_add((at / 8) as u8);
-        }
-        let segment = start + 34;
-        let pseudo = [self.source >> 16, self.source & 0xFFFF, self.destination >> 16, self.destination & 0xFFFF];
-        let pseudo: u32 = pseudo.iter().sum::<u32>() + u32::from(protocol) + (size - 34) as u32;
-        let sum = checksum(&bytes[segment..], pseudo);
-        // UDP writes a sum of zero as all ones (RFC 768): zero means none.
-        let (at, sum) = if self.tcp { (segment + 16, sum) } else { (segment + 6, if sum == 0 { 0xFFFF } else { sum }) };
-        bytes[at..at + 2].copy_from_slice(&sum.to_be_bytes());
-    }
-}
-
-/// The Internet checksum (RFC 1071) of `bytes`, started from `sum`.
-fn checksum(bytes: &[u8], mut sum: u32) -> u16 {
-    for pair in bytes.chunks(2) {
-        sum += u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
-        sum = (sum & 0xFFFF) + (sum >> 16);
-    }
-    !((sum & 0xFFFF) + (sum >> 16)) as u16
-}
-
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number from 0 on, below 1.
-    pub(crate) fn part(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// A number below `bound`.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+    Flow {
+        tcp: match args.proto {
+            Protocol::Udp => false,
+            Protocol::Tcp => true,
+            Protocol::Mix => random.below(2) == 1,
+        },
+        source,
+        destination: 0xC000_0200 | random.below(256) as u32,
+        source_port: 1024 + random.below(64_512) as u16,
+        destination_port: [53, 80, 443, 6379][random.below(4) as usize],
     }
 }
 
@@ -271,33 +193,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checksum_of_the_rfc() {
-        // RFC 1071, section 3: 0001 f203 f4f5 f6f7 sum to ddf2 before the complement.
-        assert_eq!(checksum(&[0x00, 0x01, 0xF2, 0x03, 0xF4, 0xF5, 0xF6, 0xF7], 0), !0xDDF2);
-    }
-
-    #[test]
-    fn splitmix_of_its_authors() {
-        // First outputs for seed 1234567, as published with the reference implementation.
-        let mut random = Random(1_234_567);
-        assert_eq!([random.next(), random.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
-    }
-
-    #[test]
     fn sizes() {
         assert_eq!(Sizes::parse("60,1500").map(|s| s.0), Ok(vec![60, 1500]));
         assert_eq!(Sizes::parse("imix").map(|s| s.0.len()), Ok(12));
         assert!(Sizes::parse("41").is_err() && Sizes::parse("big").is_err() && Sizes::parse("").is_err());
-    }
-
-    #[test]
-    fn frames_have_their_size() {
-        let flow = Flow { tcp: false, source: 1, destination: 2, source_port: 3, destination_port: 4 };
-        for size in [42, 60, 61, 1514, 9000] {
-            let mut bytes = vec![7; 3];
-            flow.write(&mut bytes, size, 5);
-            assert_eq!(bytes.len(), 3 + size);
-            assert_eq!(checksum(&bytes[17..37], 0), 0);
-        }
     }
 }

@@ -25,7 +25,7 @@ const MAX_PORTS: u8 = 4;
 /// Standard output, where a file would be named.
 const STDOUT: &str = "-";
 
-/// Sends captures through a card and writes what comes out.
+/// Sends captures through a card and writes the frames that leave.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// Manifest of the card, for example designs/forward.toml.
@@ -38,15 +38,17 @@ pub struct Args {
     /// Folder for port0.pcap, port1.pcap, ... and host.pcap.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// What carries the design out.
+    /// The target that runs the design.
     #[arg(long, value_enum, default_value_t = TargetName::Soft)]
     pub target: TargetName,
-    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one at a time) [default: lossless, for some engines turns]
+    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one
+    /// at a time) [default: lossless, for some engines turns]
     ///
-    /// Frames enter as fast as this says, whatever the times in the captures are, so latency depends on it: at line rate frames queue;
-    /// a low rate, say 1, shows the latency of a card that is not loaded. In `turns` frames of all ports enter in the order of their times, the
-    /// next when the one before has left or was dropped, on both targets: so programs that remember do the same on both, but for
-    /// XDP programs and C that read the clock: on `soft` it is the computer's, or counts instructions of C, on `rtl` it is the card's cycles.
+    /// The rate at which frames enter, whatever their times in the captures are. Latency depends on it: at line rate
+    /// frames queue; a low rate, say 1, shows the latency of a card without load. In `turns`, on both targets, frames
+    /// of all ports enter in the order of their times, each one when the one before has left or was dropped. Stateful
+    /// programs therefore do the same on both targets. Programs that read the clock differ: on `soft`, XDP programs see
+    /// the computer's clock and C programs count instructions; on `rtl`, both see the card's cycles.
     #[arg(long, value_parser = Rate::parse)]
     pub rate: Option<Rate>,
     /// Write the result as JSON; `-` is standard output, in place of the summary.
@@ -55,22 +57,24 @@ pub struct Args {
     /// Write the report, an HTML page that opens offline.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of units or blocks, for this one. Repeatable.
+    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of
+    /// units or blocks, for this one. Repeatable.
     #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = program)]
     pub programs: Vec<ForGroup<PathBuf>>,
     /// Files of tables.
     #[command(flatten)]
     pub tables: Tables,
-    /// Write what a service gives of all its tables after the frames into this folder, for example `map=maps`. Repeatable.
+    /// After the frames, write all tables of a service into this folder, for example `map=maps`. Repeatable.
     #[arg(long = "dump", value_name = "SERVICE=DIR", value_parser = table)]
     pub dumps: Vec<(String, PathBuf)>,
-    /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
+    /// Build the card with this many units; with several groups, in the named group. Repeatable.
     #[arg(long, value_name = "[GROUP=]COUNT", value_parser = units)]
     pub units: Vec<ForGroup<u32>>,
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
     #[arg(long, value_parser = policy)]
     pub policy: Option<Policy>,
-    /// Halt this unit at its first instruction and wait for gdb at this port of the machine [default port: 3333]; the others go on
+    /// Halt this unit at its first instruction and wait for gdb at this port of the machine [default port: 3333]; the
+    /// others go on
     ///
     /// The program with its symbols is then in the folder of --out: program.elf.
     #[arg(long, value_name = "UNIT[:PORT]", value_parser = Debugged::parse)]
@@ -192,7 +196,7 @@ fn open_outputs(args: &Args) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Frames of all captures, and what was wrong with those that broke off.
+/// Frames of all captures, and the faults of damaged ones.
 fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
     let mut traffic = Traffic::default();
     let mut faults = Vec::new();
@@ -214,7 +218,7 @@ fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
     Ok((traffic, faults))
 }
 
-/// One capture per destination, in place of all those of an earlier run.
+/// One capture per destination; they replace all captures of an earlier run.
 fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -> Result<(), RunError> {
     files::make_folder(folder)?;
     for port in (0..MAX_PORTS).map(Port::Ethernet).chain([Port::Host]) {
@@ -228,7 +232,7 @@ fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -
     Ok(())
 }
 
-/// What a run did, in a few lines; frames entered at `rate`.
+/// A summary of a run in a few lines; frames entered at `rate`.
 pub fn summary(outcome: &Outcome, rate: Rate) -> String {
     let list = |items: Vec<(String, u64)>| {
         let words: Vec<_> = items

@@ -22,7 +22,7 @@ impl std::fmt::Debug for Servers {
     }
 }
 
-/// Why a server does not come up.
+/// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     #[error("--{name} {address}: {source}; give an address of this machine and a port, for example 127.0.0.1:9559")]
@@ -36,7 +36,8 @@ fn servers() -> impl Iterator<Item = &'static Server> {
 }
 
 impl Servers {
-    /// Starts the servers for the card at a control socket. Gives what keeps them at work, and a line for each.
+    /// Starts the servers for the card at a control socket. Returns the handles that keep them at work, and a line for
+    /// each.
     pub fn start(&self, socket: &Path) -> Result<(Vec<Box<dyn Any>>, String), ServerError> {
         let mut lines = String::new();
         let mut all = Vec::new();

@@ -8,15 +8,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use penstock_device::Root;
-use penstock_engine::say;
-use serde_json::Value;
-
-use crate::bench::row::{
+use penstock_bench::row::{
     self, Better,
     Better::{Higher, Lower},
     Row,
 };
+use penstock_device::Root;
+use penstock_engine::say;
+use serde_json::Value;
+
 use crate::files;
 use crate::synth::area::{self, Area};
 use crate::synth::registry::{self, Block, Figures, Router, Sources, Sum};
@@ -38,7 +38,8 @@ pub struct Args {
     /// Prints each step of the critical paths.
     #[arg(long)]
     pub paths: bool,
-    /// Places blocks anew of which there is a placement of the same netlist by the same tools, here or in bench/placements.
+    /// Places blocks again even if there is a placement of the same netlist by the same tools, here or in
+    /// bench/placements.
     #[arg(long)]
     pub again: bool,
     /// Runs of the tools at a time.
@@ -47,15 +48,16 @@ pub struct Args {
     /// Measures only this.
     #[arg(long, value_enum)]
     pub only: Option<Kind>,
-    /// Also writes the figures into bench/results/synth.json, where those that were not measured stay, and the placements into bench/placements.
+    /// Also writes the figures into bench/results/synth.json, where unmeasured ones stay, and the placements into
+    /// bench/placements.
     #[arg(long)]
     pub save: bool,
-    /// Measures nothing: only says whether the tools can read the blocks.
+    /// Measures nothing: only checks whether the tools can read the blocks.
     #[arg(long, conflicts_with_all = ["json", "paths", "only", "save", "again"])]
     pub check: bool,
 }
 
-/// What one run of the tools gave.
+/// The result of one run of the tools.
 enum Outcome {
     Read,
     Area(Area),
@@ -72,7 +74,7 @@ struct Job {
     task: Task,
 }
 
-/// What a run of the tools is for.
+/// The purpose of a run of the tools.
 enum Task {
     /// To see that the block can be read.
     Read,
@@ -191,7 +193,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     if slow.is_empty() { Ok(()) } else { Err(SynthError::TooSlow(slow.join(", "))) }
 }
 
-/// Reads each block as it is on the card and as it is placed. An error names those that the tools refuse.
+/// Reads each block, both for the card and for placement. An error names the blocks that the tools refuse.
 fn check(tools: &Tools, root: &Path, blocks: &[Block], build: &Path, threads: usize) -> Result<(), SynthError> {
     let mut jobs = Vec::new();
     for (block, described) in blocks.iter().enumerate() {
@@ -265,14 +267,14 @@ struct Line<'a> {
     goal: Figures,
     value: Figures,
     fmax_mhz: Option<f64>,
-    /// Of a block.
+    /// The result of a block.
     router: Option<Router>,
 }
 
 /// Figures of blocks by their names, and their MHz.
 type Values = BTreeMap<String, (Figures, Option<f64>)>;
 
-/// What this run has measured.
+/// The results of this run.
 fn values(blocks: &[Block], measured: &[Measured], base: &Base) -> Values {
     let value = |block: &Block, measured: &Measured| {
         let mhz = measured.timing.as_ref().map(|timing| timing.median().fmax_mhz);
@@ -281,7 +283,7 @@ fn values(blocks: &[Block], measured: &[Measured], base: &Base) -> Values {
     blocks.iter().zip(measured).map(|(block, measured)| (block.name.clone(), value(block, measured))).collect()
 }
 
-/// What earlier runs have saved; nothing before the first.
+/// The saved results of earlier runs; empty before the first.
 fn saved(path: &Path) -> Result<Values, SynthError> {
     if !path.exists() {
         return Ok(Values::new());
@@ -319,7 +321,7 @@ fn beside(mut before: Values, now: Values) -> Values {
     before
 }
 
-/// The figures of the blocks, then those of the sums whose blocks all have some.
+/// The figures of the blocks, then those of the sums for which all blocks have figures.
 fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], values: &Values) -> Vec<Line<'a>> {
     let mut lines: Vec<Line> = blocks
         .iter()
@@ -419,7 +421,7 @@ fn rows(lines: &[Line]) -> Vec<Row> {
     rows
 }
 
-/// The table: ours, and the paper's below it where there is one.
+/// The table: our figures, with the paper's below if there are any.
 fn table(reference: &str, area: Option<Area>, base: &Base, lines: &[Line]) -> String {
     let cell = |value: Option<f64>, digits: usize| value.map_or("-".to_string(), |value| format!("{value:.digits$}"));
     let row = |name: &str, figures: &Figures, fmax: Option<f64>, about: &str| {
@@ -458,7 +460,7 @@ fn table(reference: &str, area: Option<Area>, base: &Base, lines: &[Line]) -> St
     text
 }
 
-/// What the table cannot say: what was changed for the placement, what limits the slow blocks, what failed.
+/// Remarks below the table: changes for the placement, the limits of slow blocks, failures.
 fn remarks(blocks: &[Block], measured: &[Measured], base: &Base, paths: bool) -> String {
     let mut text = String::new();
     for (block, measured) in blocks.iter().zip(measured) {

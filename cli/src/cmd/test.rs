@@ -9,13 +9,13 @@ use penstock_device::Root;
 /// Runs the test suite: formatting, lint, Rust tests, hardware and system tests.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
-    /// Only what belongs to these engines and folders, for example `rpu` or `device`.
+    /// Only the steps of these engines and folders, for example `rpu` or `device`.
     #[arg(value_name = "NAME", conflicts_with = "mutants")]
     pub names: Vec<String>,
     /// Plant each bug of the lists (mutants.toml) and check that the suite catches it.
     #[arg(long)]
     pub mutants: bool,
-    /// With --mutants: also those that were caught before, and whose file and test have not changed since.
+    /// With --mutants: also bugs that were caught before and whose file and test have not changed since.
     #[arg(long, requires = "mutants")]
     pub again: bool,
     /// Also the tests that take minutes each.
@@ -24,7 +24,8 @@ pub struct Args {
     /// A test that is skipped for a reason with WORD in it fails.
     #[arg(long, value_name = "WORD")]
     pub require: Vec<String>,
-    /// Only the steps (with --mutants, the bugs) whose name contains WORD; if there is none, the hardware and system tests whose name does.
+    /// Only the steps (with --mutants, the bugs) whose name contains WORD. If no step matches, the hardware and system
+    /// tests whose name contains WORD.
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
 }
@@ -37,7 +38,7 @@ pub enum TestError {
     Start {
         /// The interpreter that was to run it.
         python: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Some test failed: the runner has said which.

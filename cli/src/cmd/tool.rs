@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Commands of engines as subcommands of `penstock compile` and `penstock exec`, and what the command line lends to them.
+//! Commands of engines as subcommands of `penstock compile` and `penstock exec`, and the functions that the command
+//! line offers them.
 
 use std::ops::Range;
 use std::path::Path;
@@ -31,7 +32,7 @@ pub fn run(matches: &ArgMatches, of: Of) -> Option<Result<(), ToolError>> {
     Some(Root::find().map_err(Into::into).and_then(|root| (tool.run)(arguments, &Bench { root })))
 }
 
-/// What the command line lends.
+/// The functions that the command line offers.
 struct Bench {
     root: Root,
 }

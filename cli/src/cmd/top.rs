@@ -18,7 +18,7 @@ use ratatui::{DefaultTerminal, Frame};
 use crate::cmd::ctl::{CtlError, Which};
 use crate::status::{Look, PORT_HEADS, UNIT_HEADS, drops};
 
-/// Shows a card that is up: ports with their rates and drops, units, and what went wrong.
+/// Shows a live card: ports with their rates and drops, units, and faults.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// Which card.
@@ -27,7 +27,7 @@ pub struct Args {
     /// Print it once as text, with the rates of one interval, and end.
     #[arg(long)]
     pub once: bool,
-    /// Seconds between two looks.
+    /// Seconds between two reads of the card.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
     pub interval: f64,
 }

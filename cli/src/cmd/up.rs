@@ -18,7 +18,8 @@ use crate::status::Look;
 
 /// Puts a card between interfaces of this machine, as a bump in the wire, until Ctrl-C.
 ///
-/// Needs the right CAP_NET_RAW (root has it; AF_XDP needs more). `penstock ctl` and `penstock top` talk to it; docs/live.md is a guide.
+/// Needs the right CAP_NET_RAW (root has it; AF_XDP needs more). `penstock ctl` and `penstock top` talk to it;
+/// docs/live.md is a guide.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// Manifest of the card, for example designs/forward.toml.
@@ -32,23 +33,24 @@ pub struct Args {
     /// Write how it was at the end as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of units or blocks, for this one. Repeatable.
+    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of
+    /// units or blocks, for this one. Repeatable.
     #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = run::program)]
     pub programs: Vec<ForGroup<PathBuf>>,
     /// Files of tables.
     #[command(flatten)]
     pub tables: Tables,
-    /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
+    /// Build the card with this many units; with several groups, in the named group. Repeatable.
     #[arg(long, value_name = "[GROUP=]COUNT", value_parser = run::units)]
     pub units: Vec<ForGroup<u32>>,
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
     #[arg(long, value_parser = run::policy)]
     pub policy: Option<Policy>,
-    /// What carries frames between interfaces and card: auto, xdp (AF_XDP) or packet (AF_PACKET). `auto` takes AF_XDP where frames come from a
-    /// wire and the kernel lets it, and says why not.
+    /// Driver between interfaces and card: auto, xdp (AF_XDP) or packet (AF_PACKET). `auto` takes AF_XDP if frames come
+    /// from a wire and the kernel allows it; otherwise it prints the reason.
     #[arg(long, default_value = "auto", value_parser = driver)]
     pub driver: Driver,
-    /// Where the control socket shall be [default: by the name of the design, in the user's runtime folder]
+    /// The place of the control socket [default: by the name of the design, in the user's runtime folder]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
     /// Servers of engines.
@@ -71,7 +73,7 @@ pub enum UpError {
     File(#[from] FileError),
 }
 
-/// Carries frames until a signal comes.
+/// Carries frames until a signal arrives.
 pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     let change = Override {
         programs: args.programs.clone(),
@@ -110,7 +112,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     Ok(())
 }
 
-/// Writes at once, also through a pipe. That nobody reads it any more is no reason to stop.
+/// Writes at once, also through a pipe. A closed output is no reason to stop.
 fn tell(to: &mut impl Write, text: &str) {
     let _ = to.write_all(plain(text).as_bytes()).and_then(|()| to.flush());
 }

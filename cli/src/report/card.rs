@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card, drawn from left to right as a frame travels, with what each part counted.
+//! The card, drawn from left to right along a frame's way, with the counters of each part.
 
 use super::data::{RunData, UnitCounters};
 use super::text::{plural, short};

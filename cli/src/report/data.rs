@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a report shows.
+//! The contents of a report.
 
-use crate::wire;
+use penstock_bench::wire;
 
 /// Everything on the page.
 #[derive(Debug, Clone, Default)]
@@ -12,7 +12,7 @@ pub struct ReportData {
     pub facts: Vec<String>,
     /// Ethernet ports of the card.
     pub ports: usize,
-    /// What the command that ran it concludes, if it judged anything.
+    /// The conclusion of the command that ran it, if it judged the result.
     pub verdict: Option<Verdict>,
     /// One run per target; the first that has cycles is drawn in detail.
     pub runs: Vec<RunData>,
@@ -26,7 +26,7 @@ pub struct Verdict {
     pub reasons: Vec<String>,
 }
 
-/// What one target did.
+/// The results of one target.
 #[derive(Debug, Clone, Default)]
 pub struct RunData {
     /// `soft` or `rtl`.
@@ -55,7 +55,7 @@ pub struct RunData {
     pub units: Vec<UnitCounters>,
     /// By unit the name of its group, where that has one.
     pub groups: Vec<String>,
-    /// What went wrong, in sentences.
+    /// Faults of the run, in sentences.
     pub faults: Vec<String>,
     /// Frames that left, in the order in which they left; empty when the target keeps no time.
     pub exits: Vec<Exit>,
@@ -144,7 +144,7 @@ impl RunData {
     }
 }
 
-/// The value below which a share `p` (0..=1) of the ascending values lie; 0 of none.
+/// The value below which a share `p` (0..=1) of the ascending values lie; 0 if there are no values.
 pub fn percentile(ascending: &[f64], p: f64) -> f64 {
     let rank = (p * ascending.len() as f64).ceil() as usize;
     ascending.get(rank.max(1) - 1).copied().unwrap_or(0.0)

@@ -11,17 +11,17 @@ const IPV6: u16 = 0x86DD;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// Frames of one flow stay in order; the words of docs/architecture.md, "Flow hash", say what a flow is.
+/// Frames of one flow stay in order; docs/architecture.md, "Flow hash", defines a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Flow {
     /// Two hosts, and their ports where the protocol has them.
     Hosts { source: IpAddr, destination: IpAddr, protocol: u8, ports: Option<(u16, u16)> },
-    /// No whole IP header; the Ethernet type, 0 when there is none.
+    /// No complete IP header; the Ethernet type, or 0 if the frame has no type.
     Other(u16),
 }
 
 impl Flow {
-    /// Reads the headers of a frame; what is cut short counts as not there.
+    /// Reads the headers of a frame; a header that is cut short counts as absent.
     pub fn of(frame: &[u8]) -> Self {
         let mut at = 12;
         for _ in 0..2 {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! From what a device did to what the report shows.
+//! Converts the results of a device to the contents of the report.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn file_name(path: &Path) -> String {
 }
 
 impl RunData {
-    /// What a design did on one target with `traffic`; `outcome` sums `run` up.
+    /// The results of a design on one target with `traffic`; `outcome` sums `run` up.
     pub fn new(design: &Design, traffic: &Traffic, run: &Run, outcome: &Outcome) -> Self {
         let clock_mhz = match outcome.timing {
             Timing::Rtl { clock_mhz, .. } => Some(f64::from(clock_mhz)),

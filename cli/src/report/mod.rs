@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The HTML report of a run: one file that opens without a network.
 //!
-//! [`ReportData`] says what the page shows and nothing about where it came from; `from.rs` fills it from what a device
-//! did, [`write`] makes the page of it.
+//! [`ReportData`] holds the contents of the page without their origin; `from.rs` fills it from the results of a device,
+//! and [`write`] makes the page.
 
 mod card;
 mod data;

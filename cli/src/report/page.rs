@@ -6,7 +6,7 @@ use super::data::{Exit, ReportData, RunData, UnitCounters, percentile};
 use super::plot::{Axis, Column, Line, Plot, Tip};
 use super::text::{duration, escape, plural, short};
 use crate::show::grouped;
-use crate::wire::{self, LINE_GBPS};
+use penstock_bench::wire::{self, LINE_GBPS};
 use std::fmt::Write;
 
 /// Intervals that the plots over time are made of.
@@ -70,7 +70,7 @@ pub fn html(data: &ReportData) -> String {
     out
 }
 
-/// What was concluded, and what went wrong.
+/// The conclusion, and the faults.
 fn verdict(out: &mut String, data: &ReportData) {
     if let Some(verdict) = &data.verdict {
         banner(out, verdict.good, &verdict.headline, &verdict.reasons);

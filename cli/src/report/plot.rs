@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Plots as inline SVG. Colours come from the page's style, so a plot follows light and dark.
+//! Plots as inline SVG. Colours come from the page's style, so a plot follows light and dark mode.
 
 use super::text::{escape, short};
 use std::fmt::Write;
@@ -84,7 +84,7 @@ pub struct Line {
     pub name: String,
     pub class: &'static str,
     pub points: Vec<(f64, f64)>,
-    /// Also tints what lies below.
+    /// Also tints the area below.
     pub area: bool,
 }
 

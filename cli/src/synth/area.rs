@@ -14,7 +14,7 @@ use super::registry::Sources;
 use super::tools::{Tools, inside, read_commands, used_files};
 use super::{SynthError, cache, io_error};
 
-/// What a block takes of the device.
+/// The resources of the device that a block uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Area {
     pub lut: f64,

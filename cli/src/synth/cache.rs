@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Results that are kept until something they were made from changes.
 //!
-//! A result lies beside the list of files it was made from. For sources these are the ones that its block really uses (the elaborator
-//! names them), so that an edit of one block does not rebuild its neighbours, though all come from the same file lists.
+//! A result is stored with the list of files it was made from. For sources, these are the files that its block really
+//! uses (the elaborator lists them), so that an edit of one block does not rebuild its neighbours, although all come
+//! from the same file lists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,8 @@ struct Entry<T> {
     result: T,
 }
 
-/// The kept result at `path`, if `recipe` and the files it was made from are the same. All paths are relative to `root`.
+/// The kept result at `path`, if `recipe` and the files it was made from are the same. All paths are relative to
+/// `root`.
 pub fn load<T: DeserializeOwned>(root: &Path, path: &Path, recipe: &str) -> Option<T> {
     let entry: Entry<T> = serde_json::from_str(&fs::read_to_string(root.join(path)).ok()?).ok()?;
     (key(root, recipe, &entry.used).ok()? == entry.key).then_some(entry.result)

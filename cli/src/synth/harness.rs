@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A frame around a block, so that one with thousands of ports fits a package of 365 pins and nothing but the block is slow:
+//! A frame around a block, so that one with thousands of ports fits a package of 365 pins and nothing but the block is
+//! slow:
 //!
 //! ```text
 //!  pins ─> shift registers ──> inputs │ block │ outputs ─> registers ─> folding shift registers ─> pins

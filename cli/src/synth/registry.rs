@@ -41,7 +41,7 @@ pub struct Sum {
     pub goal: Figures,
 }
 
-/// The core that stands for 250 MHz, from a Python package.
+/// The core whose Fmax counts as 250 MHz, from a Python package.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
@@ -56,7 +56,7 @@ pub struct Reference {
 #[serde(deny_unknown_fields)]
 pub struct Block {
     pub name: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub about: String,
     pub top: String,
     /// Source files or file lists (`.f`), relative to the repository.
@@ -66,7 +66,7 @@ pub struct Block {
     /// Modules inside it that do not count: their pins become ports of the block.
     #[serde(default)]
     pub without: Vec<String>,
-    /// What differs when the block is placed on the ECP5.
+    /// Changes for placing the block on the ECP5.
     #[serde(default)]
     pub timing: TimingView,
     /// Published figures of the corresponding part.
@@ -85,7 +85,7 @@ pub struct TimingView {
     pub files: Vec<PathBuf>,
     #[serde(default)]
     pub params: BTreeMap<String, i64>,
-    /// Macros of the preprocessor, for what packages say.
+    /// Macros of the preprocessor, for values in packages.
     #[serde(default)]
     pub defines: BTreeMap<String, i64>,
     #[serde(default)]
@@ -93,7 +93,7 @@ pub struct TimingView {
     /// Odd; the median counts. Three, unless one takes half an hour.
     #[serde(default = "three")]
     pub placements: u32,
-    /// Says what was changed and why; printed with the result.
+    /// The change and its reason; printed with the result.
     pub note: Option<String>,
 }
 
@@ -115,7 +115,8 @@ impl Default for TimingView {
     }
 }
 
-/// Which of nextpnr's routers connects a placement. A block is compared with the reference core as the same router connects it.
+/// Which of nextpnr's routers connects a placement. A block is compared with the reference core as the same router
+/// connects it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Router {
@@ -127,7 +128,7 @@ pub enum Router {
 }
 
 impl Router {
-    /// What nextpnr calls it.
+    /// Its name in nextpnr.
     pub fn name(self) -> &'static str {
         match self {
             Self::Router1 => "router1",
@@ -136,7 +137,7 @@ impl Router {
     }
 }
 
-/// Figures per metric; what nobody published is absent.
+/// Figures per metric; unpublished figures are absent.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figures {
@@ -167,7 +168,7 @@ pub struct Sources {
 pub enum Form {
     /// SystemVerilog with ports of any number and kind; placed inside a harness.
     Block,
-    /// Plain Verilog that fits the pins of the package; placed as it is.
+    /// Plain Verilog that fits the pins of the package; placed unchanged.
     Bare,
 }
 
@@ -189,13 +190,13 @@ impl Reference {
 }
 
 impl Block {
-    /// The block as it is built on the card.
+    /// The form of the block on the card.
     pub fn area_sources(&self, root: &Path) -> Result<Sources, SynthError> {
         let files = expand(root, &self.files)?;
         Ok(self.sources(self.top.clone(), files, self.params.clone()))
     }
 
-    /// The block as it is placed on the ECP5.
+    /// The form of the block for placement on the ECP5.
     pub fn timing_sources(&self, root: &Path) -> Result<Sources, SynthError> {
         let mut files = expand(root, &self.files)?;
         files.extend(expand(root, &self.timing.files)?);

@@ -12,13 +12,13 @@ use super::registry::{Form, Router, Sources};
 use super::tools::{Tools, inside, read_commands, used_files};
 use super::{SynthError, cache, harness, io_error};
 
-/// The ECP5 has no large memories: what asks for them gets block memories. And its block memories differ from
-/// UltraScale's in what a port reads while the other writes: no logic is built to make up for it.
+/// The ECP5 has no large memories, so they become block memories. ECP5 block memories differ from UltraScale's in the
+/// value that a port reads while the other one writes; no logic is built to correct this.
 const MEMORIES: &str = "setattr -set ram_style \"block\" a:ram_style=ultra; setattr -set no_rw_check 1 m:*; ";
 
 /// Placements of a block that the router may fail to connect before the block counts as not measured.
 const MAX_UNROUTED: usize = 2;
-/// What router2 and router1 say then.
+/// The error messages of router2 and router1.
 const ROUTER_FAILS: [&str; 2] = ["Failed to route", "Routing design failed"];
 
 /// Speed of a block.
@@ -26,7 +26,7 @@ const ROUTER_FAILS: [&str; 2] = ["Failed to route", "Routing design failed"];
 pub struct Timing {
     /// Placements, slowest first.
     pub runs: Vec<Placement>,
-    /// Seeds of those that the router could not connect; others took their places.
+    /// Seeds that the router could not connect; others replaced them.
     pub unrouted: Vec<u32>,
     /// How many of all these an earlier run has made of the same netlist with the same tools.
     pub kept: usize,
@@ -60,19 +60,19 @@ impl Timing {
     }
 }
 
-/// What is done with the placements that are kept in the repository.
+/// The use of the placements in the repository.
 #[derive(Debug, Clone)]
 pub struct Repository {
-    /// Where those of the block are, relative to the repository.
+    /// The folder of the block's placements, relative to the repository.
     pub folder: PathBuf,
-    /// Placements that were made before are made anew.
+    /// Repeats existing placements.
     pub again: bool,
     /// Puts the block's placements there.
     pub save: bool,
 }
 
-/// Measures `sources` in `folder`, relative to the repository. It may take the router an hour to connect a block, so a placement is kept as
-/// soon as it is there, and used for as long as netlist and tools stay the same.
+/// Measures `sources` in `folder`, relative to the repository. The router may need an hour to connect a block, so each
+/// placement is kept as soon as it exists, and used while netlist and tools stay the same.
 pub fn measure(tools: &Tools, sources: &Sources, folder: &Path, repository: &Repository) -> Result<Timing, SynthError> {
     let absolute = tools.root.join(folder);
     fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
@@ -134,7 +134,7 @@ fn run_nextpnr(
     placement(seed, &text).map(Some).map_err(|message| SynthError::Output { path, message })
 }
 
-/// What the tools are told to do with a block.
+/// Instructions for the tools about a block.
 struct Recipe<'a> {
     folder: &'a Path,
     router: Router,
@@ -164,7 +164,7 @@ impl<'a> Recipe<'a> {
         Self { folder, router: sources.router, elaborate, synthesize }
     }
 
-    /// Makes `netlist.json` unless it is there; gives its hash.
+    /// Makes `netlist.json` unless it exists; returns its hash.
     fn netlist(&self, tools: &Tools, sources: &Sources) -> Result<String, SynthError> {
         let key =
             format!("{}\n{}\n{}\n", tools.versions, self.elaborate, self.synthesize) + &harness::verilog("top", &[]);
@@ -199,7 +199,7 @@ impl<'a> Recipe<'a> {
     }
 }
 
-/// Hash of what nextpnr makes of a netlist: where its cells stand in the source does not count.
+/// Hash of a netlist as nextpnr uses it; source places of its cells do not count.
 fn netlist_hash(path: &Path) -> Result<String, SynthError> {
     let text = fs::read_to_string(path).map_err(io_error(path))?;
     let mut hash = Sha256::new();
@@ -257,7 +257,7 @@ fn critical_path(path: &Value) -> CriticalPath {
     }
 }
 
-/// The name that a cell had in the source: what technology mapping appended is cut off.
+/// The name that a cell had in the source, without the suffix of technology mapping.
 fn signal_of(cell: &str) -> String {
     let mapped =
         ["_TRELLIS_FF_", "_LUT4_", "_PFUMX_", "_L6MUX21_", "_CCU2C_", "_DPR16X4_", "_TRELLIS_DPR16X4_", "_DP16KD_"];

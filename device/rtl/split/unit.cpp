@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The model of one kind of unit, behind what the clock loop knows of all. The compiler is told the names of the model, its header and the
-// function: device/src/rtl/build.rs.
+// The model of one kind of unit, behind the interface that the clock loop has for all kinds. device/src/rtl/build.rs
+// gives the compiler the names of the model, its header and the function.
 
 #include <memory>
 

@@ -27,5 +27,5 @@ protected:
         : clk(top.clk), rst(top.rst), unit_id(top.unit_id), card(top.card), to_unit(top.to_unit), from_unit(top.from_unit) {}
 };
 
-// Make the model of unit 0, 1, ...: device/src/rtl/build.rs says of which kind each of them is.
+// Make the model of unit 0, 1, ...: device/src/rtl/build.rs defines the kind of each.
 extern UnitModel* (*const make_unit[])(VerilatedContext* context, const char* name);

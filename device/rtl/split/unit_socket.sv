@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Stands where a unit stands in the card, and brings its wires out as two bundles; card_top.sv reaches for them.
+// Takes the place of a unit in the card, and gathers its wires in two bundles for card_top.sv.
 module unit
   import penstock_pkg::*;
   import split_pkg::*;

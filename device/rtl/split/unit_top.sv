@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// One unit, an engine's module `PENSTOCK_UNIT_MODULE, with its wires as two bundles: the model that the clock loop instantiates once for each unit
-// of the card.
+// One unit, an engine's module `PENSTOCK_UNIT_MODULE, with its wires as two bundles: the model that the clock loop
+// instantiates once for each unit of the card.
 module unit_top
   import penstock_pkg::*;
   import split_pkg::*;

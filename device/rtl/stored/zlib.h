@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The calls of zlib that Verilator's FST writer makes, so that waves need no library installed.
-// The output is a valid zlib stream (RFC 1950) of stored blocks (RFC 1951, 3.2.4): not smaller, and read by every FST viewer.
+// The calls of zlib that Verilator's FST writer makes, so that waves need no library installed. The output is a valid
+// zlib stream (RFC 1950) of stored blocks (RFC 1951, 3.2.4): not smaller, and read by every FST viewer.
 #pragma once
 
 #include <cstddef>

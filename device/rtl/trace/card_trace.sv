@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Tells the clock loop when a frame's first beat comes by at the places between the blocks of the card, and when a slot is free again.
-// Frames are known by where and when they entered the card; requests to host memory, whose metadata say other things, are left out. On a
-// card with an inline chain `sources` are behind it.
+// Tells the clock loop when a frame's first beat passes a place between the blocks of the card, and when a slot is free
+// again. A frame is identified by the place and time of its entry. Requests to host memory, whose metadata differ, are
+// left out. On a card with an inline chain `sources` are behind it.
 module card_trace
   import penstock_pkg::*;
 #(
@@ -26,7 +26,8 @@ module card_trace
     input wire slot_msg_t slots[Units],
     input wire logic [Links-1:0] exit_valid[Ports+1], // to exits
     input wire beat_t exit_beat[Links],
-    input wire logic [Clusters-1:0] out_valid[Sources+1], // the same without what comes past the units; to loopback, host memory
+    // the same without frames that bypass the units; to loopback, host memory
+    input wire logic [Clusters-1:0] out_valid[Sources+1],
     input wire beat_t out_beat[Clusters]
 );
   // The places, as device/src/hop.rs has them.
@@ -47,7 +48,8 @@ module card_trace
   endfunction
 
   task automatic beat(byte place, int unsigned index, frame_meta_t meta, logic first);
-    if (first && is_frame(meta)) penstock_hop(place, byte'(index), meta.src, byte'(meta.unit_id), byte'(meta.slot), meta.timestamp);
+    if (first && is_frame(meta))
+      penstock_hop(place, byte'(index), meta.src, byte'(meta.unit_id), byte'(meta.slot), meta.timestamp);
   endtask
 
   for (genvar s = 0; s <= Ports; s++) begin : gen_ingress

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Tells when an element of the inline chain takes the headers of a frame, and when it gives them back. It does that in their order, which
-// alone says whose they are.
+// Tells when an element of the inline chain takes the headers of a frame, and when it gives them back. It does that in
+// their order, which alone says whose they are.
 module element_trace #(
     parameter int unsigned Number = 0
 ) (

@@ -15,7 +15,7 @@ pub const STDIN: &str = "-";
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 const ZSTANDARD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// Opens a capture; says its first four bytes too, fewer if it is shorter.
+/// Opens a capture; also returns its first four bytes, fewer if it is shorter.
 pub fn open(path: &Path) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
     let raw: Box<dyn Read> =
         if path == Path::new(STDIN) { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) };

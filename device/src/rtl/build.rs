@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Builds the Verilator model of a card, once for each set of sources, parameters and tools.
 //!
-//! Usually the card and each kind of unit are models of their own (device/rtl/split): the clock loop makes an instance of its kind for each
-//! unit, which keeps the code to build and to run small. Each is built once, whatever it is combined with. A model that records waves is
-//! one whole, so that its signals have their places in the card.
+//! Usually the card and each kind of unit are models of their own (device/rtl/split): the clock loop makes an instance
+//! of its kind for each unit, which keeps the code to build and to run small. Each is built once, whatever it is
+//! combined with. A model that records waves is one whole, so that its signals have their places in the card.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -21,31 +21,32 @@ use crate::file_list;
 
 /// The clock loop.
 const DRIVER: (&str, &str) = ("driver.cpp", include_str!("../../rtl/driver.cpp"));
-/// What C++ includes: a unit as the clock loop knows it, and stand-ins for the compression libraries that Verilator's FST writer asks for.
+/// What C++ includes: a unit as the clock loop knows it, and stand-ins for the compression libraries that Verilator's
+/// FST writer asks for.
 const HEADERS: [(&str, &str); 3] = [
     ("unit_model.h", include_str!("../../rtl/split/unit_model.h")),
     ("lz4.h", include_str!("../../rtl/stored/lz4.h")),
     ("zlib.h", include_str!("../../rtl/stored/zlib.h")),
 ];
 
-/// What splits the card from its units.
+/// The package that splits the card from its units.
 const SPLIT_PKG: (&str, &str) = ("split_pkg.sv", include_str!("../../rtl/split/split_pkg.sv"));
 const UNIT_TOP: (&str, &str) = ("unit_top.sv", include_str!("../../rtl/split/unit_top.sv"));
 const UNIT_SOCKET: (&str, &str) = ("unit_socket.sv", include_str!("../../rtl/split/unit_socket.sv"));
 const UNIT_CODE: (&str, &str) = ("unit.cpp", include_str!("../../rtl/split/unit.cpp"));
 
-/// What tells the clock loop of frames that come by.
+/// The module that reports passing frames to the clock loop.
 const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
 const ELEMENT_TRACE: (&str, &str) = ("element_trace.sv", include_str!("../../rtl/trace/element_trace.sv"));
 
 /// File list of the card around its units.
 const CARD_LIST: &str = "shell/rtl/rtl.f";
-/// File list of what stands in the inline chain.
+/// File list of the modules in the inline chain.
 const INLINE_LIST: &str = "engines/inline.f";
-/// What picks a unit's engine, where card and units are one model.
+/// The module that selects a unit's engine, if card and units are one model.
 const SELECTOR: &str = "engines/unit.sv";
 
-/// What Verilator is told. Assertions stay in: they cost little, and a contract broken in silence costs a day.
+/// Options for Verilator. Assertions stay in: they cost little, and a silent violation of a contract costs a day.
 const VERILATOR: [&str; 11] = [
     "--cc",
     "-O3",
@@ -59,7 +60,7 @@ const VERILATOR: [&str; 11] = [
     "--output-split",
     "10000",
 ];
-/// What the C++ compiler is told for all files.
+/// Compiler options for all C++ files.
 const CXX: [&str; 8] = [
     "-std=c++20",
     "-fPIC",
@@ -74,8 +75,8 @@ const CXX: [&str; 8] = [
 const MAX_BLOCKS: usize = 8;
 /// Units that card_top has parameters for.
 const MAX_UNITS: usize = 32;
-/// Verilator's files are compiled together up to this size: the compiler reads the model's headers for each, which takes longer than a small file,
-/// and wants half a gigabyte for a piece of this size.
+/// Verilator's files are compiled together up to this size: the compiler reads the model's headers for each, which
+/// takes longer than a small file, and wants half a gigabyte for a piece of this size.
 const PIECE_BYTES: u64 = 6_000_000;
 /// Lines of a tool's complaint that are passed on.
 const COMPLAINT_LINES: usize = 20;
@@ -127,7 +128,7 @@ pub enum BuildError {
     },
 }
 
-/// What a unit is, with its parameters.
+/// The kind of a unit, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
     /// Name of its engine.
@@ -141,7 +142,7 @@ pub struct Kind {
 pub struct Parameters {
     /// Ethernet ports.
     pub ports: u32,
-    /// What each unit is.
+    /// The kind of each unit.
     pub units: Vec<Kind>,
     /// Rows of the ingress buffer of a port.
     pub ingress_depth: u32,
@@ -167,7 +168,7 @@ pub fn library(
     if library.exists() {
         return Ok(library);
     }
-    // Who comes while another thread or process builds the model waits for it instead of building it, too.
+    // If another thread or process is building this model, wait for it instead of building it twice.
     let _one = lock(&cache.join(&key), progress)?;
     if library.exists() {
         return Ok(library);
@@ -188,8 +189,8 @@ pub fn library(
     Ok(library)
 }
 
-/// What is translated by Verilator and compiled at a time: the card, a kind of unit. Also what Verilator itself brings along, which only is
-/// compiled.
+/// A part that Verilator translates and the compiler compiles at a time: the card, or a kind of unit. Verilator's own
+/// sources are also a part, which is only compiled.
 struct Part {
     /// Hash of all that it depends on.
     key: String,
@@ -197,9 +198,9 @@ struct Part {
     /// Verilator's top module, if it has something to translate.
     top: Option<&'static str>,
     sources: Vec<Source>,
-    /// For Verilator.
+    /// Options for Verilator.
     arguments: Vec<String>,
-    /// For the compiler.
+    /// Options for the compiler.
     defines: Vec<String>,
     /// C++ that Verilator does not write.
     code: Vec<Source>,
@@ -207,25 +208,26 @@ struct Part {
 
 /// A source file.
 enum Source {
-    /// Of the checkout.
+    /// The root of the checkout.
     File(PathBuf),
     /// One of those in here: name and text.
     Text((&'static str, &'static str)),
 }
 
 impl Part {
-    /// Where its objects are.
+    /// The folder of its objects.
     fn archive(&self, cache: &Path) -> PathBuf {
         cache.join(&self.key).join("part.a")
     }
 }
 
-/// The parts of a model, and the C++ that says which of them each unit is.
+/// The parts of a model, and the C++ that assigns them to units.
 fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<(Vec<Part>, String), BuildError> {
     let Parameters { ports, units, ingress_depth, blocks, map_rows, waves } = parameters;
     let engines = Engines::of(root)?;
     let numbers = units.iter().map(|unit| engines.number(unit.engine)).collect::<Result<Vec<_>, _>>()?;
-    // A card has the sources of the engines that are in it, and of no other: Verilator needs no module behind a condition that is false.
+    // A card has the sources of the engines that are in it, and of no other: Verilator needs no module behind a
+    // condition that is false.
     let (mut lists, mut traces) = (Vec::new(), vec![Source::Text(TRACE)]);
     for unit in units {
         lists.extend(engines.card_maps(unit.engine)?);
@@ -306,7 +308,7 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
         };
         unit.sources.extend([SPLIT_PKG, UNIT_TOP].map(Source::Text));
         let mut unit = unit.sealed(root, verilator)?;
-        // Several kinds come into one library: each has names of its own.
+        // Several kinds go into one library: each has its own names.
         unit.prefix = format!("Vunit_{}", unit.key);
         let make = format!("make_unit_{}", unit.key);
         unit.defines = vec![
@@ -328,13 +330,13 @@ impl Part {
     }
 }
 
-/// A parameter of card_top that has a value of so many bits for each inline block.
+/// A parameter of card_top that has a value of this many bits for each inline block.
 fn by_block(name: &str, bits: usize, values: impl DoubleEndedIterator<Item = u64>) -> String {
     let digits: Vec<String> = values.rev().map(|value| format!("{value:0width$x}", width = bits / 4)).collect();
     format!("-G{name}={}'h0{}", bits * MAX_BLOCKS, digits.concat())
 }
 
-/// A parameter of card_top that has a value of so many bits for each unit.
+/// A parameter of card_top that has a value of this many bits for each unit.
 fn by_unit(name: &str, bits: usize, values: impl DoubleEndedIterator<Item = u32>) -> String {
     let digits: Vec<String> = values.rev().map(|value| format!("{value:0width$x}", width = bits / 4)).collect();
     format!("-G{name}={}'h{}", bits * MAX_UNITS, digits.concat())
@@ -347,7 +349,7 @@ fn files(root: &Root, lists: &[PathBuf]) -> Result<Vec<Source>, BuildError> {
     Ok(sources.files.into_iter().map(Source::File).collect())
 }
 
-/// C++ that defines the table of rtl/split/unit_model.h: what makes the model of each unit.
+/// C++ that defines the table of rtl/split/unit_model.h: the functions that make the model of each unit.
 fn unit_table(units: &[Kind], kinds: &[(Kind, String)]) -> String {
     let signature = "(VerilatedContext*, const char*)";
     let mut text = String::from("class VerilatedContext;\nclass UnitModel;\n");
@@ -367,7 +369,7 @@ fn build_parts(
     verilator: &Verilator,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(), BuildError> {
-    // Always in the same order, so that nobody waits for a part while others wait for one of his.
+    // Always in the same order, so that two builds cannot wait for each other.
     let mut order: Vec<&Part> = parts.iter().collect();
     order.sort_by_key(|part| &part.key);
     let mut missing = Vec::new();
@@ -381,7 +383,7 @@ fn build_parts(
     for (part, work, _) in &missing {
         jobs.extend(translate(part, &work.0, verilator)?);
     }
-    // The largest first, so that no job is left alone with a long one at the end.
+    // The largest first, so that no job remains alone with a long one at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(fs::metadata(&job.file).map_or(0, |m| m.len())));
     compile(&jobs, verilator, progress)?;
     for (part, work, _) in &missing {
@@ -425,7 +427,8 @@ fn translate<'a>(part: &'a Part, work: &'a Path, verilator: &Verilator) -> Resul
     Ok(files.into_iter().map(|file| Job { work, file, defines: &part.defines }).collect())
 }
 
-/// C++ files that include those of a folder, in pieces of about the same size: what runs once, and what runs in each cycle.
+/// C++ files that include those of a folder, in pieces of about the same size: code that runs once, and code that runs
+/// in each cycle.
 fn gathered(work: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let failed = |path: &Path, source| BuildError::File { path: path.to_path_buf(), source };
     let (mut once, mut often) = (Vec::new(), Vec::new());
@@ -471,8 +474,8 @@ impl Source {
     }
 }
 
-/// A folder beside the place in the cache where something is built, so that a broken or a second build leaves nothing half done. It goes
-/// with its value; one that stays behind does no harm.
+/// A folder beside the place in the cache where something is built, so that a broken or a second build leaves nothing
+/// incomplete. It is removed with its value; a remaining folder does no harm.
 struct Work(PathBuf);
 
 impl Work {
@@ -500,7 +503,7 @@ impl Drop for Work {
     }
 }
 
-/// Makes a folder of the cache, and keeps others from building what comes there as long as the value lives.
+/// Makes a folder of the cache, and prevents others from building its contents while the value lives.
 fn lock(folder: &Path, progress: &mut dyn FnMut(Progress)) -> Result<File, BuildError> {
     fs::create_dir_all(folder).map_err(|source| BuildError::File { path: folder.to_path_buf(), source })?;
     let lock = folder.join("lock");
@@ -554,7 +557,8 @@ fn normal(path: &Path) -> Result<PathBuf, BuildError> {
     fs::canonicalize(path).map_err(|source| BuildError::File { path: path.to_path_buf(), source })
 }
 
-/// Removes what killed builds left in the cache: folders KEY.PID whose process is gone. What cannot be removed does no harm.
+/// Removes the remains of killed builds from the cache: folders KEY.PID whose process is gone. A folder that cannot be
+/// removed does no harm.
 fn sweep(cache: &Path) {
     let processes = Path::new("/proc");
     if !processes.join("self").exists() {
@@ -604,15 +608,16 @@ fn hex(hash: Sha256) -> String {
     hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether what stands in a file of Verilator's runs once only, or for waves.
+/// Whether the code in a file of Verilator's runs only once, or for waves.
 fn runs_once(file: &str) -> bool {
     file.contains("__Slow") || file.contains("Trace")
 }
 
-/// Set in the environment when models are to be built in half the time and may run a sixth slower, as the test suite wants it.
+/// Set in the environment when models are to be built in half the time and may run a sixth slower, as the test suite
+/// wants it.
 const QUICK: &str = "PENSTOCK_QUICK_MODELS";
 
-/// Code that runs once is compiled as it is, which saves most of the build time.
+/// Code that runs once is compiled without optimization, which saves most of the build time.
 fn optimise(file: &str) -> &'static str {
     match (runs_once(file), std::env::var_os(QUICK)) {
         (true, _) => "-O0",
@@ -695,7 +700,7 @@ fn check(tool: &'static str, output: Output) -> Result<(), BuildError> {
 mod tests {
     use super::*;
 
-    /// Who comes second is told that it waits, and goes on when the first is done.
+    /// A second build is told that it waits, and goes on when the first one is done.
     #[test]
     fn who_waits_is_told() {
         let folder = std::env::temp_dir().join(format!("penstock-lock-{}", std::process::id()));
@@ -710,7 +715,7 @@ mod tests {
         fs::remove_dir_all(folder).unwrap();
     }
 
-    /// Copies the sources of hardware below a folder, and what marks a checkout.
+    /// Copies the sources of hardware below a folder, and the files that identify a checkout.
     fn copy(from: &Path, to: &Path) {
         for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
             let to = to.join(entry.file_name().unwrap());
@@ -736,7 +741,8 @@ mod tests {
         }
         let (root, verilator) = (Root::above(&folder).unwrap(), Verilator::of(&checkout));
         let kinds = [Kind { engine: "rpu", param: 1 }, Kind { engine: "xdp", param: 4 }];
-        // Keys of the cards with only the first kind of unit, only the second, and the first behind an inline chain; then of both units.
+        // Keys of the cards with only the first kind of unit, only the second, and the first behind an inline chain;
+        // then of both units.
         let keys = || {
             let mut cards = Vec::new();
             let mut of_units = Vec::new();

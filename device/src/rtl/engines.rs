@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a model needs of the registry of engines, engines/engines.toml. tools/registry.py checks the registry.
+//! The part of the registry of engines, engines/engines.toml, that a model needs. tools/registry.py checks the
+//! registry.
 
 use std::fs;
 use std::path::PathBuf;

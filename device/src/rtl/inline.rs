@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the shell counts of the inline blocks of a card in RTL (shell/regs/inline.rdl).
+//! The shell's counters of the inline blocks of a card in RTL (shell/regs/inline.rdl).
 
 use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, CardError};
@@ -7,7 +7,7 @@ use penstock_engine::{Bus, CardError};
 use crate::outcome::BlockCounters;
 use crate::regs;
 
-/// What the shell counts of a block.
+/// The shell's counters of a block.
 pub fn counters(bus: &mut dyn Bus, block: usize) -> Result<BlockCounters, CardError> {
     let counters = INLINE_WINDOW + regs::INLINE_BLOCK_BASE + regs::INLINE_BLOCK_STRIDE * block as u32;
     let mut read = |register| Ok::<u64, CardError>(bus.read(counters + register)?.into());

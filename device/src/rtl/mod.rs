@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The `rtl` target: the card's SystemVerilog, cycle for cycle, through Verilator.
 //!
-//! The clock loop, the MACs and the register master run in compiled code (device/rtl/driver.cpp); this module brings the
-//! card up, feeds it, watches over its units and takes the frames that leave.
+//! The clock loop, the MACs and the register master run in compiled code (device/rtl/driver.cpp); this module brings
+//! the card up, feeds it, watches over its units and takes the frames that leave.
 //!
-//! How it measures: a frame's latency runs from the cycle of its first beat in to that of its last beat out, as the card's
-//! own timestamp gives it. The throughput of [`RtlDevice::measure`] is counted over a window of cycles after a warm-up, by
-//! last beats that left; the throughput of a run is what entered whole, from the first beat in to the last beat moved.
+//! How it measures: a frame's latency runs from the cycle of its first beat in to that of its last beat out, as the
+//! card's own timestamp gives it. The throughput of [`RtlDevice::measure`] is counted over a window of cycles after a
+//! warm-up, by last beats that left; the throughput of a run is what entered whole, from the first beat in to the last
+//! beat moved.
 
 mod build;
 mod engines;
@@ -41,11 +42,11 @@ use pace::Pace;
 
 /// Rows of 128 bytes of the ingress buffer of a port: 512 KiB.
 const INGRESS_DEPTH: u32 = 4096;
-/// Cycles between two looks at the units.
+/// Cycles between two checks of the units.
 const LOOK: u64 = 5_000;
-/// Cycles without a beat after which the end of a run is looked for.
+/// Cycles without a beat after which the device checks for the end of a run.
 const QUIET: u64 = 300;
-/// Cycles without any movement after which what is missing counts as lost: enough for the watchdog to speak first.
+/// Cycles without any movement after which missing frames count as lost: enough for the watchdog to report first.
 const STILL: u64 = 25_000;
 
 /// Cycles of a run to record.
@@ -59,18 +60,19 @@ pub struct Wave {
     pub cycles: u64,
 }
 
-/// What a card did in a window of cycles, under traffic that never ends.
+/// The results of a card in a window of cycles, under traffic that never ends.
 #[derive(Debug, Clone, Default)]
 pub struct Window {
     /// Length of the window.
     pub cycles: u64,
-    /// What simulating it took.
+    /// The duration of the simulation.
     pub time: Duration,
     /// Frames whose last beat left within it, and their bytes, by Ethernet port.
     pub left: Vec<(u64, u64)>,
     /// Frames whose first beat entered within it.
     pub entered: u64,
-    /// Frames that came into units between a look at them before it and one behind it, and the cycles between those.
+    /// Frames that entered units between two looks, one before and one after the window, and the cycles between the
+    /// looks.
     pub taken: (u64, u64),
     /// Cycles from first beat in to last beat out of the frames that left within it.
     pub latencies: Vec<u64>,
@@ -80,7 +82,7 @@ pub struct Window {
     pub drops: Drops,
 }
 
-/// What a card did while its units were loaded anew, one after the other, under traffic that never ends.
+/// The results of a card while its units were reloaded, one after the other, under traffic that never ends.
 #[derive(Debug, Clone, Default)]
 pub struct Reloads {
     /// Cycles from the one on in which a unit gets no more frames until it gets frames again, by unit.
@@ -93,7 +95,7 @@ pub struct Reloads {
     pub drops: Drops,
 }
 
-/// Frames that are repeated endlessly: what was dropped before, what has entered and left so far.
+/// Frames that are repeated endlessly: the drops before, and the frames that have entered and left so far.
 struct Endless {
     before: Drops,
     entered: u64,
@@ -117,7 +119,7 @@ pub struct RtlDevice {
     /// Programs were loaded, the last time in this cycle.
     is_loaded: bool,
     loaded: u64,
-    /// What is to be recorded.
+    /// The recording.
     wave: Option<Wave>,
 }
 
@@ -150,7 +152,7 @@ impl RtlDevice {
         let mut host = Host::new(design);
         host.begin(&mut model)?;
         if let Some(Wave { file, .. }) = &wave {
-            // What is there afterwards is of this run.
+            // A file that exists afterwards belongs to this run.
             File::create(file).and_then(|_| fs::remove_file(file)).map_err(|error| {
                 DeviceError::broken(format!("{}: cannot record waves there: {error}", file.display()))
             })?;
@@ -171,7 +173,7 @@ impl RtlDevice {
         })
     }
 
-    /// From now on [`Run::hops`] says where frames came by.
+    /// From now on [`Run::hops`] records the places that frames pass.
     pub fn record_hops(&mut self) {
         self.model.keep_hops(true);
     }
@@ -209,7 +211,7 @@ impl RtlDevice {
         Ok(result)
     }
 
-    /// Frames that have come into units, modulo 2^32.
+    /// Frames that have entered units, modulo 2^32.
     fn taken(&mut self) -> Result<u32, DeviceError> {
         (0..self.host.units)
             .try_fold(0u32, |sum, unit| Ok(sum.wrapping_add(read_unit(&mut self.model, unit, regs::UNIT_RX_FRAMES)?)))
@@ -252,19 +254,20 @@ impl RtlDevice {
         Ok(endless)
     }
 
-    /// Takes down what has entered and left.
+    /// Records the frames that have entered and left.
     fn count_endless(&mut self, endless: &mut Endless) {
         endless.entered += self.model.entries().len() as u64;
         endless.left += self.model.exits().0.len() as u64;
         self.model.clear();
     }
 
-    /// Sends no more, and waits until the card is empty; gives what was dropped. An error says how many frames got lost.
+    /// Sends no more frames, and waits until the card is empty; returns the drops. An error has the number of lost
+    /// frames.
     fn end_endless(&mut self, endless: &mut Endless) -> Result<Drops, DeviceError> {
         self.set_pace(false);
         self.model.queue(&[], &[]);
         let mut drops = Drops::default();
-        // What units drop moves no beat, so looks are counted in which nothing changes.
+        // Frames that units drop move no beat, so the loop counts looks without a change.
         let (mut told, mut looks) = ((0, 0), 0);
         while looks < STILL / QUIET {
             self.model.step(LOOK, QUIET);
@@ -296,11 +299,11 @@ impl RtlDevice {
         self.model.pace(self.host.ports, Pace::unlimited(repeat), Pace::unlimited(false));
     }
 
-    /// Hands so many of the frames that wait to the model.
+    /// Hands this many of the waiting frames to the model.
     fn start(&mut self, count: usize, repeat: bool) {
         self.set_pace(repeat);
         let mut frames: Vec<Frame> = self.waiting.drain(..count).map(|waiting| waiting.frame).collect();
-        // In the order of their times they do not lie one behind the other.
+        // In the order of their times they are not adjacent.
         let base = frames.iter().map(|frame| frame.offset).min().unwrap_or_default();
         let end = frames.iter().map(|frame| frame.offset + u64::from(frame.length)).max().unwrap_or_default();
         frames.iter_mut().for_each(|frame| frame.offset -= base);
@@ -315,13 +318,13 @@ impl RtlDevice {
         Ok(read_unit(&mut self.model, unit, address)?)
     }
 
-    /// Frames on their way: those of the last [`Device::advance`], if there was one.
+    /// Frames in flight: those of the last [`Device::advance`], if there was one.
     fn take_flight(&mut self) -> Result<Flight, DeviceError> {
         if let Some(flight) = self.flight.take() {
             return Ok(flight);
         }
         let mut flight = Flight::new(self.counters()?, self.model.cycle(), self.loaded, self.host.ports);
-        // What has left meanwhile, of frames that were sent before: a unit that was halted may have gone on.
+        // Frames that were sent earlier and have left meanwhile: a halted unit may have gone on.
         flight.leave(&self.model);
         self.model.clear();
         self.set_pace(false);
@@ -329,7 +332,8 @@ impl RtlDevice {
         Ok(flight)
     }
 
-    /// Hands over what was sent, once all frames before have entered; in turns the next frame, once nothing is known to be inside.
+    /// Hands over what was sent, once all frames before have entered; in turns the next frame, once nothing is known to
+    /// be inside.
     fn top_up(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
         let Some(next) = self.waiting.front() else { return Ok(()) };
         if flight.matcher.entered < flight.queued || self.host.asleep != 0 {
@@ -352,7 +356,8 @@ impl RtlDevice {
         Ok(())
     }
 
-    /// Takes down what entered and left since the last time; false when nothing did but frames that programs made.
+    /// Records the frames that entered and left since the last call; false if there were only frames that programs
+    /// made.
     fn collect(&mut self, flight: &mut Flight) -> bool {
         let (entries, (exits, _)) = (self.model.entries(), self.model.exits());
         let moved = !entries.is_empty() || exits.iter().any(|exit| !exit.is_generated());
@@ -369,7 +374,7 @@ impl RtlDevice {
         moved
     }
 
-    /// Carries on until the next look at the card.
+    /// Carries on until the next check of the card.
     fn carry(&mut self, flight: &mut Flight, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
         self.top_up(flight)?;
         if self.rate == Rate::Turns {
@@ -420,11 +425,11 @@ impl RtlDevice {
         }
         let circling = counters.loopback.tx_frames != flight.hops;
         flight.hops = counters.loopback.tx_frames;
-        // The model is quiet already: go on in small steps until the counters tell.
+        // The model is already quiet: go on in small steps until the counters change.
         flight.stride = QUIET;
         let is_paced = !matches!(self.rate, Rate::Lossless | Rate::Turns);
         if is_paced && flight.matcher.entered < flight.queued {
-            // The next frame comes when its time has come, whatever the card does.
+            // The next frame enters at its time, whatever the card does.
             flight.moved = self.model.cycle();
             return Ok(Work::Moving);
         }
@@ -439,7 +444,7 @@ impl RtlDevice {
         }
         flight.stands = Some((flight.matcher.entered.saturating_sub(accounted), circling));
         if self.host.debugged(&mut self.model)? == 0 {
-            // In turns others may pass what stands.
+            // In turns, other frames may pass a frame that is stuck.
             if !self.waiting.is_empty() && self.host.asleep == 0 && flight.matcher.entered == flight.queued {
                 flight.given_up = flight.queued.saturating_sub(accounted);
                 flight.moved = self.model.cycle();
@@ -447,7 +452,7 @@ impl RtlDevice {
             }
             return Ok(Work::Done);
         }
-        // Those that go on then have time again.
+        // Those that then go on have their full time again.
         flight.moved = self.model.cycle();
         Ok(Work::Waiting)
     }
@@ -470,7 +475,7 @@ impl RtlDevice {
         Ok(())
     }
 
-    /// Now and then looks at every unit, and takes those that hang out of the dispatch.
+    /// Occasionally checks every unit, and takes hung units out of the dispatch.
     fn watch(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
         if self.model.cycle() - flight.watched < LOOK {
             return Ok(());
@@ -491,7 +496,8 @@ impl RtlDevice {
         Ok(())
     }
 
-    /// Says what keeps the frames in a card that none enters or leaves any more: they go round over loopback, or wait for each other there.
+    /// Says what keeps the frames in a card that none enters or leaves any more: they go round over loopback, or wait
+    /// for each other there.
     fn explain_standstill(&mut self, inside: u64, circling: bool, run: &mut Run) -> Result<(), DeviceError> {
         let level = regs::CARD_STREAM_BASE + LOOPBACK_STREAM * regs::CARD_STREAM_STRIDE + regs::CARD_STREAM_RX_LEVEL;
         let waiting = self.read(level)? != 0;
@@ -578,7 +584,7 @@ impl Device for RtlDevice {
         for number in order {
             let frame = &traffic.frames[number];
             if frame.range.is_empty() {
-                // No bus can carry it: what a MAC would drop is counted here.
+                // The bus cannot carry these frames: a MAC would drop them, so they are counted here.
                 self.empty += 1;
                 continue;
             }
@@ -606,7 +612,7 @@ impl Device for RtlDevice {
             self.explain_standstill(inside, circling, &mut flight.run)?;
             self.host.report_asleep(&mut self.model, &mut flight.run.faults)?;
         }
-        // What has not entered is lost as what does not leave.
+        // Frames that have not entered are lost, like those that do not leave.
         let queued = flight.queued + self.waiting.len() as u64;
         self.waiting.clear();
         self.bytes.clear();
@@ -739,37 +745,38 @@ struct Waiting {
     time_ns: u64,
 }
 
-/// Frames that were sent, from the cycle in which the first of them could enter until what became of them is known.
+/// Frames that were sent, from the cycle in which the first of them could enter until their fate is known.
 struct Flight {
     before: Counters,
     matcher: Matcher,
     queued: u64,
-    /// Of these, the ones that do not leave, whatever comes: the next one enters all the same.
+    /// The number of these that will not leave; the next frame enters all the same.
     given_up: u64,
     run: Run,
     /// Departures of frames that had entered before.
     earlier: u64,
-    /// Frames that programs made, as they left and as the units counted them, and the cycle in which the last of them was seen.
+    /// Frames that programs made, as they left and as the units counted them, and the cycle in which the last of them
+    /// was seen.
     made: Made,
     told: u64,
     made_at: u64,
     /// Frames that inline blocks made and absorbed, when last counted.
     by_blocks: (u64, u64),
-    /// Cycle in which the program was loaded: nobody waits for frames that entered before it.
+    /// Cycle in which the program was loaded: frames that entered before it no longer count.
     loaded: u64,
     /// Cycle of the first beat in, and of the last that moved.
     first: Option<u64>,
     last: u64,
-    /// Cycle of the last look at the units, and of the last movement.
+    /// Cycle of the last check of the units, and of the last movement.
     watched: u64,
     moved: u64,
-    /// What programs had done when nothing else moved.
+    /// The programs' work when nothing else moved.
     steps: u32,
-    /// Cycles to go until the next look at the whole.
+    /// Cycles until the next check of the whole card.
     stride: u64,
     /// Frames that had gone over loopback when last counted.
     hops: u64,
-    /// Nothing moves any more: so many frames are inside, and they go round over loopback or not.
+    /// Nothing moves any more: the number of frames inside, and whether they circle over loopback.
     stands: Option<(u64, bool)>,
 }
 
@@ -799,7 +806,7 @@ impl Flight {
         }
     }
 
-    /// Frames of those that were handed over that are known to have left, or to have been dropped or absorbed.
+    /// Number of handed-over frames that are known to have left, or to have been dropped or absorbed.
     fn accounted(&self) -> u64 {
         let (made, absorbed) = self.by_blocks;
         let ended =
@@ -807,7 +814,7 @@ impl Flight {
         ended.saturating_sub(made)
     }
 
-    /// Takes down what has left.
+    /// Records the frames that have left.
     fn leave(&mut self, model: &Model) {
         let (exits, bytes) = model.exits();
         for exit in exits.iter().filter(|exit| exit.entered() >= self.loaded) {
@@ -837,7 +844,7 @@ impl Matcher {
         Self { ports, streams: vec![(Vec::new(), 0); ports as usize + 1], inside: HashMap::new(), entered: 0 }
     }
 
-    /// Takes note that frame `index` enters at a stream, behind those before.
+    /// Records that frame `index` enters at a stream, after the earlier ones.
     fn expect(&mut self, stream: u8, index: usize) {
         self.streams[usize::from(stream)].0.push(index);
     }
@@ -864,7 +871,8 @@ impl Matcher {
         let input = match stream {
             Some(stream) => self.inside.remove(&(stream, entered)),
             None if exit.made_by().is_some() => None,
-            // A frame that went round over loopback no longer says where it entered; the cycle does, unless two entered in it.
+            // A frame that went over loopback no longer has its port of entry; the cycle identifies it, unless two
+            // frames entered in it.
             None => {
                 let mut there = (0..=self.ports).filter(|stream| self.inside.contains_key(&(*stream, entered)));
                 match (there.next(), there.next()) {

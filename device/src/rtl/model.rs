@@ -46,12 +46,12 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// Cycle in which the frame entered the card, or was begun by what made it.
+    /// Cycle in which the frame entered the card, or in which its maker began it.
     pub fn entered(&self) -> u64 {
         self.last - u64::from((self.last as u32).wrapping_sub(self.timestamp))
     }
 
-    /// What made it; none when it has entered the card.
+    /// The maker of the frame; None if it entered the card.
     pub fn made_by(&self) -> Option<Maker> {
         Maker::of_source(self.source)
     }
@@ -158,11 +158,11 @@ impl Model {
 
     /// Cycles since reset.
     pub fn cycle(&self) -> u64 {
-        // SAFETY: `card` lives as long as `self`; so in all calls below.
+        // SAFETY: `card` lives as long as `self`. The same holds for all calls below.
         unsafe { (self.functions.cycle)(self.card) }
     }
 
-    /// What the model found wrong with itself, if anything.
+    /// The fault that the model found in itself, if any.
     pub fn failure(&self) -> Option<String> {
         // SAFETY: the string lives until the next call; it is copied here.
         let text = unsafe { CStr::from_ptr((self.functions.failure)(self.card)) }.to_string_lossy();
@@ -198,13 +198,13 @@ impl Model {
         }
     }
 
-    /// Writes a register; gives the AXI response, or 4 when none came.
+    /// Writes a register; returns the AXI response, or 4 if there was none.
     pub fn write(&mut self, address: u32, value: u32) -> u32 {
         // SAFETY: plain values.
         unsafe { (self.functions.write)(self.card, address, value) }
     }
 
-    /// Reads a register; gives the AXI response, or 4 when none came, and the value.
+    /// Reads a register; returns the AXI response, or 4 if there was none, and the value.
     pub fn read(&mut self, address: u32) -> (u32, u32) {
         let mut value = 0;
         // SAFETY: `value` outlives the call.
@@ -227,14 +227,15 @@ impl Model {
     /// Frames that entered since the last [`Model::clear`], in time order.
     pub fn entries(&self) -> &[Entry] {
         let mut first = std::ptr::null();
-        // SAFETY: the driver gives its buffer, which stays as it is until a call that takes `&mut self`.
+        // SAFETY: the driver returns its buffer, which does not change until a call that takes `&mut self`.
         unsafe {
             let count = (self.functions.entries)(self.card, &mut first);
             slice(first, count)
         }
     }
 
-    /// Frames that left since the last [`Model::clear`], in time order, and the buffer that holds their bytes if they are kept.
+    /// Frames that left since the last [`Model::clear`], in time order, and the buffer that holds their bytes if they
+    /// are kept.
     pub fn exits(&self) -> (&[Exit], &[u8]) {
         let (mut first, mut bytes, mut size) = (std::ptr::null(), std::ptr::null(), 0);
         // SAFETY: as in `entries`.
@@ -244,13 +245,13 @@ impl Model {
         }
     }
 
-    /// Whether frames that come by between the blocks are noted.
+    /// Whether frames that pass between the blocks are recorded.
     pub fn keep_hops(&mut self, keep: bool) {
         // SAFETY: plain value.
         unsafe { (self.functions.keep_hops)(self.card, keep.into()) }
     }
 
-    /// What was noted since the last [`Model::clear`], in time order.
+    /// The hops recorded since the last [`Model::clear`], in time order.
     pub fn hops(&self) -> &[Hop] {
         let mut first = std::ptr::null();
         // SAFETY: as in `entries`.

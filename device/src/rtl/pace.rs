@@ -16,7 +16,7 @@ pub const LINE_GBPS: f64 = 100.0;
 pub struct Pace {
     /// Bytes a cycle inside a frame, 2^20 is one; 0 is as fast as the bus goes.
     pub wire: u64,
-    /// Bytes a cycle on average: what is less than the wire becomes gaps between frames.
+    /// Bytes a cycle on average; a lower rate than the wire's becomes gaps between frames.
     pub rate: u64,
     /// 1: no frame starts while the card raises rx_pause.
     pub honour_pause: u32,

@@ -20,7 +20,7 @@ package flow_pkg;
     return (1 << KeyBits) * Ways * addr_w;
   endfunction
 
-  // Contexts for which a table of so many places has room.
+  // Contexts for which a table of this many places has room.
   function automatic int unsigned room_of(int unsigned places);
     return places * 97 / 100;
   endfunction

@@ -155,7 +155,8 @@ module flow_table
     );
   end
 
-  localparam int unsigned Lines = Ways * Depth + StashEntries;  // all that can hold an entry: the places of the ways, then the stash
+  // all that can hold an entry: the places of the ways, then the stash
+  localparam int unsigned Lines = Ways * Depth + StashEntries;
   entry_t [Lines-1:0] lines;
   for (genvar w = 0; w < Ways; w++) begin : gen_way
     for (genvar a = 0; a < Depth; a++) begin : gen_place
@@ -169,7 +170,8 @@ module flow_table
     end
   end
   for (genvar i = 0; i < StashEntries; i++) begin : gen_slot
-    assign lines[Ways*Depth+i] = '{valid: core.stash.valid_q[i], key: core.stash.keys_q[i], content: core.stash.contexts[i]};
+    assign lines[Ways*Depth+i] =
+        '{valid: core.stash.valid_q[i], key: core.stash.keys_q[i], content: core.stash.contexts[i]};
   end
 
   logic [Lines-1:0] held;  // who holds the watched key
@@ -181,7 +183,8 @@ module flow_table
     for (int unsigned i = 0; i < Lines; i++) begin
       held[i] = lines[i].valid && lines[i].key == watched;
       if (held[i]) held_content |= lines[i].content;
-      for (int unsigned j = 0; j < i; j++) if (lines[i].valid && lines[j].valid && lines[i].key == lines[j].key) once = 1'b0;
+      for (int unsigned j = 0; j < i; j++)
+        if (lines[i].valid && lines[j].valid && lines[i].key == lines[j].key) once = 1'b0;
     end
   end
 
@@ -213,7 +216,7 @@ module flow_table
 
   always_comb begin
     seen = owed_q;
-    // An expired context is removed or changes to a state, as the program says.
+    // An expired context is removed or changes to the program's state.
     if (a_expires) seen = op == OpWalk ? '{present: core.a_result_q.present, content: made} : '{present: a_present_q, content: a_content_q};
     owed_d = seen;
     if (a_frame && fits) begin
@@ -301,7 +304,9 @@ module flow_table
   endfunction
 
   function automatic logic is_kind(head_t head);
-    return head.keyed ? !is_by_place(head) && head.op != OpPass : is_by_place(head) || head.op == OpPass || head.op == OpFrame;
+    return head.keyed
+        ? !is_by_place(head) && head.op != OpPass
+        : is_by_place(head) || head.op == OpPass || head.op == OpFrame;
   endfunction
 
   // A frame of a flow: of a program with a key.
@@ -313,7 +318,7 @@ module flow_table
     return head.valid && (head.keyed || is_by_place(head));
   endfunction
 
-  // It looks at a slot of the stash. Walkers come to that with the number that their address has.
+  // It looks at a slot of the stash. The number of a walker's slot is part of its address.
   function automatic logic has_slot(head_t head);
     return is_by_place(head) && head.where.stash;
   endfunction
@@ -334,7 +339,8 @@ module flow_table
 
   function automatic entry_t line_at(entry_t [Lines-1:0] lines, head_t head, where_t where);
     line_at = '0;
-    for (int unsigned i = 0; i < StashEntries; i++) if (where.stash && where.slot == slot_t'(i)) line_at = lines[Ways*Depth+i];
+    for (int unsigned i = 0; i < StashEntries; i++)
+      if (where.stash && where.slot == slot_t'(i)) line_at = lines[Ways*Depth+i];
     for (int unsigned w = 0; w < Ways; w++) begin
       for (int unsigned a = 0; a < Depth; a++) begin
         if (!where.stash && where.way == way_t'(w) && head.addr[w] == AddrW'(a)) line_at = lines[w*Depth+a];
@@ -368,7 +374,8 @@ module flow_table
       if (core.t_q.valid) assert (is_kind(core.t_q) && is_walk(core.t_q) && (program_i.keyed || !is_of_flow(core.t_q)));
       for (int unsigned n = 0; n < Stages; n++) begin
         if (heads[n].valid) assert (!core.clearing_q && is_kind(heads[n]) && is_walk(heads[n]));
-        if (heads[n].valid && heads[n].keyed) assert (heads[n].addr == (places[heads[n].key] & {Ways{program_i.places}}));
+        if (heads[n].valid && heads[n].keyed)
+          assert (heads[n].addr == (places[heads[n].key] & {Ways{program_i.places}}));
       end
       if (core.t_q.valid && core.t_q.keyed) assert (core.t_q.addr == (places[core.t_q.key] & {Ways{program_i.places}}));
       if (core.clearing_q) assert (!core.h_q.valid && !core.t_q.valid);
@@ -407,15 +414,17 @@ module flow_table
   // ---- entries
   for (genvar w = 0; w < Ways; w++) begin : gen_lies
     for (genvar a = 0; a < Depth; a++) begin : gen_place
-      // It lies at one of its places.
+      // It is at one of its places.
       always_comb begin
-        if (started_q && lines[w*Depth+a].valid) assert ((places[lines[w*Depth+a].key][w] & program_i.places) == AddrW'(a));
+        if (started_q && lines[w*Depth+a].valid)
+          assert ((places[lines[w*Depth+a].key][w] & program_i.places) == AddrW'(a));
       end
     end
   end
   for (genvar i = 0; i < StashEntries; i++) begin : gen_kept
     // The operation in A puts a new entry here.
-    wire awaited = is_on_key(core.a_q) && core.a_result_q.present && !core.a_was_placed_q && core.a_result_q.where.stash &&
+    wire awaited =
+        is_on_key(core.a_q) && core.a_result_q.present && !core.a_was_placed_q && core.a_result_q.where.stash &&
         core.a_result_q.where.slot == slot_t'(i);
     always_comb begin
       if (started_q) begin
@@ -446,8 +455,10 @@ module flow_table
   always_comb begin
     x_empty = core.x_empty_q;
     for (int unsigned w = 0; w < Ways; w++) begin
-      if (core.x_same_addr_q[4][w] && !core.w1_result_q.where.stash && core.w1_result_q.where.way == way_t'(w)) x_empty[w] = 1'b0;
-      if (core.x_same_addr_q[5][w] && !core.w2_result_q.where.stash && core.w2_result_q.where.way == way_t'(w)) x_empty[w] = 1'b0;
+      if (core.x_same_addr_q[4][w] && !core.w1_result_q.where.stash && core.w1_result_q.where.way == way_t'(w))
+        x_empty[w] = 1'b0;
+      if (core.x_same_addr_q[5][w] && !core.w2_result_q.where.stash && core.w2_result_q.where.way == way_t'(w))
+        x_empty[w] = 1'b0;
     end
     if (started_q && heads[X].valid && !has_places(heads[X])) assert (!core.x_stash_q && !core.x_way_hit_q);
     if (started_q && has_places(heads[X])) begin
@@ -459,7 +470,8 @@ module flow_table
       end else if (!core.x_forwarded) begin
         assert (!(core.x_stash_q && core.x_way_hit_q));
         if (core.x_stash_q) assert (x_slot.valid && x_slot.key == heads[X].key);
-        if (core.x_way_hit_q && heads[X].op != OpMove) assert (x_entry.valid && x_entry.key == heads[X].key && is_entry(x_entry, x_line));
+        if (core.x_way_hit_q && heads[X].op != OpMove)
+          assert (x_entry.valid && x_entry.key == heads[X].key && is_entry(x_entry, x_line));
         if (!core.x_stash_q) assert (core.x_way_hit_q == !is_nowhere(lines, heads[X].key));
         // The entry that is pushed into the stash, or evicted.
         if (heads[X].op == OpMove || (program_i.evicts && x_entry.valid)) assert (is_entry(x_entry, x_line));
@@ -518,7 +530,7 @@ module flow_table
       end
     end
   end
-  // A slot is left for what finds no place.
+  // A slot remains for a context that finds no place.
   always_comb begin
     if (started_q && core.r_q.valid && !core.r_nowhere_q && !core.r_found_q.placed && core.r_found_q.where.stash)
       assert (core.stash.reserved_q != '1);
@@ -547,10 +559,11 @@ module flow_table
         assert (!core.a_evicted_q);
       end else begin
         if (heads[A].keyed) assert (is_nowhere(lines, heads[A].key));
-        if (core.a_evicted_q) assert (a_result.present && !a_result.where.stash && a_line.valid && is_entry(a_other, a_line));
+        if (core.a_evicted_q)
+          assert (a_result.present && !a_result.where.stash && a_line.valid && is_entry(a_other, a_line));
         else if (heads[A].keyed && !a_result.where.stash) assert (!a_line.valid);
       end
-      // What R has found, and what it has made of it.
+      // The context that R has found, and its new state.
       if (heads[A].op != OpMove) begin
         assert (a_result.placed == a_result.present);
         assert (core.a_was_placed_q || (!a_present_q && !core.a_expired_q));
@@ -565,7 +578,8 @@ module flow_table
           end
           OpDelete: assert (!a_result.present);
           default: begin
-            if (core.a_fits_q) assert (a_result.present == (!a_choice_q.forget && (a_present_q || (a_stores && !out_unkept))));
+            if (core.a_fits_q)
+              assert (a_result.present == (!a_choice_q.forget && (a_present_q || (a_stores && !out_unkept))));
             else assert (a_result.present == a_present_q && a_result.content == a_content_q);
           end
         endcase
@@ -591,7 +605,8 @@ module flow_table
 
   // ---- no two of different keys mean to have one place
   result_t [Stages-1:0] results;
-  assign results = {core.w2_result_q, core.w1_result_q, core.a_result_q, core.r_found_q, core.c_result_q, {2{result_t'('0)}}};
+  assign results =
+      {core.w2_result_q, core.w1_result_q, core.a_result_q, core.r_found_q, core.c_result_q, {2{result_t'('0)}}};
   always_comb begin
     if (started_q) begin
       for (int unsigned i = C; i < Stages; i++) begin
@@ -605,7 +620,7 @@ module flow_table
   end
 
   // ---- what can happen: else the proof would say nothing about it. It is looked for where all keys share their places
-  // and the host stands aside.
+  // and the host does nothing.
 `ifdef COVER
   always_comb assume (secret == '0 && !host_valid && !core.walk_due_q && !core.walk_late_q);
 `endif
@@ -621,7 +636,7 @@ module flow_table
       cover (exchanged_q && a_frame && core.a_result_q.where.stash && !told.kinds.is_new);
       // Removed while its move is on its way.
       cover (core.a_q.valid && op == OpMove && core.a_q.key == watched && !core.a_result_q.placed);
-      // Giving way; expired and made anew by the same frame; found expired in the stash by a sweep.
+      // Eviction; expiry and renewal by the same frame; expiry in the stash, found by a sweep.
       cover (a_evicted);
       cover (a_frame && a_expires && told.kinds.is_new);
       cover (a_expires && op == OpWalk && core.a_result_q.where.stash);

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 // Written by tools/flow_choices.py from lib/headers/fields.toml; change those.
 
-// What an element can choose from (flow_extract.sv); the first is nothing.
+// The choices of an element (flow_extract.sv); the first one is nothing.
 package choices_pkg;
 
   // By half of the key: twice the number of a word, and 1 for its upper half; how many there are, and behind these nothing

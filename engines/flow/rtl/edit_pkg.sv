@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 
-// What a row does to a frame: its edits in the normal form that the compiler gives them (engines/flow/compiler/src/edits.rs), and where the frame goes.
+// The effect of a row on a frame: its edits, in the normal form that the compiler gives them
+// (engines/flow/compiler/src/edits.rs), and the frame's destination.
 package edit_pkg;
   import flow_pkg::*;
 
   localparam int unsigned Writes = 8;
 
-  // Where a value comes from, in one numbering.
+  // The sources of a value, in one numbering.
   typedef logic [5:0] from_t;
   localparam from_t FromResults = 6'h00;   // + number of a function
   localparam from_t FromOperands = 6'h10;  // + number of an operand X
@@ -17,7 +18,7 @@ package edit_pkg;
   // A port that no card has.
   localparam penstock_pkg::port_t NoPort = 8'hFF;
 
-  // Where a write goes: the number of a sink (fields_pkg.sv).
+  // The target of a write: the number of a sink (fields_pkg.sv).
   typedef logic [5:0] sink_t;
   localparam sink_t NoSink = 6'd63;
 

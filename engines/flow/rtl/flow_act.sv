@@ -1,15 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The end of an element: a frame's headers, metadata and verdict become what the row says.
+// The end of an element: it applies the row to a frame's headers, metadata and verdict.
 //
 //   flow_core's A                                                             │ register
 //     results, operands, registers, constants ──> value of each write ──┐      │
 //     row ──> write of each sink ───────────────────────────────────────┴─┐    │
 //     vector ──> tags ──> swaps ──────────────────────────────────────────┴──> │ ──> out
 //
-// One cycle, the eighth of an element; a frame each cycle. Values are those of the frame as it came, so tags, swaps and writes need not wait for each
-// other: a bit has as sources what stood there or came there by tags and swaps, and one write for each of the few fields that have it.
+// One cycle, the eighth of an element; a frame each cycle. Values are those of the frame on entry, so tags, swaps and
+// writes need not wait for each other: the sources of a bit are its old value, the bits that tags and swaps move to it,
+// and one write for each of the few fields that contain it.
 module flow_act
   import fields_pkg::*;
   import flow_pkg::*;
@@ -23,7 +24,8 @@ module flow_act
     input wire logic                   takes,    // it is this element's turn: `in.next` is its number
     input wire logic                   fits,     // a row was taken (out_fits)
     input wire vector_t                in,       // as it came into the element
-    input wire edit_t                  row,      // what it says of frames: read by out_row from distributed memory, in A
+    // the row's edit of the frame: read by out_row from distributed memory, in A
+    input wire edit_t                  row,
     input wire word_t [Functions-1:0]  results,  // one register behind r_results_q
     input wire word_t [Operands-1:0]   x,        // out_x
     input wire word_t [Registers-1:0]  r,        // out_r, out_g: as the row leaves them
@@ -49,7 +51,8 @@ module flow_act
     endcase
   endfunction
 
-  // A frame that passes, or that no row takes, has no edits: so they are kept off where they are few bits, and not where they meet the frame.
+  // A frame that passes, or that matches no row, has no edits. The edits are suppressed where they are few bits, not
+  // where they meet the frame.
   wire acts = takes && fits;
   edit_t edit;
   always_comb begin
@@ -101,7 +104,8 @@ module flow_act
     if (edit.label_in) begin
       with_tags.kind = TypeMpls;
       // Traffic class 0, the last label.
-      with_tags.mpls[11:0] = {3'd0, 1'b1, is_ip ? in.headers[IP_TTL_AT+:IP_TTL_BITS] : in.headers[IP6_HOPS_AT+:IP6_HOPS_BITS]};
+      with_tags.mpls[11:0] =
+          {3'd0, 1'b1, is_ip ? in.headers[IP_TTL_AT+:IP_TTL_BITS] : in.headers[IP6_HOPS_AT+:IP6_HOPS_BITS]};
     end
   end
 
@@ -159,7 +163,7 @@ module flow_act
 
   // ---- what leaves
   wire word_t port_value = value_of(edit.port_from, word_t'(edit.port), results, {g, x}, r);
-  // The verdict has eight bits for a port. NoPort, which no card has, stands for every number that does not fit.
+  // The verdict has eight bits for a port. NoPort, which no card has, represents every number that does not fit.
   wire penstock_pkg::port_t port = port_value[31:8] == '0 ? port_value[7:0] : NoPort;
   wire [2:0] more = 3'(edit.pushed) - 3'(edit.popped) + 3'(edit.label_in) - 3'(edit.label_out);  // tags of 4 bytes
 
@@ -182,12 +186,15 @@ module flow_act
   always_ff @(posedge clk) begin
     if (!rst && in_valid && acts) begin
       // A row whose edits cannot be carried out does not fit.
-      assert (edit.popped <= own && 3'(own) - 3'(edit.popped) + 3'(edit.pushed) <= 3'd2) else $error("%m: tags that there cannot be");
+      assert (edit.popped <= own && 3'(own) - 3'(edit.popped) + 3'(edit.pushed) <= 3'd2)
+        else $error("%m: tags that there cannot be");
       assert (!edit.label_out || in.headers.parts[PART_MPLS]) else $error("%m: no label");
       assert (!edit.label_in || edit.label_out || !in.headers.parts[PART_MPLS]) else $error("%m: a second label");
-      assert (!(edit.label_in || edit.label_out) || in.headers.parts[PART_NET]) else $error("%m: a label before no packet");
+      assert (!(edit.label_in || edit.label_out) || in.headers.parts[PART_NET])
+        else $error("%m: a label before no packet");
       assert (edit.next > in.next) else $error("%m: frames go one way");
-      for (int unsigned s = 0; s < AllSinks; s++) assert ($onehot0(names[s])) else $error("%m: sink %0d is written twice", s);
+      for (int unsigned s = 0; s < AllSinks; s++) assert ($onehot0(names[s]))
+        else $error("%m: sink %0d is written twice", s);
       for (int unsigned w = 0; w < Writes; w++)
       assert (edit.writes[w].sink < sink_t'(AllSinks) || edit.writes[w].sink == NoSink) else $error("%m: no such sink");
     end

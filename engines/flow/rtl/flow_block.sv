@@ -11,9 +11,9 @@
 // For all ports together one frame a cycle, 250 Mpps: with two ports of 100 Gb/s that is 84 % of line rate at 60
 // bytes without FCS, and all of it from 76 bytes on. A port alone has line rate at all sizes.
 //
-// Who waits for whom: the elements for nobody but each other; ports for their turn in front of the chain; frames of a
-// port for those ahead of them, which wait for what is behind the block. So a port whose frames cannot leave fills
-// its queues, and other ports' frames pass through the same elements.
+// The elements wait only for each other. Ports wait for their turn in front of the chain. Frames of a port wait for
+// earlier frames of that port, which wait for the next stage after the block. A port whose frames cannot leave
+// therefore fills its own queues, and other ports' frames pass through the same elements.
 //
 // A frame's mark is meta0 of the first element, and meta0 of the last one the mark.
 module flow_block

@@ -1,15 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The elements of a flow block, one behind the other, and the verdict that the decision of the last one is.
+// The elements of a flow block, one after the other, and the verdict from the decision of the last one.
 //
 //   headers ─> element 0 ─> queue ─> element 1 ─> queue ─> … ─> verdict ─> headers, verdict
 //                           2                     2             0
 //
-// One frame's headers a cycle, in order. An element may hold what comes, never what leaves: so behind each but the
-// last there is a queue, and an element takes a frame only while that has room for it and for all that are between
-// the element's input and the queue's end. What leaves the last one is taken at once (flow_frames.sv). So elements
-// wait only for those behind them, and those for nobody: a chain that takes nothing is empty soon.
+// One frame's headers a cycle, in order. An element may stall its input, but not its output. Each element except the
+// last therefore has a queue behind it, and takes a frame only while the queue has room for it and for all frames
+// between the element's input and the end of the queue. The output of the last element is taken at once
+// (flow_frames.sv). An element therefore waits only for later elements, and the last one waits for none: a chain
+// without new frames is soon empty.
 module flow_chain
   import penstock_pkg::*, fields_pkg::*, flow_pkg::*;
 #(
@@ -40,7 +41,8 @@ module flow_chain
 
     output block_event_t events[Ports]
 );
-  localparam int unsigned Depth = 32;  // of a queue: frames at full rate in an element and on the way through the queue, and some to spare
+  // of a queue: frames at full rate in an element and on the way through the queue, and some to spare
+  localparam int unsigned Depth = 32;
   localparam int unsigned CountW = $clog2(Depth) + 1;
   localparam int unsigned InsideW = $clog2(MaxPorts * 512) + 1;  // no more than have room in flow_frames.sv
 
@@ -48,7 +50,7 @@ module flow_chain
     $error("flow_chain: Elements must be 1 to %0d", MaxElements);
   end
 
-  // Of element n in, and what leaves the last one
+  // The input of element n, and the output of the last one
   logic [Elements:0] valid;
   logic [Elements-1:0] ready;
   vector_t vectors[Elements+1];
@@ -59,7 +61,8 @@ module flow_chain
   assign vectors[0] = '{
           headers: to_headers,
           hash: to_meta.hash,
-          port: port_t'(to_meta.src[1:0]),  // programs count ports as people do; of 0, 1, PortEthHigh + 2 and + 3 these bits
+          // programs count ports as people do; of 0, 1, PortEthHigh + 2 and + 3 these bits
+          port: port_t'(to_meta.src[1:0]),
           len: to_meta.len,
           meta0: to_meta.mark,
           verdict: '{kind: DecisionOnward, port: '0},

@@ -6,8 +6,8 @@
 //   ns ─> register ─┬─> goes on or stands? ─> count of ns within the us ─> us
 //                   └─> a leap ─> division by 1000, two bits a cycle ───────^
 //
-// While the card's time goes on, four ns a cycle, or stands, `us` follows two cycles later. After the host has set
-// it, `us` is wrong for 36 cycles: `steady` is 0 then, and frames and the host wait.
+// While the card's time advances four ns a cycle, or stops, `us` follows two cycles later. After the host has set it,
+// `us` is wrong for 36 cycles: `steady` is 0 then, and frames and the host wait.
 module flow_clock
   import flow_pkg::*;
 (
@@ -25,7 +25,7 @@ module flow_clock
 
   typedef logic [PartW-1:0] part_t;
 
-  // ---- what the card's time does
+  // ---- the course of the card's time
   logic [63:0] ns_q, next_q;
   logic runs_q, leaps_q;
   always_ff @(posedge clk) begin
@@ -77,7 +77,7 @@ module flow_clock
       bits_q <= bits_q << 2;
       rest_q <= rest_d;
       quotient_q <= {quotient_q[29:0], digits};
-      // What passes meanwhile is added at the end.
+      // Cycles that pass meanwhile are added at the end.
       part_q <= part_d;
       us_q   <= us_q;
       if (left_q == 1) begin

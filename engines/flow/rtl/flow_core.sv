@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An element of the flow engine without what reads and edits frames: keys and operands in, rows and registers out (engines/flow/element.md).
+// An element of the flow engine without the parts that read and edit frames: keys and operands in, rows and registers
+// out (engines/flow/element.md).
 //
 //   H ───────> T ───────> S ───────> X ────────> C ───────────> R ───────────> A ───────> out
 //   hash of    ways are   keys are   has it      conditions,    first row,     contexts
@@ -10,27 +11,35 @@
 //                                       │           └── 2 behind ────┤           │
 //                                       └────── 3, 4, 5 behind ──────┴───────────┘
 //
-// One operation a cycle, seven cycles, in their order: nothing stands still behind T, and what waits in T holds all that come after it. It waits there
-//   - for the one ahead, when both are frames of one flow, or the program writes globals: one cycle;
-//   - while one that moves, looks at or changes places on the host's behalf and it share one, up to five cycles;
-//   - while one that looks at a slot of the stash is ahead, up to five cycles;
-//   - while a frame of its flow that came in another microsecond is ahead: what that leaves may have expired by now; up to five of
-//     a microsecond's 250 cycles;
-//   - in programs that evict, while a frame ahead shares a place with it, unless both are of one flow, whose context is there: up to five cycles.
-// A context that is newer than what was read comes from the operation ahead of the same key: it is at most five ahead. So each operation sees all
-// that those before it did, at its own time, and the table changes in A alone, in their order.
+// One operation a cycle, seven cycles, in order. No operation stalls after T; an operation that waits in T holds all
+// later ones. It waits there
+//   - for the operation ahead, if both are frames of one flow, or if the program writes globals: one cycle;
+//   - while it shares a place with an operation ahead that moves, reads or changes places for the host: up to five
+//     cycles;
+//   - while an operation ahead looks at a slot of the stash: up to five cycles;
+//   - while a frame of its flow from another microsecond is ahead, because the context that this frame leaves may have
+//     expired by now: up to five of a microsecond's 250 cycles;
+//   - in programs that evict, while a frame ahead shares a place with it, unless both are of one flow whose context is
+//     there: up to five cycles.
+// If an operation ahead has the same key, its context is newer than the one read from the table; it is at most five
+// ahead. Each operation therefore sees the effects of all earlier ones, at its own time, and only A changes the table,
+// in their order.
 //
-// A new context goes into a way of its four places, when one is empty, else into the stash. The mover takes entries of the stash, as operations of their
-// own where no frame comes (or, when the stash fills, before frames), to an empty place of theirs, or in exchange for what lies there. Frames wait while
-// the stash may not have a slot for each that is on its way.
+// If one of its four places is empty, a new context goes there, else into the stash. The mover takes an entry of the
+// stash to one of its empty places, or exchanges it for the entry in one of its places. A move is an operation of its
+// own, in cycles without a frame (or, when the stash fills, before frames). Frames wait while the stash may not have a
+// slot for each frame in flight.
 //
-// There are keys for which it never will: twelve that share their places, to name the plainest. So frames wait for the mover only while there is
-// patience, a count of cycles. Each in which one is held back takes one away; an entry of the stash that finds an empty place brings 256, and time one
-// in 32 cycles. Without patience frames go on, and a context that finds no slot is not kept, or, in programs that evict, takes another's place. So
+// For some key sets the stash never gets a free slot, for example for twelve keys that hash to the same places. Frames
+// therefore wait for the mover only while the element has patience, a count of cycles. Each cycle in which the mover
+// holds a frame back takes one away. An entry of the stash that finds an empty place adds 256, and time adds one every
+// 32 cycles. Without patience frames go on, and a context that finds no slot is not kept, or, in programs that evict,
+// takes another's place. Therefore
 //   cycles in which the mover holds frames back  <=  4,352 + 256 * contexts that came into the stash + a tenth of all cycles.
 //
-// When no context can be added, a program that evicts puts the new one where another was: of those in its four places that with the lowest
-// or highest first register gives way. Where nothing is in them it is added all the same, as long as the table has room.
+// If no context can be added, a program that evicts replaces another one: among the contexts in the four places, the
+// one with the lowest or highest first register gives way. If the four places are empty, the new context is added all
+// the same, as long as the table has room.
 module flow_core
   import flow_pkg::*;
 #(
@@ -78,7 +87,7 @@ module flow_core
     output word_t [Functions-1:0]  out_results,
     output logic [SideW-1:0]       out_side,
 
-    // what the row does that a frame takes: read by its number, in the same cycle
+    // the actions of the row that a frame matches: read by its number, in the same cycle
     output row_t         choice_row,
     input  wire choice_t choice,
 
@@ -95,7 +104,7 @@ module flow_core
     output logic [KeyBits-1:0]      answer_key,
     output context_t                answer_context,
 
-    // what the host is told
+    // events and state for the host
     output logic                             told_valid,
     output event_t                           told,
     output logic [$clog2(Entries):0]         contexts,  // that there are
@@ -103,16 +112,18 @@ module flow_core
     output logic [$clog2(StashEntries):0]    stash_used,
     output logic                             moved     // one cycle: an entry went to another place
 );
-  localparam int unsigned Ahead = 5;  // how far an operation is ahead at most whose effect is not in the ways when they are read
+  // how far an operation is ahead at most whose effect is not in the ways when they are read
+  localparam int unsigned Ahead = 5;
   localparam int unsigned Room = room_of(Entries);  // contexts for which places are found
-  localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker: half of them it waits for one without a frame
+  // cycles between two visits of the walker: in half of them it waits for a cycle without a frame
+  localparam int unsigned WalkEvery = 128;
   localparam int unsigned Pressing = 6;  // entries of the stash from which on the mover goes before frames
   localparam int unsigned UltraDepth = 4096;  // places of a way that fill UltraRAM
   localparam int unsigned Patience = 4096;  // at most, but for what the last entry brings
   localparam int unsigned PatienceOfEntry = 256;
   localparam int unsigned PatienceEvery = 32;  // cycles
 
-  // The walker comes to the stash's slots by the addresses of a way.
+  // The walker reaches the stash's slots by the addresses of a way.
   if (Entries / Ways < StashEntries) begin : gen_entries
     $error("flow_core: Entries must be %0d at least", Ways * StashEntries);
   end
@@ -126,14 +137,15 @@ module flow_core
     context_t content;
   } entry_t;
 
-  // What an operation carries from one end to the other.
+  // The data that an operation carries through the pipeline.
   typedef struct packed {
     logic                valid;
     op_e                 op;
     logic                keyed;
     key_t                key;
     word_t               now;    // when it was taken: the time that it sees
-    where_t              where;  // until it is known: what the walker and the host look at, the slot that is to be moved
+    // the place that walker, host or mover address, until the place of the key is known
+    where_t              where;
     addr_t [Ways-1:0]    addr;
   } head_t;
 
@@ -143,7 +155,7 @@ module flow_core
     logic [SideW-1:0]     side;
   } frame_t;
 
-  // A context and where it is, as those behind see it.
+  // A context and its place, as later operations see them.
   typedef struct packed {
     logic     present;  // the flow has a context; if not, `content` is what one begins with
     logic     placed;   // `where` holds an entry of this key, if only one that has expired
@@ -180,7 +192,9 @@ module flow_core
   way_t walk_way_q;
   addr_t walk_addr_q;
   logic sweeping_q, host_busy_q;
-  logic room_q;   // of those in H, T, S, X, C and R each may take a slot, this is one cycle late, and what R sees is one behind
+  // operations in H, T, S, X, C and R may each take a slot, this count is one cycle late, and R sees it another one
+  // later
+  logic room_q;
   logic press_q;  // moves go before frames
   assign clearing = clearing_q;
   assign sweeping = sweeping_q;
@@ -228,9 +242,9 @@ module flow_core
       h_frame_q <= '{x: x, parts: parts, side: side};
     end
     if (take_walk) begin
-      // Addresses first: what shares one would wait for each other.
+      // Addresses first: operations that share one must wait for each other.
       {walk_way_q, walk_addr_q} <= {walk_way_q, walk_addr_q} + (AddrW + $bits(way_t))'(1);
-      // The stash is behind the last place.
+      // The stash follows the last place.
       if (sweeping_q && &{walk_way_q, walk_addr_q}) walk_stash_q <= 1'b1;
       if (walk_stash_q && slot_t'(walk_addr_q) == '1) begin
         {walk_stash_q, walk_way_q, walk_addr_q} <= '0;
@@ -277,29 +291,30 @@ module flow_core
     if (rst) t_q.valid <= 1'b0;
   end
 
-  // ---- T: what is ahead
+  // ---- T: operations ahead
   head_t [Ahead:1] ahead;
   assign ahead = {a_q, r_q, c_q, x_q, s_q};
 
-  // What has neither a key nor a place that it looks at comes by no place.
+  // An operation has places only if it has a key or looks at a place itself.
   function automatic logic has_places(head_t head);
     return head.valid && (head.keyed || head.op == OpWalk || head.op == OpRead);
   endfunction
 
-  // Who looks at a slot of the stash does not know whose it is, so it waits for all that is ahead, and all behind wait for it; but walkers of a sweep,
-  // which come to each slot once.
+  // An operation that looks at a slot of the stash does not know whose slot it is, so it waits for all operations
+  // ahead, and all later operations wait for it. Walkers of a sweep do not wait, because they visit each slot once.
   function automatic logic has_slot(head_t head);
     return head.where.stash && (head.op == OpWalk || head.op == OpRead);
   endfunction
 
   logic [Ahead:1] t_same_key, t_meets, t_known;
   logic [Ahead:1][Ways-1:0] t_same_addr;
-  // Frames whose own context is where they have found it, so that they take no other's place.
+  // Frames whose own context is at its place, so that they take no other place.
   assign t_known = {a_result_q.placed, r_found_q.placed, c_result_q.placed, x_stash_q || x_way_hit_q, 1'b0};
   always_comb begin
     for (int unsigned d = 1; d <= Ahead; d++) begin
       t_same_key[d] = ahead[d].valid && t_q.keyed && ahead[d].keyed && ahead[d].key == t_q.key;
-      for (int unsigned w = 0; w < Ways; w++) t_same_addr[d][w] = has_places(ahead[d]) && ahead[d].addr[w] == t_q.addr[w];
+      for (int unsigned w = 0; w < Ways; w++)
+        t_same_addr[d][w] = has_places(ahead[d]) && ahead[d].addr[w] == t_q.addr[w];
       t_meets[d] = has_places(t_q) && t_same_addr[d] != 0;
       if ((has_slot(t_q) || has_slot(ahead[d])) && !(t_q.op == OpWalk && ahead[d].op == OpWalk))
         t_meets[d] = has_places(t_q) && has_places(ahead[d]);
@@ -334,7 +349,7 @@ module flow_core
     );
   end
 
-  // Of the frame right ahead nothing is known in time: one of the same key waits in T.
+  // The frame directly ahead is not known in time: a frame of the same key waits in T.
   logic [Ahead:2] s_same_key_q, x_same_key_q;
   logic [Ahead:1][Ways-1:0] s_same_addr_q, x_same_addr_q;
   always_ff @(posedge clk) begin
@@ -350,19 +365,21 @@ module flow_core
   slot_t stash_slot;
   logic [Ways-1:0] s_hit, s_empty, s_chosen;
   logic [15:0] dice_q;  // where entries change places: any order in which they come must not be one of ways, too
-  // Back to the way that it comes from an entry would only undo what was done.
+  // A move back to the way that an entry comes from would only undo the last move.
   wire way_t move_way = s_q.where.way ^ (way_t'(dice_q) != '0 ? way_t'(dice_q) : dice_q[2] ? way_t'(1) : way_t'(2));
   wire s_by_place = s_q.op == OpWalk || s_q.op == OpRead;
 
-  // The lowest of what may give way, the first of equal ones.
+  // The context with the lowest register that may give way, the first of equal ones.
   word_t [Ways-1:0] s_value;
   logic [Ways-1:0] s_victim;
   always_comb begin
     for (int unsigned w = 0; w < Ways; w++) s_value[w] = s_entries[w].content.r[0] ^ {32{program_i.highest}};
     for (int unsigned w = 0; w < Ways; w++) begin
       s_victim[w] = s_entries[w].valid && program_i.evicts;
-      for (int unsigned other = 0; other < w; other++) if (s_entries[other].valid && s_value[other] <= s_value[w]) s_victim[w] = 1'b0;
-      for (int unsigned other = w + 1; other < Ways; other++) if (s_entries[other].valid && s_value[other] < s_value[w]) s_victim[w] = 1'b0;
+      for (int unsigned other = 0; other < w; other++)
+        if (s_entries[other].valid && s_value[other] <= s_value[w]) s_victim[w] = 1'b0;
+      for (int unsigned other = w + 1; other < Ways; other++)
+        if (s_entries[other].valid && s_value[other] < s_value[w]) s_victim[w] = 1'b0;
     end
   end
 
@@ -407,7 +424,7 @@ module flow_core
     if (rst) dice_q <= '1;
   end
 
-  // ---- X: what it has now
+  // ---- X: the present context
   context_t stash_content, fresh;
   key_t stash_key;
   logic stash_valid;
@@ -427,24 +444,28 @@ module flow_core
     x_read.present = x_read.placed;
     x_hard_passed = x_read.content.hard.on && has_passed(x_q.now, x_read.content.hard.at);
     x_idle_passed = x_read.content.idle.on && has_passed(x_q.now, x_read.content.idle.at);
-    // Of two that have passed the earlier counts.
+    // If both have passed, the earlier one counts.
     x_idle_counts = x_idle_passed && (!x_hard_passed || is_before(x_read.content.idle.at, x_read.content.hard.at));
-    x_period = x_idle_counts ? program_i.periods[x_read.content.idle.period] : program_i.periods[x_read.content.hard.period];
+    x_period =
+        x_idle_counts ? program_i.periods[x_read.content.idle.period] : program_i.periods[x_read.content.hard.period];
     x_expired = x_read.placed && (x_hard_passed || x_idle_passed) && (x_q.op == OpFrame || x_q.op == OpWalk);
   end
 
-  // Empty places that nobody ahead is about to fill.
+  // Empty places that no operation ahead is about to fill.
   where_t [Ahead:1] x_ahead;
   assign x_ahead = {w2_result_q.where, w1_result_q.where, a_result_q.where, r_found_q.where, c_result_q.where};
   always_comb begin
     x_free = x_empty_q;
-    for (int unsigned d = 1; d <= Ahead; d++) if (!x_ahead[d].stash) x_free &= ~(x_same_addr_q[d] & Ways'(1) << x_ahead[d].way);
+    for (int unsigned d = 1; d <= Ahead; d++)
+      if (!x_ahead[d].stash) x_free &= ~(x_same_addr_q[d] & Ways'(1) << x_ahead[d].way);
   end
 
-  // What an operation of the same key ahead has made of it is newer; it cannot have expired since, as both have one time.
+  // The result of an operation of the same key ahead is newer. It cannot have expired since, because both have the same
+  // time.
   assign x_forwarded = x_same_key_q[5:2] != 0;
 
-  // What is not there begins anew, in a place that is free. A way that one ahead has left, or would have taken, still is.
+  // A context that does not exist begins in a free place. A way that an operation ahead has left, or would have taken,
+  // is still free.
   function automatic result_t settled(result_t result, logic forwarded);
     settled = result;
     if (!result.present) settled.content = fresh;
@@ -461,7 +482,7 @@ module flow_core
     if (x_same_key_q[4]) x_known = w1_result_q;
     if (x_same_key_q[3]) x_known = a_result_q;
     x_result = settled(x_known, x_same_key_q[5:3] != 0);
-    // R's comes last, so its way to C is short.
+    // R's result arrives last, so its way to C is short.
     if (x_same_key_q[2]) x_result = settled(r_result, 1'b1);
     // An entry of the stash goes where it was seen in S that it can.
     if (x_q.op == OpMove) x_result.where.way = x_way_q;
@@ -486,7 +507,8 @@ module flow_core
   end
 
   // ---- C: conditions and functions (flow_update.sv)
-  logic r_nowhere_q;  // it has neither an empty place nor, but for one that the operation ahead may take, a slot of the stash
+  // the operation has no empty place and no slot of the stash, except one that the operation ahead may take
+  logic r_nowhere_q;
   always_ff @(posedge clk) begin
     r_q <= c_q;
     r_q.valid <= c_q.valid && !rst;
@@ -496,7 +518,8 @@ module flow_core
     r_before_q <= c_before_q;
     r_other_q <= c_other_q;
     r_victim_q <= c_victim_q;
-    r_nowhere_q <= !c_result_q.placed && c_result_q.where.stash && stash_used >= ($clog2(StashEntries) + 1)'(StashEntries - 1);
+    r_nowhere_q <=
+        !c_result_q.placed && c_result_q.where.stash && stash_used >= ($clog2(StashEntries) + 1)'(StashEntries - 1);
     r_victim_way_q <= c_victim_way_q;
   end
 
@@ -563,14 +586,14 @@ module flow_core
     if (r_q.op != OpMove) r_made.placed = r_made.present;
     if (r_evicts && r_made.present) r_made.where = '{stash: 1'b0, way: r_victim_way_q, slot: '0};
   end
-  // A slot of the stash is taken by what had no place and has one now.
+  // A slot of the stash is taken by a context that had no place and has one now.
   assign reserve = r_q.valid && r_q.op != OpMove && !r_found_q.placed && r_made.present && r_made.where.stash;
   always_comb begin
     r_result = r_made;
     if (reserve) r_result.where.slot = free_slot;
   end
 
-  // Whether the table is full is known last of all, so it is asked for all that their number may become.
+  // Whether the table is full is known last, so the comparison is made for each possible new number.
   typedef logic [$clog2(Entries):0] count_t;
   count_t contexts_q;
   function automatic logic packed_with(count_t count);
@@ -623,7 +646,8 @@ module flow_core
   // ---- A: the table changes
   wire a_moves = a_q.valid && a_q.op == OpMove && a_result_q.placed && a_result_q.where.stash;
   assign a_finds_place = a_moves && !a_other_q.valid;
-  wire a_writes = a_q.valid && a_q.op != OpMove && a_q.op != OpRead && a_q.op != OpFind && (a_result_q.present || a_was_placed_q);
+  wire a_writes =
+      a_q.valid && a_q.op != OpMove && a_q.op != OpRead && a_q.op != OpFind && (a_result_q.present || a_was_placed_q);
   always_comb begin
     wdata = '{valid: (a_result_q.present || a_moves) && !clearing_q, key: a_q.key, content: a_result_q.content};
     for (int unsigned w = 0; w < Ways; w++) begin
@@ -694,7 +718,8 @@ module flow_core
   assign told_valid = a_q.valid && told.kinds != '0;
   assign moved = a_moves;
 
-  wire unused = &{1'b0, program_i.key, program_i.operands, program_i.places, x_period.duration, x_ahead, a_frame_q.parts};
+  wire unused =
+      &{1'b0, program_i.key, program_i.operands, program_i.places, x_period.duration, x_ahead, a_frame_q.parts};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What an element counts. Counts of rows begin anew with another program.
+// The counters of an element. A new program resets the counts of rows.
 module flow_counters
   import flow_pkg::*;
 (

@@ -7,12 +7,13 @@
 //          key,        │     the core: table,           │
 //          operands    └──── the vector ────────────────┘
 //
-// Eight cycles, one vector a cycle, in their order. Vectors that another element takes pass through. `ready` falls for those that have to
-// wait (flow_core.sv); nothing holds what has come in, so whoever is behind must have room for it.
+// Eight cycles, one vector a cycle, in order. Vectors for another element pass through. `ready` falls for vectors that
+// must wait (flow_core.sv). The element never stalls its output, so the next stage must have room for it.
 //
-// `host_`: registers of engines/flow/regs/flow.rdl by byte address. A write takes one cycle; `host_rdata` is what stands at `host_addr` two
-// cycles before. To run a program: secret, words of the program, commit; frames wait for the change until nothing is on its way, some eight
-// cycles, and longer when the table is to be emptied, a cycle for each address of a way. Contexts stay when only rows change.
+// `host_`: registers of engines/flow/regs/flow.rdl by byte address. A write takes one cycle; `host_rdata` is what
+// stands at `host_addr` two cycles before. To run a program: secret, words of the program, commit; frames wait for the
+// change until nothing is on its way, some eight cycles, and longer when the table is to be emptied, a cycle for each
+// address of a way. Contexts stay when only rows change.
 module flow_element
   import flow_pkg::*;
 #(
@@ -60,7 +61,7 @@ module flow_element
       .edit
   );
 
-  // ---- what it reads of a frame
+  // ---- key and operands of a frame
   logic keyed;
   logic [KeyBits-1:0] key;
   word_t [Operands-1:0] x;
@@ -155,7 +156,7 @@ module flow_element
       .moved
   );
 
-  // ---- what it makes of a frame
+  // ---- edits of a frame
   flow_act act (
       .clk,
       .rst,
@@ -172,7 +173,7 @@ module flow_element
       .out
   );
 
-  // ---- what the host sees
+  // ---- the host's window
   logic event_valid, event_take;
   kinds_t tell;
   event_t event_;

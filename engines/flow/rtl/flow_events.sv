@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What the host is told, in a queue: one entry for each operation of which something is to be said, of the kinds that it wants to know. What
-// finds the queue full is counted and lost, each kind by itself; no frame ever waits for it.
+// The queue of events for the host: one entry for each operation with events of the kinds that the host has selected.
+// Events that find the queue full are counted by kind and lost; no frame ever waits for the queue.
 module flow_events
   import flow_pkg::*;
 #(

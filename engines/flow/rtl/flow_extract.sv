@@ -1,15 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What an element reads of a frame: its key, and the operands of its program.
+// Extracts the key of a frame and the operands of the element's program.
 //
 //   vector, time ─> words of fields ─┬─> operands
 //                                    └─> halves of the key ─> in the order of both directions ─> key
 //   both sides of each pair ─> the larger ─────────────────────────┘
 //
-// Without registers: in front of the first one of the core. The sides are compared beside the choice of the halves, so what both take is not one
-// after the other: whether halves change places is decided behind the choice. For that each side has its own places in a key. Each half and each operand
-// chooses among some of the words only (tools/flow_choices.py).
+// Without registers, in front of the first register of the core. The comparison of the sides runs in parallel with the
+// choice of the halves, so their delays do not add up: the halves change places after the choice. Each side therefore
+// has its own places in a key. Each half and each operand chooses among some of the words only (tools/flow_choices.py).
 module flow_extract
   import flow_pkg::*;
   import fields_pkg::*;

@@ -12,9 +12,9 @@
 // The chain takes one frame's headers a cycle, the ports' in turn, and gives them back in the same order, never held.
 // A frame leaves when it was the oldest of its port; ports do not wait for each other but in front of the chain.
 //
-// Only the delay queue is asked for room. Whatever else holds something of a frame is as deep, and a frame has a beat
-// in the delay queue until the deparser takes it, with all else: so nothing overflows, however long the chain is. At
-// full speed it may have Depth frames of one beat in it.
+// Only the delay queue controls the flow. All other queues are as deep, and a frame has a beat in the delay queue until
+// the deparser takes it together with the rest. No queue can therefore overflow, however long the chain is. At full
+// speed the delay queue may hold Depth frames of one beat.
 module flow_frames
   import penstock_pkg::*, fields_pkg::*, headers_pkg::*;
 #(
@@ -181,7 +181,8 @@ module flow_frames
 
     assign taken = answered && edit_ready;
     always_comb begin
-      edit = '{verdict: came.verdict, mark: answer.mark, layout: came.layout, came: came.headers, leaves: answer.headers};
+      edit =
+          '{verdict: came.verdict, mark: answer.mark, layout: came.layout, came: came.headers, leaves: answer.headers};
       if (answer.kind != VerdictOnward) begin
         edit.verdict = '0;
         edit.verdict.kind = answer.kind;
@@ -284,7 +285,8 @@ module flow_frames
   assign to_headers = to_q.headers;
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk) if (!rst) assert (!from_valid || 32'(from_port) < Ports) else $error("%m: headers of no port");
+  always_ff @(posedge clk) if (!rst) assert (!from_valid || 32'(from_port) < Ports)
+    else $error("%m: headers of no port");
 `endif
 endmodule
 

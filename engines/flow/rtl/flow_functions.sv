@@ -1,14 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Conditions and functions of a program, all at once, in the element's loop of two cycles. Without registers: between the halves the element has them.
+// Conditions and functions of a program, all at once, in the element's loop of two cycles. Without registers: between
+// the halves the element has them.
 //
 //   context, globals, operands ─> sources ─┬─> comparisons ─> conditions
 //                                          └─> one sum, bitwise operations, multipliers ──> halves
 //   halves, the cycle after ──> turned, cut off, added ──> results
 //
-// The second half is done while the row is found. The first functions have one, which is one for all that they do: what shifts is turned and loses what
-// came round; what multiplies has its parts added; an average adds what it was to its turned difference. To all else it does nothing.
+// The second half runs while the row is selected. The first functions share one such half: it rotates a shift and
+// removes the bits that wrapped around, adds the parts of a product, or adds the old value of an average to its rotated
+// difference. It passes all other results unchanged.
 module flow_functions
   import flow_pkg::*;
 (
@@ -24,7 +26,8 @@ module flow_functions
     input  wire half_t [Functions-1:0] halves_r,
     output word_t      [Functions-1:0] results
 );
-  // Chosen by fours, as LUTs of six inputs do. There are 48 of these, and as a choice among all at once each takes a third more.
+  // Chosen by fours, as LUTs of six inputs do. There are 48 of these, and as a choice among all at once each takes a
+  // third more.
   function automatic word_t value_of(source_t source, word_t constant);
     logic is_global = source.from[0];  // of FromGlobal and FromOperand
     logic [1:0] low = source.index[1:0];
@@ -37,7 +40,7 @@ module flow_functions
   for (genvar i = 0; i < Conditions; i++) begin : gen_condition
     wire word_t a = value_of(conditions[i].a, conditions[i].value);
     wire word_t b = value_of(conditions[i].b, conditions[i].value);
-    // One difference says all: its borrow which is less, its sign which is before.
+    // One difference decides all: its borrow gives "less", its sign gives "before".
     wire [32:0] difference = {1'b0, a} - {1'b0, b};
     wire less = difference[32];
     wire equal = a == b;
@@ -52,7 +55,8 @@ module flow_functions
     end
   end
 
-  // But for the first, a function reads half of the operands and of the globals on each side: that is half of what a choice among all takes.
+  // But for the first, a function reads half of the operands and of the globals on each side: that is half of what a
+  // choice among all takes.
   function automatic word_t near_value_of(source_t source, word_t constant, logic upper);
     logic [1:0] low = source.index[1:0];
     word_t rest = source.from[0] ? g[{upper, low}] : x[{upper, low}];
@@ -77,7 +81,8 @@ module flow_functions
     wire sums = is == FunctionAdd || is == FunctionSub || averages;
 
     // ---- the first half
-    // Without the carry a - b lacks 1, so that its complement is b - a: what an average moves by a part of, without another sum.
+    // Without the carry a - b lacks 1, so that its complement is b - a: what an average moves by a part of, without
+    // another sum.
     wire subtracts = is != FunctionAdd;
     wire word_t other = b ^ {32{subtracts}};
     wire [32:0] sum = {1'b0, a} + {1'b0, other} + 33'(subtracts && !averages);
@@ -111,7 +116,7 @@ module flow_functions
       wire left = is == FunctionShiftLeft;
       wire [4:0] turn = left ? -half.shift : half.shift;
       wire word_t turned = word_t'({half.base, half.base} >> turn);
-      // Which bits have not come round: of a shift to the right those below.
+      // The bits that have not wrapped around: for a shift to the right those below.
       wire word_t kept_left = {32{1'b1}} << half.shift;
       wire word_t kept_right = {32{1'b1}} >> half.shift;
       wire word_t kept = left ? kept_left : is == FunctionRotate ? '1 : kept_right;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The host's window into an element: registers by byte address (engines/flow/regs/flow.rdl). A write takes one cycle; what is read is there
-// two cycles behind its address. Reading changes nothing.
+// The host's window into an element: registers by byte address (engines/flow/regs/flow.rdl). A write takes one cycle;
+// read data follows two cycles after its address. Reads have no side effects.
 module flow_host
   import flow_pkg::*;
   import edit_pkg::*;
@@ -21,7 +21,7 @@ module flow_host
     input  wire word_t      host_wdata,
     output word_t           host_rdata,
 
-    // the program, and what changes between two frames
+    // the program, and changes between two frames
     output logic      first,
     output logic      shift,
     output word_t     word,
@@ -54,7 +54,7 @@ module flow_host
     input  wire logic [KeyBits-1:0] answer_key,
     input  wire context_t           answer_context,
 
-    // what is told
+    // events
     input  wire counts_t                          counts,
     output row_t                                  of_row,
     input  wire word_t                            row_count,
@@ -90,7 +90,7 @@ module flow_host
   assign shift = writes(we_q, at_q, FLOW_HOST_PROGRAM);
   assign word = wdata_q;
 
-  // What is to be done when nothing is on its way
+  // Changes that wait until no frame is in flight
   logic [3:0] change_q;
   logic [Globals-1:0] set_g_q;
   word_t set_g_to_q;
@@ -127,7 +127,8 @@ module flow_host
     if (writes(we_q, at_q, FLOW_HOST_PLACE)) place_q <= wdata_q;
     for (int unsigned i = 0; i < KeyBits / 32; i++) if (writes(we_q, at_q, FLOW_HOST_KEY + 4 * i)) key_q[i] <= wdata_q;
     if (writes(we_q, at_q, FLOW_HOST_STATE)) content_q.state <= wdata_q[7:0];
-    for (int unsigned i = 0; i < Registers; i++) if (writes(we_q, at_q, FLOW_HOST_REGISTERS + 4 * i)) content_q.r[i] <= wdata_q;
+    for (int unsigned i = 0; i < Registers; i++)
+      if (writes(we_q, at_q, FLOW_HOST_REGISTERS + 4 * i)) content_q.r[i] <= wdata_q;
     if (writes(we_q, at_q, FLOW_HOST_TIMEOUT)) {content_q.hard.period, content_q.hard.on} <= wdata_q[3:0];
     if (writes(we_q, at_q, FLOW_HOST_TIMEOUT + 4)) {content_q.idle.period, content_q.idle.on} <= wdata_q[3:0];
     if (writes(we_q, at_q, FLOW_HOST_DEADLINE)) content_q.hard.at <= wdata_q;
@@ -196,7 +197,8 @@ module flow_host
     all[at(FLOW_HOST_TIMEOUT + 4 * 1)] = word_t'({content_q.idle.period, content_q.idle.on});
     all[at(FLOW_HOST_DEADLINE)] = content_q.hard.at;
     all[at(FLOW_HOST_DEADLINE + 4 * 1)] = content_q.idle.at;
-    for (int unsigned i = 0; i < Rows; i++) all[at(FLOW_HOST_ROWS + 4 * i)] = row_count;  // of the row that the address says
+    // of the row in the address
+    for (int unsigned i = 0; i < Rows; i++) all[at(FLOW_HOST_ROWS + 4 * i)] = row_count;
     all[at(FLOW_HOST_EVENT)] = told_valid ? word_t'(told.kinds) : '0;
     all[at(FLOW_HOST_EVENT_TIME)] = told.at;
     for (int unsigned i = 0; i < KeyBits / 32; i++) begin

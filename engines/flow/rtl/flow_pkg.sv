@@ -21,12 +21,12 @@ package flow_pkg;
   localparam int unsigned PlaceBits = 18;  // of an address in a way of the largest table
   localparam int unsigned SpreadBits = 5;  // of the hash, that are in no address (flow_places.sv)
 
-  // Bits of the secret of a hash that gives addresses of so many.
+  // Bits of the secret of a hash that gives addresses of this many bits.
   function automatic int unsigned secret_bits(int unsigned addr_w);
     return KeyBits + 2 * addr_w + SpreadBits;
   endfunction
 
-  // Contexts for which a table of so many places has room.
+  // Contexts for which a table of this many places has room.
   function automatic int unsigned room_of(int unsigned places);
     return places * 97 / 100;
   endfunction
@@ -65,7 +65,7 @@ package flow_pkg;
     logic [3:0]           next;     // the element that takes it next; those before it let it pass
   } vector_t;
 
-  // ---- what a flow has
+  // ---- the context of a flow
   typedef struct packed {
     logic    on;
     period_t period;  // says to which state it leads
@@ -79,7 +79,7 @@ package flow_pkg;
     deadline_t                   idle;
   } context_t;
 
-  // Where a context lies.
+  // The place of a context.
   typedef struct packed {
     logic  stash;
     way_t  way;   // at the key's place in this way
@@ -97,10 +97,12 @@ package flow_pkg;
 
   // Halves are numbered from the lowest.
   typedef struct packed {
-    parts_t                  parts;   // that a frame must have
-    // For both directions to have one key, these change places when the frame's source is the larger: n and n + 8 for n < 8, and 16 and 17.
+    parts_t                  parts;   // parts that a frame must have
+    // For one key in both directions, these halves change places if the frame's source is the larger: n and n + 8 for
+    // n < 8, and 16 and 17.
     logic    [KeyPairs-1:0]  swap;
-    pair_e   [2:0]           order;   // what is compared for that: the first pair, from [0] on, whose sides differ, decides
+    // the pairs that decide this: the first pair, from [0] on, whose sides differ
+    pair_e   [2:0]           order;
     choose_t [KeyHalves-1:0] halves;
   } key_word_t;
 
@@ -212,7 +214,7 @@ package flow_pkg;
     period_t period;
   } timeout_t;
 
-  // What a row does to registers and context.
+  // The effect of a row on registers and context.
   typedef struct packed {
     pick_t [Registers-1:0] r;
     pick_t [Globals-1:0]   g;
@@ -236,7 +238,8 @@ package flow_pkg;
     logic                              serial;     // it writes global registers
     logic                              evicts;     // when no context can be added, another one gives way
     logic                              highest;    // that with the highest first register, not the lowest
-    logic           [PlaceBits-1:0]    places;     // bits of addresses that are used: small tables are small, so that few contexts meet
+    // bits of addresses that are used: small tables are small, so that few contexts meet
+    logic           [PlaceBits-1:0]    places;
     key_word_t                         key;
     choose_t        [Operands-1:0]     operands;
     word_t                             capacity;   // contexts, if there is room for so many
@@ -263,7 +266,7 @@ package flow_pkg;
     OpDelete   // the host: takes it away
   } op_e;
 
-  // ---- what the host is told of an operation
+  // ---- the events of an operation
   typedef struct packed {
     logic notified;
     logic full;     // the new context took the last place
@@ -297,7 +300,7 @@ package flow_pkg;
     word_t moved;      // entries that went to another place
   } counts_t;
 
-  // Timeouts are at most 4,000 s. So times up to 2^28 us (268 s) ago are past, and all others still to come.
+  // Timeouts are at most 4,000 s. Times up to 2^28 us (268 s) ago are in the past, and all others in the future.
   function automatic logic has_passed(word_t now, word_t at);
     word_t late = now - at;
     return late[31:28] == '0;

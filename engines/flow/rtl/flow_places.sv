@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The places of a key, one in each way, without registers: a Toeplitz hash under a secret, so that nobody who does not know it can choose keys
-// that share their places, and behind it two products. Sums alone are linear: of keys that count up, as addresses do, a way whose part of the secret
-// lacks rank over the bits that change would use half of its places, or fewer, and of secrets 2 in 5 have such a way.
+// The places of a key, one in each way, without registers: a Toeplitz hash under a secret, so that nobody who does not
+// know it can choose keys that share their places, and behind it two products. Sums alone are linear: of keys that
+// count up, as addresses do, a way whose part of the secret lacks rank over the bits that change would use half of its
+// places, or fewer, and of secrets 2 in 5 have such a way.
 //
 //   key ─────────────┐                          sum n ─────────────────┐
 //                    and ─> XOR of 320 bits ─>  sum n + 1, n + 2 ─ and ─ XOR ─> bit n / 2 of the place in way n % 2
@@ -12,9 +13,9 @@
 //
 //   levels of LUT6    3 pairs, 6 x 6 x 6 sums: 4                       1, and 1 for ways 2 and 3, with the mask behind it
 //
-// Each sum is changed by such behind it alone, so places of random keys are as random as before; and no product is that of another bit, so none cancels.
-// Two hashes are enough for four ways, as with double hashing (Mitzenmacher, Thaler: Peeling Arguments and Double Hashing, 2012): `bench flow-table`
-// says how full they become.
+// Each sum is changed by such behind it alone, so places of random keys are as random as before; and no product is that
+// of another bit, so none cancels. Two hashes are enough for four ways, as with double hashing (Mitzenmacher, Thaler:
+// Peeling Arguments and Double Hashing, 2012): `bench flow-table` says how full they become.
 module flow_places
   import flow_pkg::*;
 #(

@@ -14,7 +14,7 @@ module flow_predicates
   for (genvar i = 0; i < Predicates; i++) begin : gen_predicate
     word_t chosen_q;
     logic true_q;
-    // The mask is an input more of each comparison, and would be a level of its own behind the choice.
+    // The mask is one more input of each comparison; after the choice it would be an extra level.
     wire word_t masked = chosen_q & predicates[i].mask;
     wire [32:0] left = {1'b0, predicates[i].value} - {1'b0, masked};
     wire at_most = !left[32];

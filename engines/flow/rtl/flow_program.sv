@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The program of an element, twice: one that runs, and one that the host loads meanwhile.
+// The program of an element, twice: the running one, and the one that the host loads meanwhile.
 //
 //   word ─┬─> what rows do, 32 bits a cycle ──> memories, a bank each ──> choice of the row that fits, edit of the row that was taken
 //         └─> shift register ── commit ──> registers ──> program
 //
-// Words come lowest first: of each row those of its edits and of its choice, then those of program_t. These move through all of the shift register, so
-// one costs a wire and no address. When all are there the host may commit them, in a cycle in which nothing is on its way.
+// Words arrive lowest first: for each row the words of its edits and of its choice, then those of program_t. These move
+// through the whole shift register, so each costs a wire and no address. When all have arrived, the host may commit
+// them, in a cycle without frames in flight.
 module flow_program
   import flow_pkg::*;
   import edit_pkg::*;
@@ -58,7 +59,8 @@ module flow_program
   logic [32*ChoiceWords-1:0] choice_words;
   for (genvar i = 0; i < RowWords; i++) begin : gen_lane
     (* ram_style = "distributed" *) word_t words[2*Rows];
-    always_ff @(posedge clk) if (shift && of_rows && lane_q == ($bits(lane_q))'(i)) words[{!bank_q, row_q[$clog2(Rows)-1:0]}] <= word;
+    always_ff @(posedge clk)
+      if (shift && of_rows && lane_q == ($bits(lane_q))'(i)) words[{!bank_q, row_q[$clog2(Rows)-1:0]}] <= word;
     if (i < EditWords) begin : gen_edit
       assign edit_words[32*i+:32] = words[{bank_q, edit_row}];
     end else begin : gen_choice

@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registers of a flow block (engines/flow/regs/flow.rdl) and the windows of its elements behind them. An address
-// without a register answers with `err`, and so does a write to one that can only be read.
+// The registers of a flow block (engines/flow/regs/flow.rdl), followed by the windows of its elements. An address
+// without a register answers with `err`, and so does a write to a read-only register.
 //
 // A write to the window of all elements waits until the chain is empty, while frames wait in front of it; then all
-// elements take it in the same cycle. An element that has answered holds frames back itself for as long as it needs.
-// So no frame is processed by a mix of old and new programs.
+// elements take it in the same cycle. An element that has answered blocks frames itself for as long as it needs.
+// Therefore no frame is processed by a mix of old and new programs.
 module flow_regs
   import flow_pkg::*, flow_regs_pkg::*;
 #(
@@ -25,7 +25,7 @@ module flow_regs
 );
   localparam int unsigned Window = 20;  // address bits of an element's window
 
-  // An access waits for the elements that it is for; all other ones are answered in the cycle behind.
+  // An access waits for the elements that it addresses; all others are answered in the next cycle.
   logic [Elements-1:0] targets, waiting_q, ack, err;
   logic [31:0] rdata[Elements];
   logic [31:0] answer;

@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The rows of a program. What a row needs of the frame is known before its context, and what it needs of state, flow and conditions in the first half of
-// the element's loop; so but for a bit all of the second half is there to take the first row that fits.
+// The rows of a program. A row's conditions on the frame are known before the context, and its conditions on state,
+// flow and comparisons in the first half of the element's loop. Except for one bit, the whole second half is free to
+// select the first row that matches.
 //
 //   predicates, parts ───────────────> of_frame (a bit a row)       in the cycle before the context is known
 //   of_frame, context, conditions ───> candidates                   with the conditions
@@ -46,7 +47,8 @@ module flow_rows
     end
   end
 
-  // The first group in which one fits, and beside that the first of each group: a chain along all rows would be as long as all else here.
+  // The first group in which one fits, and beside that the first of each group: a chain along all rows would be as long
+  // as all else here.
   logic [Groups-1:0] any, first_group;
   logic [Groups-1:0][Group-1:0] first;
   logic [Groups-1:0][GroupW-1:0] number;

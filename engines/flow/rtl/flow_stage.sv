@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An element of a flow block with its window on the configuration bus: registers of engines/flow/regs/flow.rdl, and
-// behind them nothing.
+// An element of a flow block with its window on the configuration bus: registers of engines/flow/regs/flow.rdl;
+// addresses after them are unmapped.
 //
 // An element takes a frame's headers when `valid` and `ready`, gives each back later, in order, never held, and
 // leaves those alone that name another element (`next`). It answers every access on `cfg` in bounded time, and takes
@@ -25,7 +25,7 @@ module flow_stage
 
     cfg_if.snk cfg  // 20 address bits
 );
-  // An access: its address is shown, two cycles later what stands there, and then it is answered.
+  // An access: the stage presents the address, reads the data two cycles later, and then answers.
   logic [2:0] step_q;
   logic start, outside;
   word_t rdata;

@@ -3,8 +3,8 @@
 
 // The stash of a flow table: contexts that have no place in the ways yet, found by their keys all at once.
 //
-// A slot is reserved a cycle before it is written, so that two operations in a row never get the same. Keys are registers, compared in the
-// cycle of the lookup; contexts are distributed memory, read in the cycle after it.
+// A slot is reserved a cycle before it is written, so that two operations in a row never get the same. Keys are
+// registers, compared in the cycle of the lookup; contexts are distributed memory, read in the cycle after it.
 module flow_stash
   import flow_pkg::*;
 (
@@ -45,7 +45,8 @@ module flow_stash
   logic [StashEntries-1:0] reserved_q, valid_q, moving_q, same;
   logic [StashEntries-1:0][KeyBits-1:0] keys_q;
   (* ram_style = "distributed" *) context_t contexts[StashEntries];
-  (* ram_style = "distributed" *) logic [KeyBits-1:0] copies[StashEntries];  // of the keys, for one that moves or is read
+  // the key of an entry that moves or is read
+  (* ram_style = "distributed" *) logic [KeyBits-1:0] copies[StashEntries];
   (* ram_style = "distributed" *) way_t left[StashEntries];
 
   always_ff @(posedge clk) begin
@@ -74,7 +75,7 @@ module flow_stash
     for (int unsigned i = StashEntries; i > 0; i--) if (!reserved_q[i-1]) free_slot = slot_t'(i - 1);
   end
 
-  // Entries move in turn: one that has been moved to and fro lets the others try.
+  // Entries move in turn: after an entry has moved back and forth, the others try.
   logic [StashEntries-1:0] ready;
   logic waits_q;
   slot_t next_q;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The element's loop: what a program makes of registers, those of the flow and its own.
+// The element's loop: it computes the new registers of the flow and the globals.
 //
 //   T          S ────────> X ───────────> C ─────────────────> R ──────────────────> result, a frame each cycle
 //   operands   one of      predicates,    conditions, first    first row, second
@@ -9,7 +9,8 @@
 //   frame      each        the frame      rows that fit        choice
 //              predicate
 //
-// Names begin with the cycle to which they belong. Globals are written at the end of R and read in C; so the next frame that reads them is two behind.
+// Names begin with the cycle to which they belong. Globals are written at the end of R and read in C, so the next frame
+// that reads them is two cycles behind.
 module flow_update
   import flow_pkg::*;
 (

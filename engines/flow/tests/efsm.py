@@ -1,7 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Runs .efsm files in plain Python, from their text: the rules of engines/flow/language.md and element.md, without an eye on speed or hardware.
+"""Runs .efsm files in plain Python, from their text: the rules of engines/flow/language.md and element.md, without an
+eye on speed or hardware.
 
-It takes programs that are right; saying what is wrong with one is the compiler's job.
+It takes valid programs; reporting faults is the compiler's job.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ WORD = re.compile(
     r"|(?P<sign>>=s\b|<s\b|=>|==|!=|<=|>=|<<|>>|&&|[{}(),;=<>!&|^+*/-])"
 )
 MASK = 0xFFFFFFFF
-# Where the header behind IP has its checksum.
+# The offset of the checksum in the header after IP.
 SUMS = {"tcp": 16, "udp": 6, "icmp": 2}
 Operand = str | int
 
@@ -271,7 +272,7 @@ def _address(text: str) -> int:
 
 
 def calculate(expression: tuple, value: Callable[[Operand], int]) -> int:
-    """What an expression gives, modulo 2^32 unless it is a lone operand."""
+    """The value of an expression, modulo 2^32 unless it is a lone operand."""
     if len(expression) == 1:
         return value(expression[0])
     operation, a, b = expression[0], value(expression[1]), value(expression[2])
@@ -317,11 +318,11 @@ def holds(compare: str, a: int, b: int) -> bool:
 
 
 class Missing(Exception):
-    """The frame has not got it."""
+    """The frame lacks the field."""
 
 
 class Layers:
-    """Where headers begin in a frame that has them."""
+    """The beginnings of the headers in a frame that has them."""
 
     def __init__(self, frame: bytes, found: Found) -> None:
         self.at = {"eth": 0, "vlan": 14, "vlan2": 18}
@@ -366,7 +367,7 @@ class Frame:
         return self.found.fields[name]
 
     def set(self, name: str, value: int) -> None:
-        """Sets a field, and notes what that adds to the sums that checksums are over."""
+        """Sets a field, and records the amount that this adds to the sums of checksums."""
         if name in self.outside:
             self.outside[name] = value & MASK
             return
@@ -396,7 +397,7 @@ class Frame:
         self.look()
 
     def repaired(self) -> bytes:
-        """The frame as it leaves, with checksums repaired by what all edits together have added (RFC 1624, equation 3)."""
+        """The frame on exit, with checksums repaired by the sum of all edits (RFC 1624, equation 3)."""
         layers = Layers(bytes(self.data), self.found).at
         sums = [("net", layers["net"] + 10)] if "ip" in self.found.headers else []
         sums += [("l4", layers["l4"] + at) for name, at in SUMS.items() if name in self.found.headers]
@@ -451,12 +452,12 @@ class Machine:
         self.globals = [dict(element.globals) for element in self.elements]
         self.capacity = [element.capacity or contexts for element in self.elements]
         self.events: list[tuple] = []
-        # Which of several contexts gives way when any may: keys of those that did elsewhere.
+        # The choice when any of several contexts may give way: the keys that the device evicted.
         self.gone: list[tuple[int, ...]] = []
         self.counters = [dict.fromkeys(("keyless", "unmatched", "unkept", "expired"), 0) for _ in self.elements]
 
     def run(self, data: bytes, port: int, time: int, hash_: int = 0) -> tuple[tuple, bytes]:
-        """A frame's verdict and what it has become."""
+        """A frame's verdict and its bytes afterwards."""
         frame = Frame(data, port, hash_, time)
         at = 0
         while at < len(self.elements):
@@ -566,7 +567,8 @@ class Machine:
             contexts[key] = context
         elif row.goto is not None or any(name in element.flow for name in updates):
             if element.evict and len(contexts) >= self.capacity[at]:
-                # Of how many the lowest or highest gives way is not said; with four at most it is of all.
+                # The language does not define among how many contexts the lowest or highest gives way; with four at
+                # most it is among all.
                 register = next(iter(element.flow))
                 sign = 1 if element.evict == "lowest" else -1
                 lowest = min(sign * one.registers[register] for one in contexts.values())
@@ -596,7 +598,7 @@ class Machine:
     def fits(
         self, row: Row, frame: Frame, value: Callable[[Operand], int], flags: dict[str, bool]
     ) -> tuple[dict[str, int], Frame] | None:
-        """What a row's registers and the frame become, if it fits."""
+        """The new registers and the new frame, if the row matches."""
 
         def operand(one: Operand | tuple) -> int:
             return value(one[0]) & one[1] if isinstance(one, tuple) else value(one)

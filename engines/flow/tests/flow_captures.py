@@ -1,7 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Makes the captures in engines/flow/programs, from what the tests play the programs with: `PYTHONPATH=python build/venv/bin/python engines/flow/tests/flow_captures.py`.
+"""Makes the captures in engines/flow/programs, from the frames of the tests: `PYTHONPATH=python build/venv/bin/python
+engines/flow/tests/flow_captures.py`.
 
-NAME.N.pcap holds what a card gets at its Ethernet port N. Of each program there are those of ports 0 and 1; where nothing comes, it is one ARP.
+NAME.N.pcap holds the frames for Ethernet port N of a card. Each program has captures for ports 0 and 1; a port without
+traffic has one ARP.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from test_flow_programs import ADDRESS_QUESTION, PASS, SEQUENCES, Model, Step, b
 from test_flow_tcp import tracked
 
 PLAYED: dict[str, Callable[[], tuple[Model, Iterable[Step]]]] = SEQUENCES | {"tcp_tracking": lambda: tracked(0)}
-# So many frames show what a program does; those with limits need more to get there.
+# This many frames show what a program does; programs with limits need more frames to reach them.
 FRAMES = 60
 LONGER = {
     "big_flows": 250,
@@ -29,12 +31,12 @@ LONGER = {
     "super_spreader": 460,
     "syn_flood": 160,
 }
-# When, at which port, and what; what the program makes of it and what it is then.
+# Time, port and packet; the program's verdict and the bytes of the frame after it.
 Shown = tuple[int, int, Packet, tuple, bytes]
 
 
 def shown(name: str) -> list[Shown]:
-    """What comes, one after the other, and what plain Python says of it."""
+    """The frames in order, with the verdicts of plain Python."""
     model, sequence = PLAYED[name]()
     steps = sorted(islice(sequence, LONGER.get(name, FRAMES)), key=lambda step: step[0])
     frames: list[Shown] = []

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cards with an inline chain on either target, with a clock that goes on when the test says so: each frame finds the time that it is given."""
+"""Cards with an inline chain on either target, with a clock that the test advances: each frame sees its given time."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from penstock import Device, regs
 CHAIN = 0x4400_1000  # registers of the inline chain
 BLOCK = 0x4500_0000  # those of its first block
 TARGETS = ("soft", "rtl")
-# Where a frame has left (None: nowhere), and as what.
+# The port where a frame has left (None: it was dropped), and its bytes.
 Left = tuple[int | str, bytes] | None
-# When, at which Ethernet port, and what.
+# Time, Ethernet port, and frame.
 Arrival = tuple[int, int, bytes]
 S = 1_000_000
-# The walker may come by that late: what is over for 268 s seems to be to come.
+# The walker may be this late: a time that passed 268 s ago looks like a future time.
 LATE = 250 * S
-# Cycles of the walker from one place of a table to the next, and some to spare for what it waits for.
+# Cycles of the walker from one place of a table to the next, and a reserve for its waits.
 WALK = 130
 # Cycles in which a frame gets through a chain of four elements, when it is alone.
 ALONE = 120
 
 
 def exit_of(verdict: tuple, came: int, ports: int) -> int | str | None:
-    """Where a frame leaves a card whose units send what passes to the neighbour of the port where it came; None: nowhere."""
+    """The port where a frame leaves a card whose units send to the neighbour of its port; None: it is dropped."""
     if verdict[0] == "drop":
         return None
     if verdict[0] == "pass":
@@ -66,7 +66,9 @@ class TimedCard:
             self.flow.time = time
 
     def walk(self) -> None:
-        """Until the walker has been everywhere. On soft it goes on as the clock does, a place of each table in a microsecond."""
+        """Until the walker has been everywhere. On soft it goes on as the clock does, a place of each table in a
+        microsecond.
+        """
         if self.rtl:
             self.card.step(self.round)
 
@@ -80,13 +82,13 @@ class TimedCard:
         self.at(time)
 
     def send(self, port: int, frames: Iterable[bytes]) -> list[Left]:
-        """Takes frames of one port through, one after the other as fast as they come; where each has left."""
+        """Sends frames of one port at full speed; returns the destination of each."""
         count = self.card.send(frames, port)
         result = self.card.run()
         return self.left(result.frames, count)
 
     def play(self, arrivals: list[Arrival]) -> list[Left]:
-        """Takes frames through, each at its time and behind the one before; where each has left."""
+        """Sends frames, each at its time and after the one before; returns the destination of each."""
         left: list[Left] = []
         waiting, now = 0, None
         for time, port, frame in arrivals:

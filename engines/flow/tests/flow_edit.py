@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What a row of hardware does to a frame (`edit_t` of edit_pkg.sv), in plain Python."""
+"""The effect of a row of hardware on a frame (`edit_t` of edit_pkg.sv), in plain Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flow_vector import NO_ELEMENT, VERDICTS, Vector
 WRITES = 8
 NO_SINK = 63
 PLACES, FIRST = fields.sinks(SOURCE)
-# By sink, the words of fields that are there.
+# By sink, the words of fields that are present.
 SINKS = [
     [
         (name, word)
@@ -25,18 +25,18 @@ SINKS = [
     ]
     for sink in range(len(PLACES) + 2)
 ]
-# What a program's sources are called, by their first number.
+# The names of a program's sources, by their first number.
 SOURCES = {"result": 0x00, "operand": 0x10, "global": 0x18, "flow": 0x20, "constant": 0x30}
 COUNTS = {"result": FUNCTIONS, "operand": OPERANDS, "global": GLOBALS, "flow": REGISTERS}
 # One of these, and which; or the constant.
 Of = tuple[str, int]
-# By name, what an element calculates and holds.
+# By name, the values that an element calculates and holds.
 Values = dict[str, list[int]]
 
 
 @dataclass
 class Edit:
-    """Edit words: what they say, and what they do to a vector."""
+    """Edit words: their fields, and their effect on a vector."""
 
     popped: int = 0
     pushed: int = 0
@@ -60,7 +60,7 @@ class Edit:
         self.label_out = net and label and rng.random() < 0.5
         self.label_in = net and (self.label_out or not label) and rng.random() < 0.5
         self.swaps = [pair in vector.parts and rng.random() < 0.3 for pair in PAIRS]
-        # What is new says all of itself.
+        # A new tag has all of its bits from the edit.
         sinks = {FIRST[name] for name in ("vlan.tci", "vlan2.tci")[: self.pushed]}
         sinks |= {FIRST["mpls.label"]} if self.label_in else set()
         sinks |= {
@@ -128,7 +128,7 @@ class Edit:
             for word in range(-(-FIELDS[one]["bits"] // 32) if swap else 0):
                 after.set(one, word, before.get(other) >> 32 * word)
                 after.set(other, word, before.get(one) >> 32 * word)
-        # Narrow fields lie over the wide ones that they are within.
+        # Narrow fields overwrite the wide ones that contain them.
         for sink, of in sorted(self.writes):
             if sink != NO_SINK:
                 name, word = SINKS[sink][-1]
@@ -136,13 +136,13 @@ class Edit:
         size = 4 * (self.pushed - self.popped + self.label_in - self.label_out)
         after.beside["len"] = (before.beside["len"] + size) & 0xFFFF
         after.verdict, after.next = self.verdict, self.next
-        # Hardware has eight bits for a port; 255 is on no card and stands for all numbers above.
+        # Hardware has eight bits for a port; 255, which no card has, represents all larger numbers.
         after.verdict_port = before.beside["port"] ^ 1 if self.opposite else min(value(self.port), 0xFF)
         return after
 
 
 def meaning(vector: Vector) -> Vector:
-    """The vector without what means nothing: bytes behind the last VLAN tag, the entry of a label that is not there."""
+    """The vector without meaningless bits: bytes after the last VLAN tag, the entry of an absent label."""
     vector = copy.deepcopy(vector)
     tags = len(vector.parts & {"vlan", "vlan2"})
     vector.layers["eth"] = vector.layers["eth"][: 12 + 4 * tags]

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The element of the flow engine in plain Python: what a program is, as bits and in meaning (engines/flow/element.md)."""
+"""The element of the flow engine in plain Python: programs as bits and their meaning (engines/flow/element.md)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SOURCE = fields.tomllib.loads((ROOT / fields.SOURCE).read_text())
 PARTS = [*SOURCE["header"], *SOURCE["part"]]
 WORDS = fields.words(SOURCE)
 CHOICE_BITS = 6
-# What each half of a key and each operand choose from: (number of a word, 1 for its upper half).
+# The choices for each half of a key and each operand: (number of a word, 1 for its upper half).
 HALF_CHOICES = flow_choices.halves(flow_choices.Words())
 OPERAND_CHOICES = flow_choices.operands(flow_choices.Words())
 SIDES = (
@@ -67,7 +67,7 @@ def repeated(parts: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a value comes from: "r", "g", "x" and a number, or the constant."""
+    """The source of a value: "r", "g", "x" and a number, or the constant."""
 
     of: str = "constant"
     index: int = 0
@@ -122,13 +122,17 @@ FULL_FUNCTIONS = 4
 
 
 def reads(source: Source, upper: int) -> bool:
-    """Whether the side of a function reads it that has the upper half of operands and global registers, or the lower one."""
+    """Whether the side of a function reads it that has the upper half of operands and global registers, or the lower
+    one.
+    """
     return source.of not in {"g", "x"} or source.index // 4 == upper
 
 
 @dataclass(frozen=True)
 class Key:
-    """What a key is made of: parts that a frame must have, halves that change places, pairs that decide it, what each half chooses."""
+    """The parts of a key: parts that a frame must have, halves that change places, pairs that decide it, and the choice
+    for each half.
+    """
 
     parts: int = 0
     swap: int = 0
@@ -168,12 +172,12 @@ class Key:
 
 
 def word_of(number: int, values: Mapping[str, int]) -> int:
-    """A word of a field that the frame has; of one that it has not, 0."""
+    """A word of a field that the frame has; 0 for a missing field."""
     return next((values[name] >> 32 * word & WORD - 1 for name, word in WORDS[number] if name in values), 0)
 
 
 def operands_of(chosen: Sequence[int], values: Mapping[str, int]) -> list[int]:
-    """What operands are that choose these."""
+    """The operands for these choices."""
     return [word_of(choices[choice][0], values) for choices, choice in zip(OPERAND_CHOICES, chosen, strict=True)]
 
 
@@ -228,7 +232,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Row:
-    """When it fits (None: it does not ask) and what it does."""
+    """Its condition (None: always) and its action."""
 
     state: int | None = None
     true_p: int = 0
@@ -342,7 +346,7 @@ class Program:
         return any(row.g for row in self.rows)
 
     def words(self, count: int) -> Iterator[int]:
-        """The words that the host shifts in, of which the element has so many: first what each row does."""
+        """The words that the host shifts in, for the element's number of rows: first the actions of each row."""
         for edit, row in zip_longest(self.edits, self.rows):
             yield from ((edit or 0) >> 32 * at & WORD - 1 for at in range(EDIT_WORDS))
             yield from ((row.choice()[0] if row else 0) >> 32 * at & WORD - 1 for at in range(CHOICE_WORDS))
@@ -433,7 +437,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Event:
-    """What the host is told: `kind` is "expired", "evicted", "new", "full" or "notified"."""
+    """An event for the host: `kind` is "expired", "evicted", "new", "full" or "notified"."""
 
     kind: str
     key: int
@@ -443,7 +447,9 @@ class Event:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a frame: the row that was taken, and the registers as they are then; of the flow's only when there was a row."""
+    """The outcome for a frame: the row that it matched, and the registers afterwards; those of the flow only if a row
+    matched.
+    """
 
     row: int | None
     unkept: bool
@@ -460,16 +466,16 @@ class Element:
         self.contexts: dict[int, Context] = {}
         self.g = list(program.initial_g)
         self.now = 0
-        # Of several contexts any may give way: keys of those that did elsewhere, in their order.
+        # If several contexts could give way, any may: the keys of those that the device evicted, in their order.
         self.gone: list[int] = []
         self.ambiguous = False  # it was not known which
 
     def expire(self, key: int) -> Event | None:
-        """What is said when the time of a key's context was over; it is then as its timeout says."""
+        """The event if the time of a key's context is over; its timeout decides what follows."""
         context = self.contexts.get(key)
         if context is None:
             return None
-        # How late it is for each. What is more than 268 s late is to come.
+        # How late each timeout is. A timeout that is more than 268 s late counts as a future one.
         late = {timeout: (self.now - timeout[1]) % WORD for timeout in (context.hard, context.idle) if timeout}
         late = {timeout: by for timeout, by in late.items() if by < 1 << 28}
         if not late:
@@ -494,7 +500,7 @@ class Element:
         return Event("evicted", key, context.state, tuple(context.r))
 
     def vector(self, values: Mapping[str, int], parts: int) -> Outcome:
-        """A frame that has these fields, those that come with it among them, and these parts."""
+        """A frame with these fields, including metadata, and these parts."""
         x = operands_of(self.program.operands, values)
         return self.frame(self.program.key.of(values, parts), x, parts)
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// flow_frames with flat ports. A frame comes with a verdict of its own, whose word is its length inverted; with `from_keep` it leaves with that.
+// flow_frames with flat ports. A frame arrives with its own verdict, whose word is its inverted length; with
+// `from_keep` it leaves with that verdict.
 module flow_frames_bench
   import penstock_pkg::*, fields_pkg::*;
 #(

@@ -75,7 +75,7 @@ class Writer:
         for kind, names in (("flow", self.flow), ("global", self.globals)):
             if names:
                 lines.append(f"{kind} {', '.join(f'{name} = {self.random.choice(WORDS)}' for name in names)}")
-        # Each state is entered from the one before it, so that all are reached if that row can fit.
+        # Each state is entered from the one before it, so that all are reached if that row can match.
         for state, after in zip(self.states, self.states[1:], strict=False):
             lines.append(f"in {state} {{ {self.tests(1)} => goto {after} {self.timeouts()} }}")
         for _ in range(self.random.randint(1, 6)):
@@ -196,8 +196,10 @@ class Writer:
 
 
 def without_refused(text: str, path: Path, compile_: Callable[[Path], T | str]) -> tuple[str, T] | None:
-    """A program without the rows that the compiler refuses, such as those that never fit, and what it is compiled to; None when something else of it
-    is refused. The compiler answers with a message when it refuses a program: never a panic, always a place."""
+    """A program without the rows that the compiler refuses, such as those that never fit, and what it is compiled to;
+    None when something else of it is refused. The compiler answers with a message when it refuses a program: never a
+    panic, always a place.
+    """
     lines = text.split("\n")
     while True:
         path.write_text("\n".join(lines))
@@ -212,7 +214,7 @@ def without_refused(text: str, path: Path, compile_: Callable[[Path], T | str]) 
 
 
 class Traffic:
-    """Frames of few flows, at times that go on."""
+    """Frames of few flows, at increasing times."""
 
     # The ends of addresses.
     hosts: Sequence[str] = "123"

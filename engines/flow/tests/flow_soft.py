@@ -31,7 +31,7 @@ class Soft:
         return self.ask_all([command])[0]
 
     def ask_all(self, commands: list[str]) -> list[str]:
-        """Many commands at once, as many as pipes hold together with their answers."""
+        """As many commands at once as pipes hold together with their answers."""
         assert self.process.stdin is not None and self.process.stdout is not None
         answers, asked = [], 0
         while asked < len(commands):
@@ -49,7 +49,7 @@ class Soft:
         return answers
 
     def run(self, frame: bytes, port: int, time: int, hash_: int = 0) -> tuple[tuple, bytes]:
-        """A frame's verdict and what it has become."""
+        """A frame's verdict and its bytes afterwards."""
         return self.run_all([(frame, port, time, hash_)])[0]
 
     def run_all(self, frames: list[tuple[bytes, int, int, int]]) -> list[tuple[tuple, bytes]]:

@@ -1,14 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An element for the tests of a flow block's chain: element n does what byte n of a frame's source address says. Upper digit: 0 nothing; 1 drop; 2 to the
-// host; 3 to port `lower digit`; 4 a VLAN tag with that id comes in front; 5 IPv4's TTL becomes it; 6 the next element is passed by; 7 meta0 becomes it;
-// 8 IPv4's TTL becomes meta0; 9 the source port of TCP or UDP does; A the VLAN tag in front goes; B meta0 becomes the edition;
-// C to port `lower digit` when that is the edition, else drop.
+// An element for the tests of a flow block's chain: element n does what byte n of a frame's source address says. Upper
+// digit: 0 nothing; 1 drop; 2 to the host; 3 to port `lower digit`; 4 a VLAN tag with that id comes in front; 5 IPv4's
+// TTL becomes it; 6 the next element is passed by; 7 meta0 becomes it; 8 IPv4's TTL becomes meta0; 9 the source port of
+// TCP or UDP does; A the VLAN tag in front goes; B meta0 becomes the edition; C to port `lower digit` when that is the
+// edition, else drop.
 //
-// Configuration, byte addresses: 0 it takes a frame in so many of 256 cycles; 4 frames that it has taken; 8 the time that it read with the last one;
-// C the edition.
-// Others: error. A frame is Latency cycles in it.
+// Configuration, byte addresses: 0 it takes a frame in so many of 256 cycles; 4 frames that it has taken; 8 the time
+// that it read with the last one; C the edition. Others: error. A frame is Latency cycles in it.
 module flow_stage
   import penstock_pkg::*, fields_pkg::*, flow_pkg::*;
 #(

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What goes through the elements in hardware, a frame's headers and what travels with them (`vector_t` of flow_pkg.sv), in plain Python."""
+"""The vector that goes through the elements in hardware: a frame's headers and the data that travels with them
+(`vector_t` of flow_pkg.sv), in plain Python.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ class Vector:
         return cls(parts, layers, tcp_len, beside, verdict, port, next_)
 
     def get(self, name: str) -> int:
-        """A field, whether or not it is there."""
+        """A field, whether or not it is present."""
         if name in self.beside:
             return self.beside[name]
         if name == "tcp.len":
@@ -77,14 +79,14 @@ class Vector:
         self.layers[layer] = whole.to_bytes(SIZES[layer], "big")
 
     def fields(self) -> dict[str, int]:
-        """All fields that stand in the frame."""
+        """All fields that are in the frame."""
         return {name: self.get(name) for name, one in FIELDS.items() if one.get("part") in self.parts}
 
     def headers(self) -> Collection[str]:
         return self.parts & SOURCE["header"].keys()
 
     def bits_of_parts(self) -> int:
-        """What the frame has."""
+        """The parts that the frame has."""
         return sum(1 << index for index, name in enumerate(PARTS) if name in self.parts)
 
 
@@ -92,7 +94,7 @@ BESIDE = {"meta0": 32, "meta1": 32, "hash": 32, "port": 8, "len": 16}
 
 
 def of_frame(frame: Frame, rng: random.Random) -> Vector:
-    """The vector of a frame, as the parser gives it: what is not there is anything."""
+    """The vector of a frame, as the parser gives it; parts that the frame lacks are random."""
     found, data = frame.found, bytes(frame.data)
     parts = {*found.headers, "eth"} | {name for name in found.fields if name.startswith("data.")}
     for part, name in (("type", "eth.type"), ("proto", "ip6.proto"), ("l4", "l4.proto")):

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Programs as the words that hardware is given, carried out in plain Python beside the interpreter of their text (efsm.py)."""
+"""Programs as the words that hardware is given, carried out in plain Python beside the interpreter of their text
+(efsm.py).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ FRAMES = 120
 
 
 def words(path: Path, contexts: int = 1 << 20) -> list[dict] | str:
-    """For each element of a program, whose table may hold so many contexts, its words, and the program's row of each of its own; or what is wrong."""
+    """For each element of a program, with a table of this many contexts, its words, and the program's row for each of
+    its rows; or the compiler's error.
+    """
     done = subprocess.run([example("words"), path, str(contexts)], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return json.loads(done.stdout)
@@ -33,11 +37,11 @@ def words(path: Path, contexts: int = 1 << 20) -> list[dict] | str:
 
 
 def values_of(frame: efsm.Frame, time: int) -> dict[str, int]:
-    """All fields of a frame, and those that come with it."""
+    """All fields of a frame, and its metadata."""
     return frame.found.fields | frame.outside | {"time": time & 0xFFFFFFFF}
 
 
-# Of a frame behind an element: fields, headers, tags, what travels with them; verdict, its port, the next element.
+# A frame after an element: fields, headers, tags, the data that travels with them; verdict, its port, the next element.
 Left = tuple
 
 
@@ -50,7 +54,7 @@ def left(vector: Vector) -> Left:
 
 
 def left_by(frame: efsm.Frame, verdict: tuple, next_: int) -> Left:
-    """The same of what the interpreter has made of it."""
+    """The same for the interpreter's result."""
     headers = frame.found.headers
     beside = {name: frame.outside[name] for name in ("meta0", "meta1", "len", "hash")}
     eth = bytes(frame.data[: 12 + 4 * len(headers & {"vlan", "vlan2"})])
@@ -61,13 +65,13 @@ def left_by(frame: efsm.Frame, verdict: tuple, next_: int) -> Left:
 
 @dataclass
 class Given:
-    """What an element got, and what it has made of it."""
+    """The input of an element, and its output."""
 
     now: int
     vector: Vector
     outcome: Outcome
     left: Left
-    # Of contexts that have ended since the one before, although their flows had no frames.
+    # Contexts that have ended since the last frame, although their flows had no frames.
     walked: list[Event]
 
 
@@ -81,7 +85,7 @@ class Play:
 
 
 class Twin(Machine):
-    """The interpreter, with elements beside it that run the words; says where they part."""
+    """The interpreter, with elements beside it that run the words; reports their first difference."""
 
     def __init__(self, text: str, compiled: list[dict], room: int, seed: int) -> None:
         super().__init__(text, room)
@@ -141,7 +145,7 @@ class Twin(Machine):
         return verdict
 
     def number(self, verdict: tuple) -> int | None:
-        """Of the element to which a frame goes by its name."""
+        """The element to which a frame goes, by name."""
         return next((at for at, one in enumerate(self.elements) if one.name == verdict[-1]), None)
 
     def check_events(self, at: int, events: tuple[Event, ...], wanted: list[tuple]) -> None:
@@ -185,7 +189,7 @@ class Twin(Machine):
 
 
 def accepted(seed: int, path: Path) -> tuple[str, list[dict]]:
-    """A random program, without what the compiler does not take for hardware, and its elements."""
+    """A random program, without the parts that the compiler refuses for hardware, and its elements."""
     for attempt in range(100):
         compiled = without_refused(Writer(100 * seed + attempt).program(), path, words)
         if compiled is not None:
@@ -194,7 +198,7 @@ def accepted(seed: int, path: Path) -> tuple[str, list[dict]]:
 
 
 def play(text: str, compiled: list[dict], room: int, seed: int, walk: int) -> list[Play]:
-    """Frames through a program, and the walker before each of so many."""
+    """Frames through a program, with the walker before each group."""
     twin, traffic = Twin(text, compiled, room, seed), Traffic(seed)
     for number in range(FRAMES):
         data, port, time, hash_ = traffic.frame()
@@ -205,5 +209,5 @@ def play(text: str, compiled: list[dict], room: int, seed: int, walk: int) -> li
 
 
 def programs() -> list[Path]:
-    """Those that come with the engine."""
+    """The programs of the engine."""
     return sorted(PROGRAMS.glob("*.efsm"))

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What an element does to frames, in hardware: random edit words against plain Python, and rows of the language, as the compiler brings them into words,
-against the interpreter (efsm.py), which carries out their edits one after the other."""
+"""Edits of frames by an element, in hardware: random edit words against plain Python, and rows of the language, in the
+words that the compiler makes, against the interpreter (efsm.py), which executes their edits one after the other.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ class Bench:
         self.dut.rst.value = 0
 
     async def step(self, vector: Vector, edit: int, values: Values, takes: bool = True, fits: bool = True) -> Vector:
-        """What a vector becomes; the next one may follow at once."""
+        """Edits a vector; the next vector may follow at once."""
         dut = self.dut
         dut.in_valid.value, dut.takes.value, dut.fits.value = 1, int(takes), int(fits)
         getattr(dut, "in").value, dut.row.value = vector.pack(), edit
@@ -102,7 +103,7 @@ OPERATIONS = {
 
 
 class Rows:
-    """Random programs of one row, with what hardware has of them."""
+    """Random programs of one row, with their hardware words."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -150,7 +151,7 @@ def word_of(frame: Frame, name: str, word: int, rng: random.Random) -> int:
 
 
 def results(functions: Sequence, values: Values, rng: random.Random) -> list[int]:
-    """What the element's functions give, from registers as they were."""
+    """The results of the element's functions, from the registers before."""
 
     def value(source: tuple[str, int]) -> int:
         return source[1] if source[0] == "constant" else values[source[0]][source[1]]
@@ -224,7 +225,7 @@ async def rows_of_programs(dut: Any) -> None:
             }.get(row.verdict[0])
             if wanted is None:
                 to = row.verdict[1]
-                # Hardware has eight bits for a port; 255 is on no card and stands for all numbers above.
+                # Hardware has eight bits for a port; 255, which no card has, represents all larger numbers.
                 wanted = ("port", min(updates[to] if to in updates else value(to), 0xFF), NO_ELEMENT)
             assert (left.verdict, left.verdict_port if wanted[0] == "port" else None, left.next) == wanted, said
     rows.compiler.communicate()

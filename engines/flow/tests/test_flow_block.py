@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A flow block in the card, with elements that do what frames say (flow_stage.sv in this folder) and one echo unit behind it: what leaves where, in which
-order, and what is counted, beside a model in Scapy."""
+"""A flow block in the card, with elements that obey commands in frames (flow_stage.sv in this folder) and one echo unit
+behind it: the frames that leave, their ports and order, and the counters, against a model in Scapy.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ NOTHING, DROP, TO_HOST, TO_PORT, PUSH, TTL, PASS_BY, META, META_TTL, META_PORT, 
     13
 )
 UNITS, BLOCKED, REFUSED, OVERSIZE = "units", "blocked", "refused", "oversize"
-# Where numbers of ports lead: what units call host, loopback, Ethernet 0 and Ethernet 2 is no port of a card of two.
+# Destinations of port numbers: the units' numbers for host, loopback, Ethernet 0 and Ethernet 2 are not ports of a card
+# of two.
 PORTS = {0: 0, 1: 1, 2: REFUSED, 3: REFUSED, 8: REFUSED, 10: REFUSED}
 LONGEST = 16384
 
@@ -42,7 +44,7 @@ def does(op: int, value: int = 0) -> int:
 
 
 def frame(bench: CardBench, number: int, ops: tuple[int, int], size: int, tags: int = 0, udp: bool = False) -> bytes:
-    """Its destination address is its number, its source address what the elements do."""
+    """Its destination address is its number, its source address the commands for the elements."""
     head = b"\x02" + number.to_bytes(5, "big") + bytes(ops) + bench.rng.randbytes(4)
     head += b"".join(b"\x81\x00\x00" + bytes([0x40 + tag]) for tag in range(tags))
     if not udp:
@@ -53,7 +55,7 @@ def frame(bench: CardBench, number: int, ops: tuple[int, int], size: int, tags: 
 
 
 def outcome(data: bytes) -> tuple[Any, bytes]:
-    """Where the elements send a frame, and as what."""
+    """The elements' verdict for a frame, and its bytes."""
     following, meta, to = 0, 0, UNITS
     ops = data[6 : 6 + ELEMENTS]
     for number in range(ELEMENTS):
@@ -86,7 +88,7 @@ def outcome(data: bytes) -> tuple[Any, bytes]:
 
 @dataclass
 class Traffic:
-    """Frames that have been sent, by their numbers: where from, where to, as what."""
+    """Sent frames, by number: source, destination, and bytes."""
 
     bench: CardBench
 
@@ -121,7 +123,9 @@ class Traffic:
         return sum(to == what for _, to, _ in self.sent)
 
     def check(self) -> None:
-        """Each frame that is to leave has left once, where it should and as what it should be, and those of one port on one way in their order."""
+        """Each frame that should leave has left once, at the right port and with the right bytes, and frames of one
+        port on one way in their order.
+        """
         left: Counter[int] = Counter()
         last: dict[tuple[int, Any, int], int] = {}
         for exit_, frames in self.bench.out.items():
@@ -147,7 +151,9 @@ async def started(dut: Any) -> tuple[CardBench, Traffic]:
 
 @cocotb.test()
 async def as_the_elements_say(dut: Any) -> None:
-    """Frames of both ports with gaps, stalls and elements that are slow, and frames of the host, which the chain does not see."""
+    """Frames of both ports with gaps, stalls and elements that are slow, and frames of the host, which the chain does
+    not see.
+    """
     bench, traffic = await started(dut)
     for idle, stall, *shares in ((0, 0, 256, 256), (0.3, 0.3, 256, 200), (0.1, 0.5, 60, 256), (0.4, 0.1, 256, 60)):
         bench.rx_idle, bench.tx_stall = idle, stall
@@ -184,7 +190,9 @@ async def as_the_elements_say(dut: Any) -> None:
 
 @cocotb.test()
 async def a_frame_a_cycle(dut: Any) -> None:
-    """64 B back to back past the units: a port alone has all of the chain, two share it, and nothing waits that need not."""
+    """64 B back to back past the units: a port alone has all of the chain, two share it, and nothing waits that need
+    not.
+    """
     bench, traffic = await started(dut)
     bench.pause = False
     count = 500
@@ -209,7 +217,9 @@ async def a_frame_a_cycle(dut: Any) -> None:
 
 @cocotb.test()
 async def an_exit_that_stands(dut: Any) -> None:
-    """It holds up the port whose frames go there, not the other one; when it goes on, nothing is lost. Two ports share an exit evenly."""
+    """It holds up the port whose frames go there, not the other one; when it goes on, nothing is lost. Two ports share
+    an exit evenly.
+    """
     bench, traffic = await started(dut)
     bench.stall_ports = {1}
     for number in range(200):
@@ -233,7 +243,9 @@ async def an_exit_that_stands(dut: Any) -> None:
 
 @cocotb.test()
 async def grown_too_long(dut: Any) -> None:
-    """A frame that a tag makes longer than frames may be is dropped, as oversize of its port; what is dropped anyway is not counted twice."""
+    """If a tag makes a frame longer than the maximum, the card drops it as oversize of its port; a frame that is
+    dropped anyway is not counted twice.
+    """
     bench, traffic = await started(dut)
     tag, drop = does(PUSH, 5), does(DROP)
     for size, ops in (
@@ -253,8 +265,10 @@ async def grown_too_long(dut: Any) -> None:
 
 @cocotb.test()
 async def all_elements_at_once(dut: Any) -> None:
-    """Frames that meet one edition in the first element and another one in the second are dropped. With a write to both there are none, whatever waits between
-    them, and at line rate the frames that wait for it have room; with a write to each there are many."""
+    """Frames that meet one edition in the first element and another one in the second are dropped. With a write to both
+    elements there are no such frames, whatever waits between the elements, and at line rate the waiting frames have
+    room; with a write to each element there are many.
+    """
     bench, traffic = await started(dut)
     bench.pause = False
     for shares in ((256, 256), (256, 100)):
@@ -290,7 +304,7 @@ async def at_time(bench: CardBench, nanoseconds: int) -> None:
 
 @cocotb.test()
 async def windows(dut: Any) -> None:
-    """The block's registers, an element's behind them, and the clock that all elements read."""
+    """The block's registers, an element's after them, and the clock that all elements read."""
     bench, traffic = await started(dut)
     assert await bench.read(BLOCK + regs.FLOW_BLOCK_ELEMENTS) == ELEMENTS
     assert await bench.read(BLOCK + regs.FLOW_BLOCK_CONTEXTS) == 1024
@@ -320,7 +334,7 @@ async def windows(dut: Any) -> None:
     await bench.write(ALL + SHARE, 256)
     assert [await bench.read(ELEMENT + STRIDE * element + SHARE) for element in range(ELEMENTS)] == [256, 256]
     await bench.write(CHAIN + regs.INLINE_HOLD, 1)
-    # A frame that comes right behind a leap finds the new time.
+    # A frame directly after a leap sees the new time.
     for nanoseconds in (
         12_345_678,
         0,
@@ -337,7 +351,7 @@ async def windows(dut: Any) -> None:
         await bench.drained(0)
         times = [await bench.read(ELEMENT + STRIDE * element + TIME) for element in range(ELEMENTS)]
         assert times == [nanoseconds // 1000 & 0xFFFFFFFF] * 2, nanoseconds
-    # Time goes on while a leap is worked out, and does not drift.
+    # Time goes on while a leap is computed, and does not drift.
     await bench.write(CHAIN + regs.INLINE_HOLD, 0)
     await at_time(bench, 5_000_000_990)
     for _ in range(20):

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The captures beside the programs of the flow engine, run as the engine's README says: what leaves, against plain Python."""
+"""The captures beside the programs of the flow engine, run as the engine's README describes: the frames that leave,
+against plain Python.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def test_capture(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in PLAYED if elements(name) <= SMALL[1]])
 def test_capture_in_turns(name: str, tmp_path: Path) -> None:
-    """In RTL frames come one at a time, and find the times of the captures: an hour passes between some of them."""
+    """In RTL frames enter one at a time, and see the times of the captures: an hour passes between some of them."""
     frames = shown(name)
     design, ports = design_of(tmp_path, (PROGRAMS / f"{name}.efsm").read_text())
     inputs = [f"{path}@{path.stem[-1]}" for path in captures(name, frames)]
@@ -47,7 +49,9 @@ def test_capture_in_turns(name: str, tmp_path: Path) -> None:
 
 
 def judge(run: Run, frames: list[Shown], ports: int = PORTS, in_order: bool = False) -> None:
-    """What left is what plain Python says. Only in turns is the order that of the captures: else each port's first frame comes at once."""
+    """The frames that left are those of plain Python. Their order is that of the captures only in turns; otherwise each
+    port's first frame enters at once.
+    """
     assert run.status == 0, run.stderr
     wanted: dict[str, list[bytes]] = {f"port{port}": [] for port in range(ports)}
     dropped = 0

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Elements of the flow engine in the card's inline chain: NAT, which is two of them, loaded through their windows, beside the interpreter of its
-text."""
+"""Elements of the flow engine in the card's inline chain: NAT, which is two of them, loaded through their windows,
+beside the interpreter of its text.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +58,9 @@ class NatBench:
         await self.bench.boot()
 
     async def play(self, inside: list[bytes], outside: list[bytes]) -> list[bytes]:
-        """Sends frames into both ports at once; gives what has left for the outside. What is answered has its flow already, so it does not matter which of two
-        frames of different ports comes first."""
+        """Sends frames into both ports at once; returns the frames that left for the outside. The flow of an answer
+        already exists, so it does not matter which of two frames of different ports comes first.
+        """
         before = {exit_: len(out) for exit_, out in self.bench.out.items()}
         past: dict[int, list[bytes]] = {0: [], 1: [], HOST: []}
         onward: dict[int, list[bytes]] = {0: [], 1: [], HOST: []}
@@ -69,7 +71,7 @@ class NatBench:
                 if verdict[0] == "drop":
                     self.dropped += 1
                 else:
-                    # What passes goes through the unit, to the neighbour.
+                    # Frames that pass go through the unit, to the neighbour port.
                     (past[verdict[1]] if verdict[0] == "port" else onward[port ^ 1]).append(left)
                 self.bench.send(port, data)
         leave = sum(map(len, (*past.values(), *onward.values())))
@@ -83,7 +85,9 @@ class NatBench:
 
 @cocotb.test()
 async def nat(dut: Any) -> None:
-    """Flows from inside get ports, answers find back, strangers do not; ARP passes. Both ports at once, while the clock goes on."""
+    """Flows from inside get ports, answers return, strangers do not enter; ARP passes. Both ports at once, while the
+    clock goes on.
+    """
     both = NatBench(dut)
     bench, rng = both.bench, both.bench.rng
     await both.start(json.loads(os.environ["PENSTOCK_FLOW_WORDS"]))
@@ -107,7 +111,7 @@ async def nat(dut: Any) -> None:
     out: list[bytes] = []
     answers: list[bytes] = []
     for flows in (40, 40, 40, 0):
-        # Answers to what has left before, beside flows that may be new.
+        # Answers to earlier frames, beside flows that may be new.
         out += await both.play([arp, *(inside(rng.randrange(flows)) for _ in range(60 * bool(flows)))], [*answers, arp])
         answers = [answer(data, rng.random() < 0.2) for data in rng.sample(out, 40)]
     assert both.dropped > 10 and {len(set(contexts)) for contexts in both.machine.contexts} != {0}
@@ -122,7 +126,8 @@ async def nat(dut: Any) -> None:
     assert await bench.read(ELEMENT + regs.FLOW_HOST_GLOBALS) == both.machine.globals[0]["next_port"]
 
 
-# Its model takes a minute and a half to build; engines/flow/tests/test_flow_cards.py sends both ports' frames through a card that is there anyway.
+# Its model takes a minute and a half to build; engines/flow/tests/test_flow_cards.py sends both ports' frames through a
+# card that is built anyway.
 @pytest.mark.long
 def test_flow_card() -> None:
     program = words(NAT, PLACES * 97 // 100)

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The programs of the flow engine in cards, on both targets, against plain Python models of what they are for: where each frame leaves, and as what."""
+"""The programs of the flow engine in cards, on both targets, against plain Python models of their purpose: the port and
+the bytes of each frame.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,11 @@ from system import ROOT
 from test_flow_programs import DROP, SEQUENCES, S, SynFlood, built, tcp, udp
 from test_flow_tcp import INSIDE, OUTSIDE, life, tracked
 
-# Frames of each sequence, so many that all that a program does happens; the long form has whole sequences.
+# Frames of each sequence, enough to cover all actions of a program; the long form has whole sequences.
 FRAMES = 250
 LONGER = {"big_flows": 320, "super_spreader": 650}
-# Few kinds of cards, as each is a model to build: how many Ethernet ports, elements and contexts. What a program does not need does nothing.
+# Only a few kinds of cards, because each is a model to build: the number of Ethernet ports, elements and contexts.
+# Elements that a program does not need do nothing.
 SMALL = (2, 2, 62)
 LARGE = (3, 4, 124)
 ELEMENT = re.compile(r"^element ", re.MULTILINE)
@@ -52,7 +55,7 @@ def design_of(folder: Path, text: str) -> tuple[Path, int]:
 
 
 def check(left: list[Left], wanted: list[Left], arrivals: list[tuple[int, int, Packet]]) -> None:
-    """Says of the first frame that is not as it should be what it was."""
+    """Describes the first wrong frame."""
     for number, (found, expected, (time, port, packet)) in enumerate(zip(left, wanted, arrivals, strict=True)):
         assert found == expected, f"frame {number} at {time} from port {port}: {packet.summary()}"
 
@@ -94,7 +97,9 @@ def test_program(name: str, target: str, count: int | None, tmp_path: Path) -> N
 
 
 def attacked() -> Iterable[tuple[int, int, Packet, bool]]:
-    """Connections, and beside them a host inside and one outside that send floods of SYNs; whether the tracking alone lets a frame pass."""
+    """Connections, and beside them a host inside and one outside that send floods of SYNs; whether the tracking alone
+    lets a frame pass.
+    """
     connections = list(islice(life(1, pause=0), 600))
     yield from connections
     begin = connections[0][0]
@@ -105,7 +110,7 @@ def attacked() -> Iterable[tuple[int, int, Packet, bool]]:
         other = udp(attacker, victim, 53, 53)
         yield start - 1, port, other, True
         for at in range(130):
-            # Who asks from outside is of no connection, so nothing of this passes.
+            # A request from outside belongs to no connection, so none of these frames passes.
             yield start + 7000 * at, port, tcp(attacker, victim, 1024 + at, 80), port == INSIDE
         banned = start + 7000 * 100
         for after in (1, 59 * S, 60 * S - 1, 60 * S):
@@ -127,7 +132,7 @@ def small(design: Path, folder: Path) -> Path:
 @pytest.mark.parametrize("target", ["soft", pytest.param("rtl", marks=pytest.mark.long)])
 def test_tracking_behind_flood_detection(target: str, tmp_path: Path) -> None:
     design = ROOT / "designs/tcp.toml"
-    # In RTL a model of a card that is there anyway, and tables that are soon walked through.
+    # In RTL a card whose model is built anyway, and tables that a walker visits quickly.
     card = (
         TimedCard(small(design, tmp_path), target, ports=3, units=1) if target == "rtl" else TimedCard(design, target)
     )
@@ -159,7 +164,7 @@ def inside(rng: random.Random, flow: int) -> bytes:
 
 
 def answer(rng: random.Random, data: bytes) -> bytes:
-    """To a frame that has left NAT for the outside; one of five comes from a stranger."""
+    """An answer to a frame that has left NAT for the outside; one of five comes from a stranger."""
     packet = Ether(data)
     layer = packet[TCP] if TCP in packet else packet[UDP]
     source = "198.51.100.8" if rng.random() < 0.2 else packet[IP].dst
@@ -171,8 +176,9 @@ def answer(rng: random.Random, data: bytes) -> bytes:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_both_ports_at_once(target: str, tmp_path: Path) -> None:
-    """NAT, with frames as fast as they come while the clock goes on, beside the interpreter of its text. What is answered has its flow already, so it does
-    not matter which of two frames of different ports comes first."""
+    """NAT, with frames at full speed while the clock goes on, against the interpreter of its text. The flow of an
+    answer already exists, so it does not matter which of two frames of different ports comes first.
+    """
     rng = random.Random(1)
     design, _ = design_of(tmp_path, (PROGRAMS / "nat.efsm").read_text())
     machine = Machine((tmp_path / "program.efsm").read_text(), SMALL[2])
@@ -182,7 +188,7 @@ def test_both_ports_at_once(target: str, tmp_path: Path) -> None:
     seen: Counter = Counter()
     with Device.open(design, target) as card:
         for flows in (40, 40, 40, 0):
-            # Answers to what has left before, beside flows that may be new.
+            # Answers to earlier frames, beside flows that may be new.
             sent = {
                 INSIDE: [arp, *(inside(rng, rng.randrange(flows)) for _ in range(60 * bool(flows)))],
                 OUTSIDE: [*answers, arp],
@@ -195,7 +201,7 @@ def test_both_ports_at_once(target: str, tmp_path: Path) -> None:
                     verdict, left = machine.run(data, port, 0)
                     seen[verdict[0]] += 1
                     if verdict[0] != "drop":
-                        # What passes goes through the unit, to the neighbour.
+                        # Frames that pass go through the unit, to the neighbour port.
                         (past[verdict[1]] if verdict[0] == "port" else onward[port ^ 1]).append(left)
             result = card.run()
             assert result.at("host") == []

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The clock of a flow block in us, beside the card's time in ns divided by 1000, while that goes on, stands and leaps."""
+"""The clock of a flow block in us, compared with the card's time in ns divided by 1000, while that advances, stops and
+leaps.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from cocotb.triggers import FallingEdge
 from penstock.hdl import simulate
 
 CYCLE_NS = 4
-# Cycles that `us` is behind, and those in which it is wrong after a leap
+# The delay of `us` in cycles, and the cycles in which it is wrong after a leap
 BEHIND, LEAP = 3, 40
 
 

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Designs with inline blocks: what leaves a card, frame by frame, against plain Python models of what the programs are for."""
+"""Designs with inline blocks: the frames that leave a card, one by one, against plain Python models of the programs'
+purpose.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def play(design: Path, steps: list[Step], folder: Path, *options: str | Path, ta
 
 
 def judge(run: Run, model: Model, steps: list[Step]) -> Counter:
-    """What the model's frames become, behind a unit that forwards what passes; how often each verdict came."""
+    """The model's frames after a unit that forwards; how often each verdict came."""
     chain: defaultdict[str, list[bytes]] = defaultdict(list)
     unit: defaultdict[str, Counter] = defaultdict(Counter)
     seen: Counter = Counter()
@@ -52,7 +54,7 @@ def judge(run: Run, model: Model, steps: list[Step]) -> Counter:
             chain[f"port{verdict[1]}"].append(bytes(expected))
     for port, frames in run.frames.items():
         rest = unit[port].copy()
-        # Those that a unit has forwarded may leave behind others.
+        # Frames that a unit has forwarded may leave after others.
         direct = []
         for frame in frames:
             if rest[frame] > 0:
@@ -65,7 +67,9 @@ def judge(run: Run, model: Model, steps: list[Step]) -> Counter:
 
 
 def test_a_port_beyond_the_card_is_refused(tmp_path: Path) -> None:
-    """Where it stands in the program, when the card is loaded; what a card of four ports has is fine there."""
+    """When the card is loaded, the error names the place in the program; a program for a card of four ports is valid
+    there.
+    """
     (tmp_path / "out.efsm").write_text("element out {\n    tcp => port 1\n    udp => port 3\n}\n")
     for ports, said in ((2, "out.efsm:3:5: this row sends to port 3, and the card has 2, counted from 0"), (4, None)):
         design = tmp_path / f"of{ports}.toml"
@@ -83,7 +87,7 @@ def test_a_port_beyond_the_card_is_refused(tmp_path: Path) -> None:
 
 
 def inline(run: Run) -> dict[str, Any]:
-    """Of all blocks together."""
+    """The counters of all blocks together."""
     counters = run.result["counters"]["inline"]
     first, last = counters["blocks"][0], counters["blocks"][-1]
     blocked = sum(block["blocked"] for block in counters["blocks"])
@@ -143,7 +147,7 @@ def test_port_knocking(tmp_path: Path, make_design: DesignMaker) -> None:
 
 
 def test_blocks_follow_each_other_with_metadata(tmp_path: Path, make_design: DesignMaker) -> None:
-    """The second block goes by what the first has noted, and has tables of the size that the design says."""
+    """The second block uses the notes of the first one, and has tables of the design's size."""
     design = with_inline(
         make_design(FORWARD, units=1),
         mark="element a { udp.dport < 1000 => meta0 = 7, next c } element b { ip => drop } element c { ip => pass }",
@@ -214,7 +218,9 @@ def test_what_is_refused(tmp_path: Path, make_design: DesignMaker) -> None:
 
 
 def test_a_chain_on_both_targets(tmp_path: Path, make_design: DesignMaker) -> None:
-    """The same frames and counters. All come in at one port: how those of two meet in the chain is up to the target."""
+    """The same frames and counters. All frames enter at one port: the target decides how frames of two ports meet in
+    the chain.
+    """
     gate = """element gate {
     key ip.src
     states NEW, OPEN
@@ -235,7 +241,7 @@ element count { global all udp => all = all + 1, udp.sport = all }
     }
     assert soft.result["drops"] == rtl.result["drops"] and inline(soft) == inline(rtl)
     assert sum(map(len, soft.frames.values())) > 100
-    # What leaves at port 0 goes there from the chain; what else is not dropped goes on to the unit.
+    # Frames that leave at port 0 go there from the chain; all others that are not dropped go on to the unit.
     ways = Counter(tuple(place for place, _, _ in spans) for spans in slices_by_frame(events_of(trace)).values())
     entry = ("ingress, port 1", "inline chain")
     past, through = (*entry, "exit, port 0"), (*entry, "dispatcher")

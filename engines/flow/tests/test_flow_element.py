@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The element in hardware against plain Python: random rows at full rate, programs as the compiler makes them against the interpreter, changes under
-traffic, full tables, timeouts, rates; through the registers that the host sees."""
+"""The element in hardware against plain Python: random rows at full rate, programs as the compiler makes them against
+the interpreter, changes under traffic, full tables, timeouts, rates; through the registers that the host sees.
+"""
 
 from __future__ import annotations
 
@@ -73,10 +74,10 @@ COMMIT, CLEAR, BEGIN_G, SWEEP = 1, 2, 4, 8
 WAYS, STASH = 4, 16
 SPREAD = 5  # bits of a key's hash that are in no place
 
-# Words that rows of random programs read: what they see is all in the frame.
+# Words that rows of random programs read; all of them are in the frame.
 KEY_FIELD = "data.7"
 X_FIELDS = ("tcp.seq", "meta1", "ip.src", "data.0", "tcp.ack", "data.1", "ip.dst", "hash")
-# Where these rows write what registers have become.
+# The places where these rows write the new registers.
 R_FIELDS = ("ip.src", "ip.dst", "tcp.seq", "tcp.ack")
 G_FIELDS = ("meta1", "data.0", "data.1", "data.2")
 ETH = PARTS.index("eth")
@@ -87,7 +88,7 @@ def number_of(name: str) -> int:
     return next(number for number, of in enumerate(WORDS) if (name, 0) in of)
 
 
-# A frame without Ethernet has no key; there is none, but tests make some.
+# A frame without Ethernet has no key. Real frames always have Ethernet, but tests make some without.
 HALVES_OF_KEY = [HALF_CHOICES[half].index((number_of(KEY_FIELD), half)) for half in range(2)]
 KEY = Key(parts=1 << ETH, halves=HALVES_OF_KEY + [0] * (HALVES - 2))
 OPERANDS_OF_ROWS = [OPERAND_CHOICES[at].index((number_of(name), 0)) for at, name in enumerate(X_FIELDS)]
@@ -163,7 +164,7 @@ class Bench:
             await self.step(10)
 
     def load(self, program: Sequence[int], change: int = COMMIT | CLEAR | BEGIN_G) -> None:
-        """Another program from the next steps on; without contexts, unless the change says so."""
+        """Another program from the next steps on; without contexts, unless the change keeps them."""
         self.write(regs.FLOW_HOST_BEGIN, 0)
         for word in program:
             self.write(regs.FLOW_HOST_PROGRAM, word)
@@ -208,7 +209,7 @@ class Bench:
         return Context(state, r, hard, idle)
 
     async def events(self) -> list[Event]:
-        """Those of the oldest frame of which there are some."""
+        """The events of the oldest frame that has any."""
         [kinds] = await self.read(regs.FLOW_HOST_EVENT)
         if not kinds:
             return []
@@ -265,7 +266,7 @@ class Bench:
         ]
 
     def colliding(self, count: int) -> list[int]:
-        """Keys of 32 bits that have the same sums, and so the same places: who knows the secret solves equations."""
+        """Keys of 32 bits with the same sums, and so the same places: with the secret one can solve the equations."""
         solved: dict[int, int] = {}  # by highest bit of the sums
         same = []
         for at in range(32):
@@ -309,14 +310,14 @@ def random_vector(rng: random.Random, key: int | None, x: Sequence[int], parts: 
 
 
 def telling(number: int) -> int:
-    """Edits from which one sees that this row was taken, and what it made of registers."""
+    """Edits that show that this row was taken, and the new registers."""
     writes = [(FIRST[name], ("flow", at)) for at, name in enumerate(R_FIELDS)]
     writes += [(FIRST[name], ("global", at)) for at, name in enumerate(G_FIELDS)]
     return Edit(writes=writes, verdict="port", port=("constant", number)).bits()
 
 
 def told(before: Vector, outcome: Outcome) -> Vector:
-    """What such a row makes of a frame."""
+    """The frame after such a row."""
     after = Vector.unpack(before.pack())
     if outcome.row is None or outcome.r is None:
         after.next += 1
@@ -378,7 +379,7 @@ def random_program(rng: random.Random, capacity: int, globals_: bool, evict: str
         capacity=capacity,
         keyed=rng.random() < 0.95,
         evict=evict,
-        # Few contexts all lie in each other's way.
+        # Few contexts that all compete for the same places.
         places=0 if capacity <= 4 else (1 << 18) - 1,
         key=KEY,
         operands=OPERANDS_OF_ROWS,
@@ -442,7 +443,7 @@ def expected(
     sent: Sequence[tuple[Vector, int | None, list[int]]],
     changes: tuple[int, Program] | None = None,
 ) -> tuple[list[Vector], list[Event], list[Outcome]]:
-    """What becomes of frames, when from one of them on there is another program."""
+    """The outcomes of frames when the program changes at one of them."""
     wanted, events, outcomes = [], [], []
     for number, (vector, key, x) in enumerate(sent):
         if changes and number == changes[0]:
@@ -507,7 +508,7 @@ async def random_rounds(bench: Bench, rounds: int, evict: bool) -> int:
 
 @cocotb.test()
 async def random_rows(dut: Any) -> None:
-    """All that rows can say, at full rate and with pauses."""
+    """All features of rows, at full rate and with pauses."""
     bench = Bench(dut, 1)
     await bench.start()
     await random_rounds(bench, 25, evict=False)
@@ -523,7 +524,9 @@ async def contexts_give_way(dut: Any) -> None:
 
 @cocotb.test()
 async def programs_change(dut: Any) -> None:
-    """Under traffic: each frame is taken by all of the old program or all of the new one, and those behind it by the new one; contexts and globals stay."""
+    """Under traffic: each frame is taken by all of the old program or all of the new one, and those behind it by the
+    new one; contexts and globals stay.
+    """
     bench = Bench(dut, 3)
     await bench.start()
     rng = bench.rng
@@ -535,11 +538,11 @@ async def programs_change(dut: Any) -> None:
         bench.load(list(new.words(await bench.program_words())), COMMIT)
         while len(bench.writes) > 40:
             await bench.step()
-        # The change comes when all words are there, in the midst of these.
+        # The change happens when all words have arrived, in the middle of these frames.
         sent = await traffic(bench, keys, 150, 0.0)
         await bench.settle()
         events = await bench.all_events()
-        # Where it was is not known, but it can be at one place only.
+        # The place of the change is not known, but it can be at one frame only.
         for at in range(len(sent)):
             model = Element(old)
             wanted, wanted_events, _ = expected(model, sent, (at, new))
@@ -554,7 +557,7 @@ async def programs_change(dut: Any) -> None:
 
 @cocotb.test()
 async def half_a_program(dut: Any) -> None:
-    """What was not loaded to its end is not committed, and the next one begins anew."""
+    """A program that was not loaded completely is not committed, and the next one begins anew."""
     bench = Bench(dut, 4)
     await bench.start()
     await bench.run(COUNTING)
@@ -597,7 +600,7 @@ async def nothing_loaded(dut: Any) -> None:
 
 @cocotb.test()
 async def events_are_lost(dut: Any) -> None:
-    """No frame waits for the queue of events, and those that it has no room for are counted."""
+    """No frame waits for the queue of events, and events without room are counted."""
     bench = Bench(dut, 6)
     await bench.start()
     rows = [Row(r={0: 0}, notify=True, forget=True)]
@@ -642,7 +645,9 @@ COUNTING = Program(
 
 @cocotb.test()
 async def rates(dut: Any) -> None:
-    """A frame each cycle of different flows, one each second cycle of one flow or with globals; eight cycles from in to out."""
+    """A frame each cycle of different flows, one each second cycle of one flow or with globals; eight cycles from in to
+    out.
+    """
     bench = Bench(dut, 7)
     await bench.start()
     keys = [bench.rng.getrandbits(32) for _ in range(8)]
@@ -679,14 +684,16 @@ async def rates(dut: Any) -> None:
 
 @cocotb.test()
 async def the_walker_gives_way(dut: Any) -> None:
-    """Frames without contexts, which share no place with it, take eight cycles whenever they come; and it comes by though there is one each cycle."""
+    """Frames without contexts, which share no place with it, always take eight cycles; and the walker visits its places
+    even if there is a frame in each cycle.
+    """
     bench = Bench(dut, 18)
     await bench.start()
     rows = [Row(true_p=1, r={0: 0}, keep=True, hard=0), Row()]
     program = replace(COUNTING, predicates=[Predicate(0, value=1)], periods=[Period(10)], rows=rows)
     await bench.run(replace(program, edits=[telling(0), telling(0)]))
     keyless = random_vector(bench.rng, None, [0] * OPERANDS, set())
-    # Nine cycles apart, so there is one in each of the 128 cycles from one look of the walker to the next.
+    # Nine cycles apart, so there is one in each of the 128 cycles between two visits of the walker.
     for _ in range(128):
         bench.outputs.clear()
         begin = bench.cycle
@@ -715,7 +722,8 @@ async def fills_up(dut: Any) -> None:
     room = entries * 97 // 100
     # The program has more than there is room for.
     await bench.run(replace(COUNTING, capacity=entries))
-    # Flows that come together want the same places most often where many are empty; where few are, flows come back while their contexts move.
+    # Flows that arrive together compete for places most often when many places are empty; when few are, flows return
+    # while their contexts move.
     for flows, returns in [(ROOM // 2, 0)] * 8 + [(ROOM, 4)] * 4:
         model = Element(COUNTING)
         for new in [bench.rng.getrandbits(32) for _ in range(flows)]:
@@ -739,7 +747,7 @@ async def fills_up(dut: Any) -> None:
     assert await bench.read(regs.FLOW_HOST_UNKEPT) == [unkept] == [len(keys) - room]
     assert await bench.status(4)
     await bench.check_contexts(model.contexts, keys)
-    # Half of them go, others come.
+    # Half of them leave, and others arrive.
     for key in keys[: room // 2]:
         assert await bench.ask(DELETE, key) is not None
         del model.contexts[key]
@@ -751,7 +759,7 @@ async def fills_up(dut: Any) -> None:
         assert await bench.ask(PUT, key, given) == given
         model.contexts[key] = Context(3, [1, 2, 3, 4], (2, 9), None)
     await bench.check_contexts(model.contexts, keys)
-    # All of them stand somewhere, once. Nothing moves when the stash is empty.
+    # Each of them is at one place. Nothing moves when the stash is empty.
     assert (await bench.read(regs.FLOW_HOST_STASH))[0] % 256 == 0
     places = [way << 20 | at for way in range(4) for at in range(entries // 4)]
     places += [1 << 31 | slot << 20 for slot in range(16)]
@@ -768,7 +776,9 @@ async def fills_up(dut: Any) -> None:
 
 @cocotb.test()
 async def a_flood(dut: Any) -> None:
-    """New flows at full rate in a table in which others give way: no frame waits for ever, and the table has about as many contexts as it is to have."""
+    """New flows at full rate in a table in which others give way: no frame waits for ever, and the table has about as
+    many contexts as it is to have.
+    """
     bench = Bench(dut, 9)
     await bench.start()
     await bench.run(replace(COUNTING, capacity=40, evict="lowest"))
@@ -782,7 +792,9 @@ async def a_flood(dut: Any) -> None:
 
 @cocotb.test()
 async def keys_count_up(dut: Any) -> None:
-    """Addresses of a range, under a secret by which sums alone would reach 24 of 64 places: all find room, at full rate."""
+    """Addresses of a range, under a secret by which sums alone would reach 24 of 64 places: all find room, at full
+    rate.
+    """
     bench = Bench(dut, 227)
     await bench.start()
     await bench.run(COUNTING)
@@ -796,8 +808,9 @@ async def keys_count_up(dut: Any) -> None:
 
 @cocotb.test()
 async def keys_collide(dut: Any) -> None:
-    """Who knows the secret and sends flows that all share their places holds nobody up for long: those that find no slot are not kept, as in a table
-    that is full, or take the places of each other. Frames of others, and the host, go on."""
+    """Flows that all share their places, which need the secret, block other frames only briefly: those that find no
+    slot are not kept, as in a full table, or take the places of each other. Frames of other flows, and the host, go on.
+    """
     bench = Bench(dut, 14)
     await bench.start()
     keys = bench.colliding(60)
@@ -810,9 +823,10 @@ async def keys_collide(dut: Any) -> None:
         for key in keys:
             await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
             await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set(), 1))
-        # Patience, and what entries of the stash bring that find a place, of which there are few.
+        # Patience, with the additions of entries of the stash that find a place, which are few.
         assert bench.cycle - begin < 6000
-        # Then nearly nothing is held up; where others give way, a frame waits for those ahead that share a place with it, up to five cycles.
+        # Then nearly nothing is held up; where others give way, a frame waits for those ahead that share a place with
+        # it, up to five cycles.
         begin = bench.cycle
         for number in range(400):
             await bench.frame(random_vector(bench.rng, others[number % 20], [0] * OPERANDS, set()))
@@ -831,7 +845,7 @@ async def keys_collide(dut: Any) -> None:
             assert WAYS + 8 <= kept <= WAYS + STASH and evicted == 0
             refused = (await bench.read(regs.FLOW_HOST_ROWS))[0] if len(program.rows) > 1 else unkept
             assert refused >= len(keys) - kept and (len(program.rows) == 1 or unkept == 0)
-        # The host can make room, and there is some for the next.
+        # The host can make room for the next context.
         for key, is_there in zip(keys, there, strict=False):
             assert (await bench.ask(DELETE, key) is not None) == is_there
         assert await bench.ask(PUT, keys[-1], Context(3, [1, 2, 3, 4])) is not None
@@ -839,7 +853,9 @@ async def keys_collide(dut: Any) -> None:
 
 @cocotb.test()
 async def others_give_way(dut: Any) -> None:
-    """In a larger table, of those in the new one's places: that with the lowest or highest register. Where there are none it is added all the same."""
+    """In a larger table, the context with the lowest or highest register in the new one's places gives way. If the
+    places have no contexts, the new one is added all the same.
+    """
     bench = Bench(dut, 15)
     await bench.start()
     rng = bench.rng
@@ -869,7 +885,9 @@ async def others_give_way(dut: Any) -> None:
 
 @cocotb.test()
 async def the_clock_leaps(dut: Any) -> None:
-    """The host has all contexts looked at at once, those of the stash too: what is over by then ends, and no frame comes between."""
+    """The host has all contexts checked at once, including those of the stash: those whose time is over end, and no
+    frame comes between.
+    """
     bench = Bench(dut, 16)
     await bench.start()
     rows = [Row(true_p=1, r={0: 0}, keep=True, hard=0), Row(r={0: 0}, keep=True, idle=1)]
@@ -898,7 +916,7 @@ async def the_clock_leaps(dut: Any) -> None:
 
 @cocotb.test()
 async def frames_follow_a_sweep(dut: Any) -> None:
-    """Frames that come right behind a sweep, of flows whose contexts it ends in the stash: each ends once, and begins anew."""
+    """Frames directly after a sweep, of flows whose contexts it ends in the stash: each ends once, and begins anew."""
     bench = Bench(dut, 18)
     await bench.start()
     await bench.run(replace(COUNTING, periods=[Period(10)], rows=[Row(r={0: 0}, keep=True, hard=0)]))
@@ -909,7 +927,7 @@ async def frames_follow_a_sweep(dut: Any) -> None:
         await bench.settle()
         await bench.all_events()
         there = [key for key in keys if await bench.ask(FIND, key) is not None]
-        # The last to be looked at are those in the last slots.
+        # The last ones to be checked are in the last slots.
         assert len(there) >= WAYS + STASH - 3
         await bench.at(1000 * round_)
         bench.write(regs.FLOW_HOST_CHANGE, SWEEP)
@@ -925,7 +943,9 @@ async def frames_follow_a_sweep(dut: Any) -> None:
 
 @cocotb.test()
 async def the_host_sets_registers(dut: Any) -> None:
-    """Global registers while each frame counts in one: none of them counts from what was before, in whatever cycle the host writes."""
+    """Global registers while each frame counts in one: no frame counts from an old value, in whatever cycle the host
+    writes.
+    """
     bench = Bench(dut, 17)
     await bench.start()
     functions = [Function("add", Source("g", 0), Source(), value=1)]
@@ -949,7 +969,9 @@ async def the_host_sets_registers(dut: Any) -> None:
 
 @cocotb.test()
 async def time_passes(dut: Any) -> None:
-    """Contexts go, or change their state, when their time is over: at their next frame, one cycle later or many, or when the walker comes by."""
+    """Contexts end, or change their state, when their time is over: at their next frame, one cycle later or many, or at
+    the walker's visit.
+    """
     bench = Bench(dut, 10)
     await bench.start()
     rng = bench.rng
@@ -963,7 +985,7 @@ async def time_passes(dut: Any) -> None:
             Row(true_p=2, r={0: 0}, goto=2, hard=1),
             Row(true_p=4, r={0: 0}, keep=True, idle=2),
             Row(true_p=8, r={0: 0}),
-            # Either is the earlier, as time goes on and frames renew one of them.
+            # Either can be the earlier one, because time goes on and frames renew one of them.
             Row(true_p=16, r={0: 0}, keep=True, hard=1, idle=2),
             Row(true_p=32, r={0: 0}, goto=3, hard=3),
             Row(true_p=64, r={0: 0}, goto=1, idle=4),
@@ -978,7 +1000,7 @@ async def time_passes(dut: Any) -> None:
     for round_ in range(50):
         bench.outputs.clear()
         walks = round_ % 25 == 24
-        # Frames follow each other while the clock goes on; so what one leaves may be over for the next.
+        # Frames follow each other while the clock goes on, so the context of one frame may be over for the next.
         vectors, wanted, events = [], [], []
         for _ in range(10):
             key, x = (
@@ -1000,7 +1022,7 @@ async def time_passes(dut: Any) -> None:
         found = await bench.all_events()
         for event in events:
             found.remove(event)
-        # What the walker has found the model finds by now.
+        # By now the model also finds the contexts that the walker has found.
         assert sorted(map(repr, found)) == sorted(repr(model.expire(event.key)) for event in found)
         gone += len(found)
         if walks:
@@ -1031,13 +1053,15 @@ async def check_element(bench: Bench, of: str, at: int, one: Play) -> None:
     await bench.settle()
     wanted = [in_place(given, at) for given in one.given]
     same(f"{of}: frame", [left(vector) for vector in bench.outputs], wanted)
-    # Those of the walker come in the order of the table.
+    # The walker's events have the order of the table.
     assert sorted(map(repr, await bench.all_events())) == sorted(map(repr, events)), of
     await bench.check_contexts(one.contexts)
 
 
 def in_place(given: Given, at: int) -> tuple:
-    """What is left of a frame by an element that is the first of its chain: only what no row took goes to another element than where its row says."""
+    """The output for a frame from the first element of a chain: only a frame that matched no row may go to another
+    element than the one its row names.
+    """
     *rest, next_ = given.left
     return (*rest, 1 if given.outcome.row is None else next_)
 
@@ -1063,12 +1087,12 @@ async def random_programs(dut: Any) -> None:
 
 @cocotb.test()
 async def any_key(dut: Any) -> None:
-    """Any words in any halves of the key and as any operands, whatever changes places; of each frame those that it has."""
+    """Any words in any halves of the key and as any operands, with any swaps; of each frame the words that it has."""
     bench = Bench(dut, 13)
     await bench.start()
     rng, frames = bench.rng, Traffic(5)
     swapped = 0
-    # Functions give operands back, which edits write; the event says the key.
+    # Functions return operands, which edits write; the event has the key.
     functions = [Function("copy", Source("x", 4 * (at & 1) + at // 2)) for at in range(OPERANDS)]
     names = (*R_FIELDS, *G_FIELDS)
     edit = Edit(writes=[(FIRST[name], ("result", at % 4 * 2 + at // 4)) for at, name in enumerate(names)])
@@ -1110,7 +1134,7 @@ async def any_key(dut: Any) -> None:
     assert swapped > 5
 
 
-# What holds a flood of new flows back is seen in a larger table, where places are hard to find.
+# A larger table shows the delay of a flood of new flows, because places are hard to find.
 @pytest.mark.parametrize(
     ("case", "entries"),
     [

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The way of frames around the elements of a flow block, with a chain in Python that takes its time: frames leave in order, each with what the chain has said
-of it, ports do not wait for each other, and nothing overflows."""
+"""The way of frames around the elements of a flow block, with a chain in Python that takes its time: frames leave in
+order, each with what the chain has said of it, ports do not wait for each other, and nothing overflows.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +34,9 @@ def beats(length: int) -> int:
 
 @dataclass
 class Frame:
-    """It begins with its number. The chain sets its destination address to `address` and takes its tag, if it has one. With `keep` it leaves the verdict with
-    which the frame came."""
+    """It begins with its number. The chain sets its destination address to `address` and takes its tag, if it has one.
+    With `keep` it leaves the verdict with which the frame came.
+    """
 
     data: bytes
     number: int
@@ -224,7 +226,7 @@ async def a_frame_a_cycle(dut: Any) -> None:
         for p in range(2):
             bench.send(p, bench.rng.randint(14, 80))
     await bench.drain(Rates())
-    # The ports' first frames come together, and the last ones are not alone for longer than a delay queue.
+    # The ports' first frames arrive together, and the last ones are not alone for longer than a delay queue.
     assert bench.order[-1][0] - bench.order[0][0] == len(bench.order) - 1
     assert [p for _, p in bench.order[:800]] in ([0, 1] * 400, [1, 0] * 400)
 

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The inline chain between real interfaces: kernels' TCP through a NAT, port knocking as docs/flow.md shows it, and `ctl flow`."""
+"""The inline chain between real interfaces: kernels' TCP through a NAT, port knocking as docs/flow.md shows it, and
+`ctl flow`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from pathlib import Path
 from netns import LEFT, RIGHT, Net, Up, finish
 from system import ROOT
 
-# Says to each who connects from where he seems to come, and then what he sends, until he has nothing more to say.
+# Sends each client its apparent address, and then echoes its bytes until it ends.
 ECHO = """
     import socketserver, sys
     class Echo(socketserver.BaseRequestHandler):
@@ -28,7 +30,8 @@ ECHO = """
     server.serve_forever()
 """
 
-# Sends bytes over so many connections at once, and prints for each how the server saw it and whether all came back.
+# Sends bytes over several connections at once, and prints for each the address that the server saw and whether all
+# bytes returned.
 CLIENTS = """
     import concurrent.futures, random, socket, sys, threading
     print("ready", flush=True)
@@ -49,7 +52,7 @@ CLIENTS = """
         list(pool.map(talk, range(count)))
 """
 
-# How many connections come about, one after the other to ports of an address, each within so many seconds.
+# Counts connections that succeed, one after the other to ports of an address, each within a number of seconds.
 CONNECT = """
     import socket, sys
     print("ready", flush=True)
@@ -73,7 +76,7 @@ def flow(up: Up, *words: str) -> list[dict]:
 
 
 def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
-    """The server outside sees the public address and a port of its own for each connection; every byte comes back."""
+    """The server outside sees the public address and a separate port for each connection; every byte returns."""
     net.run(LEFT, "ip", "route", "add", "203.0.113.1/32", "dev", "l0")
     net.run(LEFT, "ip", "neigh", "replace", "203.0.113.1", "lladdr", net.ether(RIGHT, "r0"), "dev", "l0")
     up = Up(net, tmp_path, ROOT / "designs/nat.toml")
@@ -83,7 +86,7 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     assert len(lines) == 20 and all(address == "203.0.113.1" and same == "True" for _, address, _, same in lines)
     ports = {int(inside): int(outside) for inside, _, outside, _ in lines}
     assert sorted(ports.values()) == list(range(1024, 1044))
-    # The card's tables say the same as the ends.
+    # The card's tables agree with the ends.
     assigned = {context["key"]["l4.sport"]: context["registers"]["public"] for context in flow(up, "dump", "assign")}
     assert assigned == ports
     for context in flow(up, "dump", "translate"):
@@ -98,7 +101,7 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     assert (
         inline["blocks"][0]["frames"] == sum(port["rx_frames"] for port in counters["ports"]) and inline["refused"] == 0
     )
-    # Nobody who was not spoken to gets in.
+    # No host that was not spoken to gets in.
     before = up.status()["drops"].get("blocked", 0)
     assert connects(net, LEFT, "203.0.113.1", 1024) == 0
     assert up.status()["drops"]["blocked"] > before
@@ -106,7 +109,7 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     assert listed.startswith(
         "assign: key ip.src, ip.dst, l4.proto, l4.sport, l4.dport; 20 of 63569 contexts; next_port 1044\n"
     )
-    # The next one gets the port that is said.
+    # The next flow gets the given port.
     up.ctl("flow", "set", "assign", "next_port=40000")
     (line,) = finish(net.python(RIGHT, CLIENTS, "10.0.0.1", "8000", "1")).splitlines()
     assert line.split()[1:] == ["203.0.113.1", "40000", "True"]
@@ -114,14 +117,17 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
 
 
 def test_tcp_through_tracking(net: Net, tmp_path: Path) -> None:
-    """The numbers of kernels' connections are right from SYN to FIN, nothing of them is lost; nobody connects from outside."""
+    """The sequence numbers of kernels' connections are right from SYN to FIN, and no frame of them is lost; no
+    connection from outside succeeds.
+    """
     up = Up(net, tmp_path, ROOT / "designs/tcp.toml")
     net.python(LEFT, ECHO, "10.0.0.1", "8000")
     net.python(RIGHT, ECHO, "10.0.0.2", "8000")
     lines = [line.split() for line in finish(net.python(RIGHT, CLIENTS, "10.0.0.1", "8000", "20")).splitlines()]
     assert len(lines) == 20 and all(inside == seen and same == "True" for inside, _, seen, same in lines)
     assert up.status()["drops"].get("blocked", 0) == 0
-    # What the card counted is what the ends sent: a SYN, the bytes, a FIN. Servers end a little behind their clients.
+    # The card counts the frames that the ends sent: a SYN, the bytes, a FIN. Servers finish a little after their
+    # clients.
     deadline = time.monotonic() + 10
     while {context["state"] for context in flow(up, "dump", "tracking.windows")} != {"DONE"}:
         assert time.monotonic() < deadline
@@ -145,7 +151,7 @@ def guide() -> dict[str, str]:
 
 
 def test_knocking(net: Net, tmp_path: Path) -> None:
-    """What docs/flow.md shows at work, with the same program and the same card."""
+    """The commands of docs/flow.md, with the same program and the same card."""
     files = guide()
     for name in ("knock.efsm", "knock.toml"):
         (tmp_path / name).write_text(files[name].replace("../engines", str(ROOT / "engines")))
@@ -176,7 +182,7 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
     assert is_open()
     (context,) = flow(up, "get", "knock", "10.0.0.1")
     assert context["state"] == "OPEN" and 50_000_000 < context["for"]["us"] < 60_000_000
-    # Rows change while the door stands open: now another port is behind it.
+    # Rows change while the door is open: it now leads to another port.
     (tmp_path / "other.efsm").write_text(files["knock.efsm"].replace("tcp.dport == 22 ", "tcp.dport == 23 "))
     up.ctl("prog", "swap", tmp_path / "other.efsm")
     assert not is_open() and flow(up, "get", "knock", "10.0.0.1")[0]["state"] == "OPEN"
@@ -198,7 +204,7 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
 
 
 def test_nobody_knows_where_contexts_lie(net: Net, tmp_path: Path) -> None:
-    """Else flows could be chosen that get in each other's way: the same contexts stand in another order in each card."""
+    """Otherwise an attacker could choose flows that collide: the same contexts have a different order in each card."""
     orders = []
     for _ in range(2):
         up = Up(net, tmp_path, ROOT / "designs/nat.toml")

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The programs of engines/flow/programs, each against a plain Python model of what it is for: every verdict and every byte."""
+"""The programs of engines/flow/programs, each against a plain Python model of its purpose: every verdict and every
+byte.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,11 @@ MACS = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}
 # With the addresses of this machine it would be another frame on each.
 ADDRESS_QUESTION = Ether(**MACS) / ARP(hwsrc=MACS["src"], psrc="10.9.9.1", pdst="10.9.9.2")
 PASS, DROP = ("pass",), ("drop",)
-# What came: when, from where, what; and what becomes of it.
+# A frame with its time and port.
 Step = tuple[int, int, Packet]
 Answer = tuple[tuple, Packet]
 Model = Callable[[int, int, Packet], Answer]
-# How many contexts tables have, and what comes; in between the host may do something.
+# The number of contexts of tables, and the frames; in between the host may act.
 Scene = tuple[int, Iterable[Step | Callable[[Soft], object]]]
 
 
@@ -37,12 +39,12 @@ def out(port: int) -> tuple:
 
 
 def built(packet: Packet) -> Packet:
-    """The frame as it is on the wire, taken apart anew."""
+    """The frame as on the wire, dissected again."""
     return Ether(bytes(packet))
 
 
 def changed(packet: Packet, **fields: object) -> Packet:
-    """A copy in which fields, `layer_field`, are others; lengths and checksums are worked out anew."""
+    """A copy with other fields, `layer_field`; lengths and checksums are computed again."""
     packet = packet.copy()
     layers = {"eth": Ether, "ip": IP, "tcp": TCP, "udp": UDP, "mpls": MPLS}
     for name, value in fields.items():
@@ -55,7 +57,7 @@ def changed(packet: Packet, **fields: object) -> Packet:
 
 
 def play(name: str, model: Model, steps: Iterable[Step], contexts: int = 16384) -> Counter:
-    """Takes frames through a program, its interpreter and its model; how often each verdict came."""
+    """Sends frames through a program, its interpreter and its model; returns how often each verdict came."""
     path = PROGRAMS / f"{name}.efsm"
     machine = Machine(path.read_text(), contexts)
     steps = [(time, port, packet, bytes(packet)) for time, port, packet in steps]
@@ -106,7 +108,9 @@ def words(*values: int) -> bytes:
 
 
 class Knocking:
-    """A host knocks at four doors, each within a second of the last; then port 22 is open for a minute. Nothing else comes in but ARP."""
+    """A host knocks at four doors, each within a second of the last; then port 22 is open for a minute. Nothing else
+    comes in but ARP.
+    """
 
     DOORS = (5123, 6234, 7345, 8456)
 
@@ -151,7 +155,8 @@ def knocks() -> Iterable[Step]:
         yield now + 5, 0, to(f"3.3.3.{slow}", 22)
     yield 300 * S, 0, udp("1.1.1.1", "10.0.0.1", 1, 22)
     yield 300 * S, 0, ADDRESS_QUESTION
-    # Ways around the doors, from who has knocked and from who has not: headers that are hidden, IPv6, a SYN in pieces (RFC 1858).
+    # Ways around the doors, for hosts that have knocked and for others: hidden headers, IPv6, a SYN in pieces (RFC
+    # 1858).
     for at, door in enumerate(Knocking.DOORS):
         yield 301 * S + at, 0, to("8.8.8.8", door)
     for packet in deep(TCP(sport=1024, dport=22, flags="S")):
@@ -159,7 +164,7 @@ def knocks() -> Iterable[Step]:
     for host, size in (("8.8.8.8", 8), ("9.9.9.9", 8), ("8.8.8.8", 24)):
         for piece in fragment(to(host, 22) / Raw(bytes(20)), fragsize=size):
             yield 303 * S, 0, piece
-    # What the server says.
+    # The server's answer.
     yield 303 * S, 1, tcp("10.0.0.1", "8.8.8.8", 22, 1024, "SA")
     yield 303 * S, 1, tcp("10.0.0.1", "9.9.9.9", 22, 1024, "SA")
     yield 303 * S, 1, ADDRESS_QUESTION
@@ -182,7 +187,9 @@ def test_port_knocking() -> None:
 
 
 def deep(payload: Packet) -> Iterable[Packet]:
-    """TCP or UDP behind more and more headers: extensions of IPv6, VLAN tags, MPLS labels; then in an IPv4 packet whose header is damaged."""
+    """TCP or UDP behind more and more headers: extensions of IPv6, VLAN tags, MPLS labels; then in an IPv4 packet whose
+    header is damaged.
+    """
     ether, ip = Ether(**MACS), IP(src="8.8.8.8", dst="10.0.0.1")
     for extensions in (0, 1, 4, 5, 6):
         packet = Ether(**MACS, type=0x86DD) / IPv6(src="2001:db8::8", dst="2001:db8::1")
@@ -201,14 +208,18 @@ def deep(payload: Packet) -> Iterable[Packet]:
 
 
 def is_hidden(packet: Packet) -> bool:
-    """Whether more stands in front of the ports than inline engines look through (engines/flow/language.md), or it is damaged."""
+    """Whether there is more in front of the ports than inline engines parse (engines/flow/language.md), or the frame is
+    damaged.
+    """
     names = [layer.__name__ for layer in packet.layers()]
     tags, extensions = names.count("Dot1Q") + names.count("Dot1AD"), sum(name.startswith("IPv6Ext") for name in names)
     return tags > 2 or names.count("MPLS") > 1 or extensions > 4 or (IP in packet and packet[IP].ihl < 5)
 
 
 class UdpFirewall:
-    """UDP comes in only between those who spoke from inside, 30 s after a question and 120 s after anything in a conversation."""
+    """UDP enters only between hosts of which the inner one has sent, up to 30 s after a question and 120 s after any
+    frame of a conversation.
+    """
 
     def __init__(self) -> None:
         self.talks: dict[frozenset, tuple[int, int]] = {}
@@ -308,7 +319,7 @@ class Balancer:
         if TCP in packet and port == 1 and packet[IP].src in self.SERVERS and packet[TCP].sport == 80:
             return out(0), changed(packet, ip_src="192.0.2.1")
         if TCP not in packet and IP in packet and packet[IP].proto == 6:
-            # Whose it is nobody knows.
+            # Its owner is unknown.
             to_service, from_server = packet[IP].dst == "192.0.2.1", packet[IP].src in self.SERVERS
             if from_server if port else to_service:
                 return DROP, packet
@@ -341,7 +352,7 @@ def test_load_balancer() -> None:
 
 
 def crowd() -> Iterable[Step]:
-    # What is over takes up room until someone comes by; so all within 20 s.
+    # An expired context takes up room until the walker visits it, so all frames are within 20 s.
     return [(at, 0, tcp("198.51.100.1", "192.0.2.1", 1000 + at % 7, 80)) for at in range(30)]
 
 
@@ -353,7 +364,7 @@ def test_load_balancer_full() -> None:
 
 
 class Flowlets:
-    """Averages of what comes from both spines, reports of other leaves, and a way for each burst."""
+    """Averages of the traffic from both spines, reports of other leaves, and a way for each burst."""
 
     def __init__(self) -> None:
         self.average = [0, 0]
@@ -458,7 +469,9 @@ def test_policer(start: int) -> None:
 
 
 def test_policer_forgets() -> None:
-    """A silence of half of what 32 bits of microseconds reach: without an end of contexts the past would be to come."""
+    """A silence of half the range of 32 bits of microseconds: if contexts did not end, the past would look like the
+    future.
+    """
     packet = udp("10.0.0.1", "10.9.9.9", 1, 1)
     times = [*[0] * 11, *[(1 << 31) + 5000] * 11]
     assert play("policer", Bucket(), [(time, 0, packet) for time in times]) == {PASS: 20, DROP: 2}
@@ -468,7 +481,7 @@ def test_policer_forgets() -> None:
 
 
 class Big:
-    """From the 101st on, frames of a flow are marked, and still tell of congestion."""
+    """From the 101st on, frames of a flow are marked, and still report congestion."""
 
     def __init__(self) -> None:
         self.flows: dict[tuple, tuple[int, int]] = {}
@@ -542,7 +555,7 @@ def test_syn_flood() -> None:
 
 
 def test_syn_flood_from_everywhere() -> None:
-    """A full table: who is banned stays so."""
+    """A full table: a banned host stays banned."""
     with Soft(PROGRAMS / "syn_flood.efsm") as soft:
         evil = bytes(tcp("6.6.6.6", "10.0.0.1", 1, 80))
         verdicts = [soft.run(evil, 0, at)[0] for at in range(101)]
@@ -559,7 +572,7 @@ def test_syn_flood_from_everywhere() -> None:
 
 
 class Optimist:
-    """Nobody may acknowledge what the other side has not sent."""
+    """No host may acknowledge data that the other side has not sent."""
 
     def __init__(self) -> None:
         self.sent: dict[frozenset, dict[str, int]] = {}
@@ -635,7 +648,7 @@ def transfers(chance: random.Random) -> Iterable[Step]:
                 # Comes again, late.
                 yield time, 0, answer
             if sport % 7 == 6 and round_ == 10:
-                # One side has lost all, and begins anew.
+                # One side has lost its state, and begins again.
                 number |= {side: chance.getrandbits(32) for side in number}
                 for answer in begin():
                     yield time, 0, answer
@@ -669,7 +682,9 @@ def test_optimistic_ack(seed: int) -> None:
 
 
 class Spreader:
-    """A host may have 100 connections open; who had more must close half, or wait for five minutes. Who sends nothing for as long is forgotten."""
+    """A host may have 100 open connections; a host with more must close half of them, or wait for five minutes. A host
+    that is silent for that long is forgotten.
+    """
 
     def __init__(self) -> None:
         self.open: Counter = Counter()
@@ -713,14 +728,14 @@ def test_super_spreader() -> None:
 
 
 def test_super_spreader_may_come_back() -> None:
-    """Whose connections were all refused, and who goes on asking."""
+    """A host whose connections were all refused goes on asking."""
     times = [*range(101), *(240 * S * n for n in range(1, 101))]
     seen = play("super_spreader", Spreader(), [(time, 1, tcp("10.0.0.1", "9.9.9.9", 1, 1)) for time in times])
     assert seen[DROP] == 2
 
 
 def test_super_spreader_who_only_sends() -> None:
-    """With 100 connections open, and used for longer than what is silent is known, no more are."""
+    """With 100 open connections that are used for longer than silence is remembered, no more can be opened."""
     steps = [(at, 1, tcp("10.0.0.1", "9.9.9.9", 1 + at, 80)) for at in range(100)]
     steps += [(at * S, 1, tcp("10.0.0.1", "9.9.9.9", at, 80, "A")) for at in range(1, 901, 299)]
     steps += [(901 * S, 1, tcp("10.0.0.1", "9.9.9.9", 200, 80))]
@@ -750,12 +765,15 @@ def test_super_spreader_full() -> None:
 
 
 class Nat:
-    """Each flow from inside has a public port for as long as it sends, whatever comes for it; answers come from where it sends to."""
+    """Each flow from inside keeps a public port while it sends, whatever arrives for it; answers must come from its
+    destination.
+    """
 
     PUBLIC = "203.0.113.1"
 
     def __init__(self) -> None:
-        # Of a flow its port, until when, and whether its connection has ended; of a port its flow, and until when.
+        # For each flow its port, its deadline, and whether its connection has ended; for each port its flow and its
+        # deadline.
         self.ports: dict[tuple, tuple[int, int, bool]] = {}
         self.flows: dict[tuple[int, type], tuple[tuple, int]] = {}
         self.next = 1024
@@ -774,7 +792,7 @@ class Nat:
             if time >= until:
                 public, self.next, ended = self.next, 1024 if self.next == 65535 else self.next + 1, False
             elif l4 is TCP:
-                # Established connections are kept for long; not what begins, and not what has ended.
+                # Established connections are kept for long; connections that begin or have ended are not.
                 begins, ends = packet[TCP].flags.S, packet[TCP].flags.F or packet[TCP].flags.R
                 ended = not begins if ended else bool(ends)
                 established = not begins and not ended
@@ -796,10 +814,10 @@ class Nat:
 
 
 def sessions() -> Iterable[Step]:
-    # Of a NAT of its own, so that answers go to ports that were given.
+    # A NAT for the generator alone, so that answers go to ports that were assigned.
     chance, time, nat = random.Random(9), 0, Nat()
     for at in range(2500):
-        # At last so long that connections end, too.
+        # The last pauses are so long that connections end.
         pauses = (150, 299) if at < 2000 else (2000, 3999)
         time += chance.choice((1, 1000, S, S)) if chance.random() < 0.99 else chance.choice(pauses) * S
         make = chance.choice((tcp, udp))
@@ -827,7 +845,7 @@ def test_nat() -> None:
 
 
 def test_nat_keeps_no_port_for_strangers() -> None:
-    """Neither who was not spoken to nor who was keeps a port taken: only its owner does."""
+    """Only the owner of a port keeps it in use, not the hosts that send to it."""
     path = PROGRAMS / "nat.efsm"
     machine = Machine(path.read_text())
     ask, answer = udp("192.168.0.1", "9.9.9.9", 5, 80), udp("9.9.9.9", Nat.PUBLIC, 80, 1024)
@@ -859,7 +877,9 @@ def test_nat_keeps_no_port_for_strangers() -> None:
 
 
 def test_nat_keeps_connections() -> None:
-    """An idle connection keeps its port for more than an hour, but not before it is established nor when it has ended."""
+    """An idle connection keeps its port for more than an hour, but not before it is established nor
+    when it has ended.
+    """
 
     def ports(*segments: tuple[int, str]) -> list[int]:
         """The ports with which segments leave, each with its time in seconds and its flags."""
@@ -876,7 +896,7 @@ def test_nat_keeps_connections() -> None:
 
 
 def test_nat_has_no_room() -> None:
-    """Who finds a table full gets no port, and none is lost."""
+    """A flow that finds the table full gets no port, and no port is lost."""
     path = PROGRAMS / "nat.efsm"
     machine = Machine(path.read_text(), 5)
     with Soft(path, 5) as soft:
@@ -892,7 +912,7 @@ def test_nat_has_no_room() -> None:
             return found
 
         assert ports([*range(8), 3], 0) == [1024, 1025, 1026, 1027, 1028, 0, 0, 0, 1027]
-        # The table of ports has room a second sooner than that of what they stand for; the flow keeps the port that it was given.
+        # The table of ports has room a second earlier than the table of flows; the flow keeps its port.
         for time, wanted in ((300 * S, 0), (301 * S, 1029)):
             soft.walk(time)
             machine.walk(time)
@@ -906,10 +926,10 @@ def many_flows(flow: int) -> bytes:
 
 
 def test_nat_runs_out_of_ports() -> None:
-    """The last port is followed by the first; a port that is another flow's is given to nobody until it is free."""
+    """The last port is followed by the first; a port of another flow is assigned to none until it is free."""
     with Soft(PROGRAMS / "nat.efsm") as soft:
-        # Slowly, so that those whose ports come again are over, and the table never has more than half of its contexts. One, which comes first,
-        # keeps its own; it differs in its source alone from the flow that is given the same.
+        # Slowly, so that flows whose ports are used again have ended, and the table never has more than half of its
+        # contexts. The first flow keeps its port; it differs only in its source from the flow that gets the same port.
         gap, kept = 40_000, 4512
         flows = range(65536 - 1024 + 3)
         ports, told = [], 0
@@ -935,7 +955,7 @@ def test_nat_runs_out_of_ports() -> None:
 
 
 class Quota:
-    """100,000 bytes for each subscriber who has sent something; the frame that uses the rest up still passes."""
+    """100,000 bytes for each subscriber who has sent something; the frame that exhausts the quota still passes."""
 
     def __init__(self) -> None:
         self.left: Counter = Counter()
@@ -981,7 +1001,7 @@ def test_quota_is_topped_up() -> None:
         assert soft.insert(1, [subscriber], 2, [5000]) == "done"
         assert [soft.run(frame, 1, at)[0] for at in range(100, 106)] == [out(0)] * 4 + [DROP] * 2
         soft.events()
-        # Who had little, or nothing, and then has much, is told of again.
+        # A host that had little traffic, or none, and then has much is reported again.
         for state in (1, 2):
             assert soft.insert(1, [subscriber], state, [50_000]) == "done"
             assert [soft.run(frame, 1, 150)[0] for _ in range(40)] == [out(0)] * 36 + [DROP] * 4
@@ -1073,7 +1093,7 @@ def test_paxos_acceptor() -> None:
 
 
 def test_paxos_agrees() -> None:
-    """Three acceptors, proposers that overtake each other, messages that get lost: what is decided once stays decided."""
+    """Three acceptors, proposers that overtake each other, lost messages: a decision never changes."""
     path = PROGRAMS / "paxos_acceptor.efsm"
     chance, time, decided = random.Random(13), 0, {}
     with Soft(path) as one, Soft(path) as two, Soft(path) as three:
@@ -1109,7 +1129,9 @@ GET, SET, RESPONSE = 1, 2, 3
 
 
 class Cache:
-    """Answers with what the store said first since two seconds behind the last SET, unless nobody asked for it in a minute."""
+    """Answers with the store's first answer since two seconds after the last SET, unless there was no request for it in
+    a minute.
+    """
 
     def __init__(self) -> None:
         self.cached: dict[bytes, bytes] = {}
@@ -1167,15 +1189,17 @@ def test_kvs_cache() -> None:
 
 
 class Network:
-    """Clients and a store with the cache between them; messages overtake each other, and get lost. Values are versions, which the store gives with each SET."""
+    """Clients and a store with the cache between them; messages overtake each other, and get lost. Values are versions,
+    which the store gives with each SET.
+    """
 
     def __init__(self, chance: random.Random, cache: Soft) -> None:
         self.chance, self.cache = chance, cache
         self.stored: Counter[int] = Counter()
         self.confirmed: Counter[int] = Counter()
-        # Of each request, by its client's port: what it is, its key, and what was confirmed when it was made.
+        # For each request, by its client's port: its kind, its key, and the value that was confirmed when it was made.
         self.asked: list[tuple[int, int, int]] = []
-        # When, in which order of those at one time, to whom, and what.
+        # Time, order among equal times, receiver, and message.
         self.coming: list[tuple[int, int, str, Packet]] = []
         self.sent = self.hits = 0
 
@@ -1229,7 +1253,7 @@ def question6(src: str, dst: str) -> Packet:
     return Ether(**MACS, type=0x86DD) / IPv6(src=src, dst=dst) / UDP(sport=4000, dport=53)
 
 
-# A program, a port, a frame of a flow that fills its table, one of another, and what becomes of the first.
+# A program, a port, a frame of a flow that fills its table, a frame of another flow, and the fate of the first.
 NO_ROOM: list[tuple[str, int, Packet, Packet, tuple]] = [
     ("udp_firewall", 1, udp("10.0.0.1", "8.8.8.8", 4000, 53), udp("10.0.0.1", "8.8.8.8", 4001, 53), out(0)),
     ("udp_firewall", 1, question6("2001:db8::1", "2001:db8::2"), question6("2001:db8::1", "2001:db8::3"), out(0)),
@@ -1253,7 +1277,7 @@ def test_no_room(program: str, port: int, known: Packet, new: Packet, verdict: t
             assert result[0] == wanted and result == machine.run(bytes(packet), port, time)
 
 
-# What each program is played with, and its model; tcp_tracking has tests of its own (test_flow_tcp.py).
+# The frames and the model for each program; tcp_tracking has tests of its own (test_flow_tcp.py).
 SEQUENCES: dict[str, Callable[[], tuple[Model, Iterable[Step]]]] = {
     "big_flows": lambda: (Big(), few_flows()),
     "flowlets": lambda: (Flowlets(), bursts()),
@@ -1273,19 +1297,21 @@ SEQUENCES: dict[str, Callable[[], tuple[Model, Iterable[Step]]]] = {
 
 
 def few_ports() -> Iterable[Scene]:
-    """NAT with tables of five contexts, then with all ports given, one of them to a flow that the host has put there."""
+    """NAT with tables of five contexts, then with all ports given, one of them to a flow that the
+    host has put there.
+    """
 
     def asks(time: int, flow: int) -> Step:
         return time, 1, udp("192.168.0.1", "9.9.9.9", flow, 80)
 
-    # Places of the first table are free a second sooner than those of the second.
+    # Places of the first table are free a second earlier than those of the second.
     yield 5, [*(asks(0, flow) for flow in range(8)), lambda soft: soft.walk(300 * S), asks(300 * S, 100)]
     frames = [(0, 1, many_flows(flow)) for flow in range(65536 - 1024)]
     yield 1 << 17, [lambda soft: soft.insert(1, [1025, 17], 1, [1, 1, 1, 1]), *frames]
 
 
 def credits() -> Iterable[Step | Callable[[Soft], object]]:
-    """A quota that is used up, and what the host makes of it: states, and how much is left."""
+    """A quota that is exhausted, and the host's changes of it: states, and the amount that is left."""
     frame = udp("10.0.0.1", "9.9.9.9", 1, 1, bytes(1358))
     for state, left in ((0, 2**32 - 1), (1, 50_000), (2, 5000), (2, 50_000)):
         yield from [(0, 1, frame)] * 80
@@ -1293,7 +1319,7 @@ def credits() -> Iterable[Step | Callable[[Soft], object]]:
     yield 0, 1, frame
 
 
-# Besides what a program is played with.
+# In addition to the frames of a program's test.
 MORE: dict[str, Callable[[], Iterable[Scene]]] = {
     "load_balancer": lambda: [(5, crowd())],
     "nat": few_ports,

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The flow table never holds a key twice and never loses one: proven by SymbiYosys (engines/flow/formal/flow_table.sv)."""
+"""The flow table never holds a key twice and never loses one: proven by SymbiYosys
+(engines/flow/formal/flow_table.sv).
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,13 @@ def run(task: str) -> None:
 
 
 def test_prove() -> None:
-    """From a reset, and from any state that the invariants allow to the next: so at all times."""
+    """By induction: from a reset, and from any state that the invariants allow to the next state."""
     run("prove")
 
 
 @pytest.mark.long
 def test_cover() -> None:
-    """What the proof speaks of happens: entries are pushed into the stash and found there, give way, expire, find no place."""
+    """The covered cases are reachable: entries are pushed into the stash and found there, give way, expire, find no
+    place.
+    """
     run("cover")

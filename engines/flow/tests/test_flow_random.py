@@ -12,13 +12,13 @@ from flow_random import Traffic, Writer, without_refused
 from flow_soft import Soft
 from penstock.cargo import example
 
-# So many seeds, and of each program so many frames.
+# The number of seeds, and the number of frames for each program.
 SEEDS = 60
 FRAMES = 150
 
 
 def compile_(path: Path) -> str | None:
-    """What the compiler has against a program."""
+    """The compiler's errors for a program."""
     done = subprocess.run([example("exec"), path], input="", capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None
@@ -27,7 +27,7 @@ def compile_(path: Path) -> str | None:
 
 
 def accepted(seed: int, path: Path) -> str:
-    """A random program, without what the compiler does not take."""
+    """A random program, without the parts that the compiler refuses."""
     for attempt in range(100):
         compiled = without_refused(Writer(100 * seed + attempt).program(), path, compile_)
         if compiled is not None:
@@ -42,7 +42,7 @@ def test_alike(seed: int, tmp_path: Path) -> None:
     machine = Machine(text, 50)
     traffic = Traffic(seed)
     events: list[dict] = []
-    # Frames that come together go through together; but which context gives way has to be known in time.
+    # Frames that arrive together go through together; but the context that gives way must be known in time.
     together = seed % 2 == 1 and "evict" not in text
     with Soft(path, 50) as soft:
         for number in range(FRAMES):

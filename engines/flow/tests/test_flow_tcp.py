@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Connections, with what networks do to them, and forgeries, through engines/flow/programs/tcp_tracking.efsm: what hosts send passes, what they do not is dropped."""
+"""Connections with all faults of real networks, and forgeries, through engines/flow/programs/tcp_tracking.efsm: frames
+that hosts sent pass, all others are dropped.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,13 @@ Event = tuple[int, Packet, bool]
 
 @dataclass
 class Connection:
-    """Both ends of a connection; the network can repeat what they send."""
+    """Both ends of a connection; the network can repeat their frames."""
 
     chance: random.Random
     port: int
-    # What each side sends next.
+    # The next sequence number of each side.
     number: dict[int, int] = field(default_factory=dict)
-    # What was sent, to be sent again.
+    # The frames that were sent, for retransmission.
     sent: list[tuple[int, Packet]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -60,11 +62,12 @@ class Connection:
         yield side, packet, True
 
     def forged(self) -> Iterator[Event]:
-        """What only an attacker sends into an open connection."""
+        """Frames that only an attacker sends into an open connection."""
         # Farther than windows are.
         far = self.chance.choice(((1 << 30) + 1, 1 << 31, -(1 << 30) - 2, -(1 << 30) - (1 << 21)))
         for side in HOSTS:
-            # A reset in the window that has not the next number ends nothing (RFC 5961): its host asks who sent it.
+            # A reset in the window without the next sequence number ends nothing (RFC 5961): its receiver challenges
+            # the sender.
             yield side, self.segment(side, "RA", seq=self.chance.choice((1, 1000, 500_000))), True
             yield side, self.segment(side, "R", seq=-self.chance.choice((1, 1000, 500_000))), False
             yield side, self.segment(side, "A", 10, seq=far), False
@@ -79,7 +82,7 @@ class Connection:
         yield OUTSIDE, self.segment(OUTSIDE, "SA"), False
         yield OUTSIDE, self.segment(OUTSIDE, "A", 5), False
         yield INSIDE, self.segment(INSIDE, "A", 5), False
-        # Of the data of a SYN (RFC 7413) the other side takes all, some or none.
+        # The other side takes all, some or none of a SYN's data (RFC 7413).
         data = self.chance.choice((0, 0, 1, 500))
         taken = self.chance.randint(0, data)
         again = self.segment(INSIDE, "S")
@@ -93,7 +96,8 @@ class Connection:
         self.number[INSIDE] = (self.number[INSIDE] - data + taken) % 2**32
         yield OUTSIDE, self.segment(OUTSIDE, "A", 5), False
         if self.chance.random() < 0.3:
-            # The other side has one of before (RFC 5961, section 4): it is told that this is over, and asked again.
+            # The other side has an old connection (RFC 5961, section 4): it learns that this has ended, and gets a new
+            # request.
             yield OUTSIDE, self.segment(OUTSIDE, "A", seq=77, ack=99), True
             yield INSIDE, self.segment(INSIDE, "R", seq=99), True
             yield *self.sent[-1], True
@@ -107,7 +111,7 @@ class Connection:
         yield INSIDE, self.segment(INSIDE, "A", ack=1), False
         yield from self.send(INSIDE, "A", self.chance.choice((0, 20)))
         if self.chance.random() < 0.3:
-            # Lost behind us: the other side says again what it said.
+            # Lost after the card: the other side sends again.
             yield OUTSIDE, self.sent[1][1], True
 
     def talk(self, rounds: int) -> Iterator[Event]:
@@ -150,7 +154,9 @@ class Connection:
 
 
 def life(seed: int, pause: int = 4000 * S) -> Iterator[tuple[int, int, Packet, bool]]:
-    """Connections one after the other, some of the same port as the one before, some after a pause in which all that is known of it ends."""
+    """Connections one after the other, some of the same port as the one before, some after a pause in which all that is
+    known of it ends.
+    """
     chance, time = random.Random(seed), seed * 1_000_000_000
     before: Connection | None = None
     for number in range(12):
@@ -168,14 +174,14 @@ def life(seed: int, pause: int = 4000 * S) -> Iterator[tuple[int, int, Packet, b
                 time += chance.choice((1, 1000, 50_000))
                 yield time, side, packet, passes
         if chance.random() < 0.5 and pause:
-            # Whatever it was, it is over. What inside sends may still leave; nothing comes in.
+            # The connection is over, whatever its state was. Frames from inside may still leave; no frame comes in.
             time += pause
             yield time, OUTSIDE, connection.segment(OUTSIDE, "A", 10), False
         time += 1
 
 
 def tracked(seed: int) -> tuple[Model, list[Step]]:
-    """The same, and what becomes of each frame, in their order."""
+    """The same, with the fate of each frame, in order."""
     events = list(life(seed))
     passes = iter([passes for _, _, _, passes in events])
     return lambda _time, _port, packet: (PASS if next(passes) else DROP, packet), [event[:3] for event in events]
@@ -197,7 +203,7 @@ def test_connections(seed: int) -> None:
 
 
 def others() -> Iterator[tuple[Packet, bool]]:
-    """What is of no connection, and whether it comes in."""
+    """Frames that belong to no connection, and whether they come in."""
     yield Ether(**MACS) / ARP(), True
     yield Ether(**MACS) / IP() / UDP(), True
     yield from ((packet, False) for packet in deep(TCP(flags="A")))
@@ -215,7 +221,9 @@ def test_everything_else() -> None:
 
 
 def test_what_is_over_takes_no_room() -> None:
-    """A connection each ten seconds, which is over at once: of a table of ten none is refused. What is open stays."""
+    """A connection every ten seconds, which ends at once: a table of ten refuses none of them. Open
+    connections stay.
+    """
     path = PROGRAMS / "tcp_tracking.efsm"
     time = 0
     with Soft(path, contexts=10) as soft:
@@ -246,7 +254,9 @@ def test_what_is_over_takes_no_room() -> None:
 
 
 def test_a_handshake_that_finds_no_room() -> None:
-    """The answer to the SYN/ACK is dropped when the table of what is open is full; when it is not any more, what inside sends again opens."""
+    """If the table of open connections is full, the answer to the SYN/ACK is dropped; once it has room, the
+    retransmission from inside opens the connection.
+    """
     path = PROGRAMS / "tcp_tracking.efsm"
     machine = Machine(path.read_text(), 1)
     first, second = (Connection(random.Random(port), port) for port in (1, 2))
@@ -267,7 +277,7 @@ def test_a_handshake_that_finds_no_room() -> None:
             ]
         ):
             assert [goes(event, time) for event in connection.send(side, flags)] == [wanted]
-        # What is not TCP needs no room.
+        # Frames other than TCP need no context.
         question = Ether(**MACS) / IP(src=HOSTS[INSIDE], dst=HOSTS[OUTSIDE]) / UDP(sport=1, dport=53)
         assert goes((INSIDE, question, True), 10)
         # The first one's handshake is forgotten; it is still open.
@@ -294,7 +304,7 @@ def refused() -> Iterator[Event]:
 
 
 def changed_mind(side: int) -> Iterator[Event]:
-    """A side that resets a connection before it is open; what the other side sends then is of none."""
+    """A side resets a connection before it is open; later frames of the other side belong to no connection."""
     connection = Connection(random.Random(2), 2)
     yield from connection.send(INSIDE, "S")
     yield from connection.send(OUTSIDE, "SA")
@@ -315,7 +325,9 @@ def test_handshakes_that_end(events: list[Event]) -> None:
 
 
 def full_windows() -> Iterator[Event]:
-    """Sides that send as much as the largest window takes (RFC 7323, section 2.3) before anything of it is acknowledged."""
+    """Sides that send as much as the largest window takes (RFC 7323, section 2.3) before anything of it is
+    acknowledged.
+    """
     connection, window = Connection(random.Random(3), 3), (1 << 30) - (1 << 14)
     yield from connection.send(INSIDE, "S")
     yield from connection.send(OUTSIDE, "SA")
@@ -324,14 +336,16 @@ def full_windows() -> Iterator[Event]:
         for ahead in (0, 1 << 20, 1 << 29, window - 1000):
             yield side, connection.segment(side, "A", 1000, seq=ahead), True
         yield side, connection.segment(side, "A", 1000, seq=(1 << 30) - 999), False
-        # The first is lost, and comes again.
+        # The first is lost, and sent again.
         yield side, connection.segment(side, "A", 1000), True
         connection.number[side] = (connection.number[side] + window) % 2**32
         yield 1 - side, connection.segment(1 - side, "A"), True
 
 
 def unlucky_number() -> Iterator[Event]:
-    """A segment whose number is the one that the elements tell each other with 0 (tcp_tracking.efsm): it opens nothing by itself, and belongs to what is open."""
+    """A segment with the sequence number that the elements represent as 0 (tcp_tracking.efsm): it opens nothing by
+    itself, and belongs to an open connection.
+    """
     connection = Connection(random.Random(4), 4)
     connection.number[INSIDE] = (3 << 30) - 1001
     yield INSIDE, connection.segment(INSIDE, "A", 10, seq=1001), False
@@ -343,7 +357,7 @@ def unlucky_number() -> Iterator[Event]:
 
 
 def unlucky_zero() -> Iterator[Event]:
-    """The same from outside, of none and of what is open, and resets whose number is 0."""
+    """The same from outside, for no connection and for an open one, and resets with sequence number 0."""
     connection = Connection(random.Random(5), 5)
     for number, flags in ((3 << 30, "A"), (0, "RA")):
         connection.number[OUTSIDE] = number

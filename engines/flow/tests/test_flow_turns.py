@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Frames in turns find the times of their captures, and what is over by then takes no room: the same on both targets."""
+"""Frames in turns find the times of their captures, and what is over by then takes no room: the
+same on both targets.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ EVICTING = """element one {
 
 def taken(text: str, steps: list[tuple[int, int, Packet]], folder: Path, target: str) -> Run:
     design, _ = design_of(folder, text)
-    # The tables are as large as they say.
+    # The tables have their declared sizes.
     (folder / "program.efsm").write_text(text)
     run = play(design, steps, folder, "--rate", "turns", target=target)
     assert run.status == 0, run.stderr
@@ -51,7 +53,9 @@ def of(host: int, sport: int = 1, data: bytes = b"") -> Packet:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_over_takes_no_room(target: str, tmp_path: Path) -> None:
-    """Of two sources each time both find room, as those before are over; a third does not. A microsecond apart no walker has been everywhere."""
+    """Each time, the contexts of two sources find room, because the earlier ones are over; a third source does not. In
+    a microsecond, no walker has visited all places.
+    """
     steps = [(time, 0, of(3 * time + n)) for time in range(1, 20) for n in range(3)]
     steps += [(5 * S * time, 0, of(100 + n)) for time in range(1, 4) for n in range(2)]
     run = taken(AGING, steps, tmp_path, target)
@@ -82,7 +86,7 @@ def test_frames_find_their_times(target: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_bursts_of_a_policed_source(target: str, tmp_path: Path) -> None:
-    """A token comes 1,000 us behind the burst that took all, however many ask a microsecond before."""
+    """A token arrives 1,000 us after the burst that took all, however many requests come a microsecond before."""
     counts = {1000: 12, 1999: 4, 2000: 4, 2999: 6, 4000: 3}
     steps = [(time, 0, of(1, number, b"")) for time, count in counts.items() for number in range(count)]
     run = taken((PROGRAMS / "policer.efsm").read_text(), steps, tmp_path, target)

@@ -1,8 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random programs of the flow engine on random frames in a card: both targets do what plain Python makes of the program's text, in all that leaves the
-card and all that the host sees of it.
+"""Random programs of the flow engine on random frames in a card: both targets do what plain Python makes of the
+program's text, in all that leaves the card and all that the host sees of it.
 
-PENSTOCK_FLOW_ROUNDS says how many programs, PENSTOCK_SEED which is the first. When one fails, what is left of it that still does is in the message.
+PENSTOCK_FLOW_ROUNDS sets the number of programs, PENSTOCK_SEED the first one. When a program fails, the message has the
+smallest part of it that still fails.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 # All programs run on the same kind of card.
 PORTS, ELEMENTS, CONTEXTS = 2, 2, 62
 NOTHING = "element e1 {\nport == 255 => drop\n}"
-# Most random programs do next to nothing: so many are tried, until one takes so many of its rows.
+# Most random programs match hardly any frame, so up to this many are tried until one matches this many of its rows.
 TRIES, ROWS = 500, 3
 # Microseconds in which the walker gets round a table on soft.
 ROUND = 200
-# Batches of frames between two looks at all contexts.
+# Batches of frames between two readings of all contexts.
 LOOK = 4
 MASK = 0xFFFFFFFF
 ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
@@ -56,7 +57,9 @@ T = TypeVar("T")
 
 
 class CardWriter(Writer):
-    """Writes programs of two elements, of which the second may do nothing, that send frames to where there is something."""
+    """Writes programs of two elements, of which the second may do nothing, that send frames to where there is
+    something.
+    """
 
     def program(self) -> str:
         elements = self.random.randint(1, ELEMENTS)
@@ -70,7 +73,9 @@ class CardWriter(Writer):
 
 
 def accepted(seed: int, path: Path) -> str | None:
-    """A random program for the card, without the rows that the compiler refuses; None when it refuses something else of it."""
+    """A random program for the card, without the rows that the compiler refuses; None when it refuses something else of
+    it.
+    """
     compiled = without_refused(CardWriter(seed).program(), path, partial(words, contexts=CONTEXTS))
     return compiled and compiled[0]
 
@@ -109,12 +114,12 @@ class CardTraffic(Traffic):
 class Case:
     text: str
     arrivals: list[Arrival]
-    # The walker has been everywhere before frames find another time. Otherwise what is over is found by frames as well, in which order is not said; so
-    # it may not matter how many contexts there are.
+    # Whether the walker has visited all places before frames see another time. Otherwise frames also find expired
+    # contexts, in an undefined order, and the result must not depend on the number of contexts.
     strict: bool
 
     def batches(self) -> list[tuple[int, int, list[bytes]]]:
-        """Frames that come together: those of two ports meet in an order that is up to the target."""
+        """Frames that arrive together: the target decides in which order those of two ports meet."""
         groups = groupby(self.arrivals, key=lambda arrival: arrival[:2])
         return [(time, port, [frame for _, _, frame in group]) for (time, port), group in groups]
 
@@ -150,7 +155,7 @@ def random_case(seed: int, folder: Path) -> Case:
     raise AssertionError("no program does anything")
 
 
-# ---- what is seen: batch by batch, by names
+# ---- records: batch by batch, by names
 
 
 Record = dict[str, Any]
@@ -164,7 +169,7 @@ def number(value: int | str) -> int:
 
 
 def in_order(events: list[tuple], names: Sequence[str]) -> dict[str, list[tuple]]:
-    """Events of each element: those of different ones have no order."""
+    """Events of each element: events of different elements have no order."""
     return {name: [event for event in events if event[0] == name] for name in names}
 
 
@@ -180,7 +185,7 @@ def on_card(case: Case, target: str, folder: Path) -> list[Record]:
 
 
 class CardSide:
-    """What a card shows."""
+    """The observable state of a card."""
 
     def __init__(self, card: TimedCard) -> None:
         self.card = card
@@ -234,8 +239,9 @@ class CardSide:
 
 
 class Oracle(Machine):
-    """The interpreter of programs' text, with counters, and as much of a card as there is around it. `gone`: contexts that gave way elsewhere, of each
-    element in their order, as any of equal ones may."""
+    """The interpreter of programs' text, with counters, and as much of a card as there is around it. `gone`: contexts
+    that gave way elsewhere, of each element in their order, as any of equal ones may.
+    """
 
     def __init__(self, text: str, gone: dict[str, list[tuple]] | None = None) -> None:
         super().__init__(text, CONTEXTS)
@@ -280,7 +286,7 @@ class Oracle(Machine):
 
 
 class PythonSide:
-    """What plain Python says that a card shows."""
+    """The state that plain Python predicts for a card."""
 
     def __init__(self, oracle: Oracle) -> None:
         self.oracle = oracle
@@ -331,7 +337,7 @@ class PythonSide:
 
 
 def record(case: Case, side: CardSide | PythonSide) -> list[Record]:
-    """Takes the frames of a case through; what is seen of each batch."""
+    """Sends the frames of a case through; the records of each batch."""
     records: list[Record] = []
     batches = case.batches()
     before: int | None = None
@@ -354,7 +360,7 @@ def record(case: Case, side: CardSide | PythonSide) -> list[Record]:
             late += ROUND
             side.at(time + ROUND)
             side.walk()
-            # When an event was depends on who has found it.
+            # The time of an event depends on its finder.
             seen["events"] = sorted((event[:2] + event[3:] for event in side.events()), key=repr)
         for name in side.names:
             seen[f"contexts of {name}"] = side.contexts(name)
@@ -364,7 +370,7 @@ def record(case: Case, side: CardSide | PythonSide) -> list[Record]:
 
 
 def expected(case: Case, found: list[Record]) -> list[Record]:
-    """The same by plain Python, with contexts that give way as they did in what was found."""
+    """The same by plain Python, with the evictions of the card."""
     gone: dict[str, list[tuple]] = {}
     if case.strict:
         for seen in found:
@@ -374,7 +380,7 @@ def expected(case: Case, found: list[Record]) -> list[Record]:
 
 
 def difference(case: Case, target: str, folder: Path) -> str | None:
-    """The first thing that a card does not do as plain Python says."""
+    """The first difference between a card and plain Python."""
     try:
         found = on_card(case, target, folder)
     except PenstockError as error:
@@ -397,11 +403,11 @@ def apart(found: Any, wanted: Any) -> str:
     return f"{found} and not {wanted}"
 
 
-# ---- what is left of a case that fails
+# ---- the smallest part of a case that still fails
 
 
 def smallest(items: list[T], fails: Callable[[list[T]], bool], tries: int) -> list[T]:
-    """Leaves out what can be left out, first much at a time."""
+    """Leaves out everything that can be left out, large parts first."""
     size = (len(items) + 1) // 2
     while size and tries > 0:
         at = 0

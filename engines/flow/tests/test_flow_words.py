@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The words that the compiler makes for hardware, read in plain Python: they do what the interpreter makes of the program's text."""
+"""The words that the compiler makes for hardware, read in plain Python: they agree with the interpreter of the
+program's text.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def test_random(seed: int, tmp_path: Path) -> None:
     ],
 )
 def test_keys(key: str, tmp_path: Path) -> None:
-    """Each flow has a key of its own, and both directions one."""
+    """Each flow has its own key, and both directions have the same."""
     path = tmp_path / "key.efsm"
     path.write_text(f"element e {{ key {key} flow n n < 100 => n = n + 1 }}")
     compiled = words(path)

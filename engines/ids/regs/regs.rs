@@ -2,19 +2,23 @@
 //! Written by tools/regs.py from the .rdl files; change those.
 
 // engines/ids/regs/ids.rdl
-/// Ports, [3:0]; powers of two: entries of a way of the exact table, [12:8]; sets of flow lines, [20:16]; rows of a log, [28:24].
+/// Ports, [3:0]; powers of two: entries of a way of the exact table, [12:8]; sets of flow lines, [20:16]; rows of a
+/// log, [28:24].
 pub const IDS_BLOCK_SHAPE: u32 = 0x0;
-/// [0] IPS mode; [1] late frames are dropped; [2] directions of which a frame was told for a string are followed; [3] bank of the exact table in use; [4] frames are searched, else they pass.
+/// [0] IPS mode; [1] late frames are dropped; [2] directions of which a frame was told for a string are followed; [3]
+/// bank of the exact table in use; [4] frames are searched, else they pass.
 pub const IDS_BLOCK_CONTROL: u32 = 0x4;
 /// [0] A clear is under way; [1] a frame is searched in the other bank.
 pub const IDS_BLOCK_STATUS: u32 = 0x8;
-/// Frames that are told whatever the filter finds: [0] TCP with payload, [1] TCP without, [2] UDP, [3] ICMP, [4] other IP, [5] not IP, [6] TCP with SYN, FIN or RST.
+/// Frames that are told whatever the filter finds: [0] TCP with payload, [1] TCP without, [2] UDP, [3] ICMP, [4] other
+/// IP, [5] not IP, [6] TCP with SYN, FIN or RST.
 pub const IDS_BLOCK_TELL: u32 = 0xC;
 /// How long a frame is held, in ns.
 pub const IDS_BLOCK_TIMEOUT: u32 = 0x10;
 /// Age of an idle flow at which a SYN begins a new one, in units of 2^28 ns.
 pub const IDS_BLOCK_AGE: u32 = 0x14;
-/// Written: [0] the bitmaps are cleared, [1] the bank of the exact table that is not in use, [2] all flow lines. [0] and [2] only while frames are not searched.
+/// Written: [0] the bitmaps are cleared, [1] the bank of the exact table that is not in use, [2] all flow lines. [0]
+/// and [2] only while frames are not searched.
 pub const IDS_BLOCK_CLEAR: u32 = 0x18;
 /// Written: an entry of a bitmap: index, [15:0]; bitmap, [17:16]; value, [21:20].
 pub const IDS_BLOCK_BITMAP: u32 = 0x1C;
@@ -50,15 +54,15 @@ pub const IDS_BLOCK_LATE: u32 = 0x5C;
 pub const IDS_BLOCK_FRAMES: u32 = 0x60;
 /// How many there are, 4 bytes apart.
 pub const IDS_BLOCK_FRAMES_COUNT: u32 = 0x4;
-/// Of these, those that were told.
+/// Frames of FRAMES that were reported to the host.
 pub const IDS_BLOCK_TOLD: u32 = 0x70;
 /// How many there are, 4 bytes apart.
 pub const IDS_BLOCK_TOLD_COUNT: u32 = 0x4;
-/// Of these, those in which the filter found a string.
+/// Reported frames in which the filter found a string.
 pub const IDS_BLOCK_STRINGS: u32 = 0x80;
 /// How many there are, 4 bytes apart.
 pub const IDS_BLOCK_STRINGS_COUNT: u32 = 0x4;
-/// Of these, those with more hits than the card could look up.
+/// Reported frames with more hits than the card could look up.
 pub const IDS_BLOCK_UNCHECKED: u32 = 0x90;
 /// How many there are, 4 bytes apart.
 pub const IDS_BLOCK_UNCHECKED_COUNT: u32 = 0x4;

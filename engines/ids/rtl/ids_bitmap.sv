@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A memory with two ports: lane 0 reads or the host writes on one, lane 1 reads on the other. The lanes of the filter share it.
-// Data follow the address by one cycle. A read of a word that is written in the same cycle returns either value.
+// A memory with two ports: lane 0 reads or the host writes on one, lane 1 reads on the other. The lanes of the filter
+// share it. Data follow the address by one cycle. A read of a word that is written in the same cycle returns either
+// value.
 module ids_bitmap #(
     parameter int unsigned Width = 1,
     parameter int unsigned Depth = 65536

@@ -8,10 +8,10 @@
 //                        ids_flow: flow lines                          ├─> log of the port
 //                        of all ports                                  └─> ids_records ─> host
 //
-// Two ports share a filter and an exact table: lane 0 and lane 1 of its memories. A port takes a beat a cycle, 128 Gb/s, from
-// 256-byte frames on; a frame that is logged takes one cycle more. A port waits for its own output and, for at most a frame's
-// search, for another port that searches a frame of the same set of flows. Frames that no rule can match leave about 50 cycles after
-// their last beat.
+// Two ports share a filter and an exact table: lane 0 and lane 1 of its memories. A port takes a beat a cycle, 128
+// Gb/s, from 256-byte frames on; a frame that is logged takes one cycle more. A port waits for its own output and, for
+// at most a frame's search, for another port that searches a frame of the same set of flows. Frames that no rule can
+// match leave about 50 cycles after their last beat.
 module ids_block
   import penstock_pkg::*, ids_pkg::*;
 #(

@@ -1,14 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The second stage of the filter for two lanes: looks up the windows that the bitmaps let through, one a cycle and lane, and
-// collects the ids of a frame.
+// The second stage of the filter for two lanes: looks up the windows that the bitmaps let through, one a cycle and
+// lane, and collects the ids of a frame.
 //
 //   hits ─> queue of beats ─> PICK ─> WINDOW ─> h ─> INDEX ─> READ ─> MATCH ─> queue ─> collect ─> result
 //
-// Lane 0 reads on one port of the memories, lane 1 on the other; the host writes the bank that is not in use on lane 0's port.
-// The stage never holds the filter: when half of the queue is used, PICK abandons the lookups of each beat, and their
-// frames are `unchecked`. A frame's lookups are all in the bank with which its beats came.
+// Lane 0 reads on one port of the memories, lane 1 on the other; the host writes the bank that is not in use on lane
+// 0's port. The stage never holds the filter: when half of the queue is used, PICK abandons the lookups of each beat,
+// and their frames are `unchecked`. A frame's lookups are all in the bank with which its beats came.
 module ids_exact
   import penstock_pkg::*, ids_pkg::*;
 #(
@@ -130,7 +130,7 @@ module ids_exact
         left_8_q <= next_8;
         left_4_q <= next_4;
         left_3_q <= next_3;
-        // The frame's other beats are looked up, if there is time for them.
+        // The frame's other beats are looked up if there is time for them.
         if (hurry_q && any != '0) lost_q <= 1'b1;
         if (done && last_q) lost_q <= 1'b0;
       end

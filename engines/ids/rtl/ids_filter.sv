@@ -5,8 +5,9 @@
 //
 //   beat ─> FOLD, h4 ─> h8 ─> READ ─> HITS      a beat a cycle and lane, 5 cycles, never held
 //
-// Each offset has its own copy of the three bitmaps; lane 0 reads on one port of each memory, lane 1 on the other. A write goes
-// to all copies in a cycle in which lane 0 does not read; after 15 cycles without one it asks for it (`hold`).
+// Each offset has its own copy of the three bitmaps; lane 0 reads on one port of each memory, lane 1 on the other. A
+// write goes to all copies in a cycle in which lane 0 does not read; after 15 cycles without one it asks for it
+// (`hold`).
 module ids_filter
   import penstock_pkg::*, ids_pkg::*;
 #(

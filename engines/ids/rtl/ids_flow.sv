@@ -7,8 +7,9 @@
 //                     locks the set               allocates
 //   updates ────────> WRITE: unlocks the set                              1 a cycle
 //
-// A set is locked from its lookup until the update that each lookup is followed by. A lookup or mark of a locked set waits; its
-// port's later lookups wait behind it. Who holds a lock never waits for an output: its place behind the filter is reserved.
+// A set is locked from its lookup until the update that follows each lookup. A lookup or mark of a locked set waits,
+// and its port's later lookups wait behind it. The owner of a lock never waits for an output: its place behind the
+// filter is reserved.
 module ids_flow
   import penstock_pkg::*, ids_pkg::*;
 #(
@@ -34,7 +35,7 @@ module ids_flow
     output logic         [Ports-1:0] update_ready,
     input  wire update_t             update[Ports],
 
-    // of the ports, and behind them the host's
+    // of the ports, followed by the host's
     input  wire logic  [Ports:0] mark_valid,
     output logic       [Ports:0] mark_ready,
     input  wire mark_t           mark[Ports+1],
@@ -176,7 +177,8 @@ module ids_flow
     read_q <= issue;
     compare_q <= read_q;
     for (int unsigned w = 0; w < Ways; w++) begin
-      hit_q[w]   <= heads[w].valid && (read_q.is_mark ? read_q.mark.line.way == 2'(w) && read_q.mark.line.gen == heads[w].gen :
+      hit_q[w]   <=
+          heads[w].valid && (read_q.is_mark ? read_q.mark.line.way == 2'(w) && read_q.mark.line.gen == heads[w].gen :
                                                         read_q.key == heads[w].key);
       valid_q[w] <= heads[w].valid;
       gen_q[w]   <= heads[w].gen;
@@ -197,7 +199,7 @@ module ids_flow
   always_comb begin
     hit = hit_q != '0;
     way = '0;
-    // An invalid line, else the one that was not used for longest
+    // An invalid line, else the one that was unused for longest
     for (int unsigned w = 1; w < Ways; w++)
       if (valid_q[way] && (!valid_q[w] || since_q[w] > since_q[way])) way = 2'(w);
     for (int unsigned w = 0; w < Ways; w++) if (hit_q[w]) way = 2'(w);
@@ -302,7 +304,8 @@ module ids_flow
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst && write_any) assert (locked_q[set_t'(writes.line.set)]) else $error("%m: update of a set that is not locked");
+    if (!rst && write_any) assert (locked_q[set_t'(writes.line.set)])
+      else $error("%m: update of a set that is not locked");
 `endif
 endmodule
 

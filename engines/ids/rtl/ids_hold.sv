@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Frames of a port that wait for the host's verdict, and those that wait behind them (engines/ids/machine.md, section 5).
+// Frames of a port that wait for the host's verdict, and those that wait behind them (engines/ids/machine.md, section
+// 5).
 //
 //   beats ─> RAM (Beats) ─────────────────────────────┬─> out, or dropped
 //   tickets ─> RAM (256) ─> oldest: verdict, deadline ─┘
 //
-// A beat a cycle in and out. Frames leave in the order in which they came; the oldest one leaves when it waits for nothing, has its
-// verdict, or is late. `force_late` makes the oldest frame late at once.
+// A beat a cycle in and out. Frames leave in the order in which they came; the oldest one leaves when it waits for
+// nothing, has its verdict, or is late. `force_late` makes the oldest frame late at once.
 module ids_hold
   import penstock_pkg::*, ids_pkg::*;
 #(
@@ -92,7 +93,7 @@ module ids_hold
       .dout (first)
   );
 
-  // The decision stands from the cycle in which it is made until the frame has left.
+  // The decision is stable from the cycle in which it is made until the frame has left.
   assign is_late = first.at_once || force_late || !(32'(elapsed - first.deadline) >> 31 != '0);
   assign ready = body_valid && decided_q;
   assign drops = drops_q;

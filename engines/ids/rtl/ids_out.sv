@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A port's way out of the engine: waits for what the filter found, appends frames to the log, tells the host, and in IPS mode
-// holds what is told.
+// A port's way out of the engine: waits for the filter's result, appends frames to the log, reports frames to the host,
+// and in IPS mode holds reported frames.
 //
 //   bodies ─> store (Depth) ─┬──────────────────────┬─> queue ─> out
 //   info   ─> queue ─┐       ├─> hold (IPS) ────────┘
@@ -42,7 +42,7 @@ module ids_out
     output logic [RowsLog2-1:0] log_row,
     output logic [   DataW-1:0] log_data,
 
-    // a frame is told: the position of its record
+    // a frame is reported: the position of its record
     output logic     tell_valid,
     input wire logic tell_ready,
     input wire logic tell_full,  // the FIFO of records: the frame is not told

@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A port's way into the engine: stores its frames until they can be searched, and finds out what of each is searched.
+// A port's way into the engine: stores its frames until they can be searched, and finds the part of each to search.
 //
 //   frames ─┬─> store (Depth beats) ────────────────────────────────────> bodies
 //           └─> header_parser ─> classify ─> queue of requests ─────────> requests, one a frame
 //
-// One beat a cycle. A request comes 18 cycles after its frame's second beat. The store stalls its own port when it is full.
+// One beat a cycle. A request comes 18 cycles after its frame's second beat. The store stalls its own port when it is
+// full.
 module ids_parse
   import penstock_pkg::*, fields_pkg::*, headers_pkg::*, ids_pkg::*;
 #(
@@ -118,7 +119,7 @@ module ids_parse
     tcp = h.parts[PART_TCP] && !fragment;
     udp = h.parts[PART_UDP] && !fragment;
     proto = h.proto;
-    // The header behind IP is found, or is none that is searched.
+    // The header after IP is found, or is not a searched one.
     known = h.parts[PART_SUMS] && (h.parts[PART_IP] || h.parts[PART_PROTO]) && (tcp || udp || (proto != Tcp && proto != Udp));
 
     made = '0;
@@ -164,8 +165,8 @@ module ids_parse
     end
   end
 
-  // The set of flow lines, in a cycle of its own: words of the key, each turned by another number of bits, so that words that
-  // are equal or change places do not cancel out.
+  // The set of flow lines, in a cycle of its own: words of the key, each turned by another number of bits, so that
+  // words that are equal or change places do not cancel out.
   logic made_q, hashed_q;
   request_t request_q, request_set_q;
   logic [31:0] sum;

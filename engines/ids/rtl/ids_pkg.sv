@@ -14,7 +14,7 @@ package ids_pkg;
   typedef logic [31:0] row_t;                // position in a log
   typedef logic [15:0] id_t;
 
-  // Why a frame is told.
+  // The reason for reporting a frame.
   typedef struct packed {
     logic class_wanted;
     logic followed;
@@ -74,7 +74,7 @@ package ids_pkg;
   } mark_t;
 
   // ---- frames
-  // What the headers of a frame say.
+  // The header fields of a frame.
   typedef struct packed {
     logic [31:0] number;
     len_t        len;
@@ -90,7 +90,7 @@ package ids_pkg;
     logic [13:0] set;        // of its flow: the lower bits
   } request_t;
 
-  // What is known of a frame when its last beat has been searched.
+  // The results for a frame when its last beat has been searched.
   typedef struct packed {
     logic [31:0] number;
     logic [7:0]  hash;
@@ -121,7 +121,7 @@ package ids_pkg;
     id_t [Ids-1:0]     ids;
   } result_t;
 
-  // A beat on its way through the block, with what belongs to its frame.
+  // A beat on its way through the block, with the data of its frame.
   typedef struct packed {
     frame_meta_t      meta;
     verdict_t         verdict;

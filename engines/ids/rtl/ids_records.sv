@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The queue of told frames: which port, and where in its log the record is.
+// The queue of reported frames: the port, and the place of the record in its log.
 //
 //   ports ─> arbiter ─> FIFO (512) ─> RECORD        one a cycle
 //

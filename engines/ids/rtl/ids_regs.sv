@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registers of a block (engines/ids/regs/ids.rdl). An access takes three cycles; a write to a bitmap waits until the memory is
-// free, 20 cycles at most. An address without a register answers with `err`, and so does a write to one that can only be read and
-// a write of an entry while frames are searched in the bank that is not in use.
+// The registers of a block (engines/ids/regs/ids.rdl). An access takes three cycles; a write to a bitmap waits until
+// the memory is free, 20 cycles at most. An address without a register answers with `err`, and so does a write to one
+// that can only be read and a write of an entry while frames are searched in the bank that is not in use.
 module ids_regs
   import penstock_pkg::*, ids_pkg::*, ids_regs_pkg::*;
 #(
@@ -189,7 +189,8 @@ module ids_regs
               err_q  <= 1'b0;
               if (cfg.we) control_q <= cfg.wdata[4:0];
             end
-            IDS_BLOCK_STATUS: data_q <= 32'({other_bank_busy, clear_maps_q || clear_bank_q || clear_flows || !flows_ready});
+            IDS_BLOCK_STATUS: data_q <=
+                32'({other_bank_busy, clear_maps_q || clear_bank_q || clear_flows || !flows_ready});
             IDS_BLOCK_TELL: begin
               data_q <= 32'(tell);
               err_q  <= 1'b0;

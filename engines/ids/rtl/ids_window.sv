@@ -1,16 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Puts the payload of a port's frames behind the bytes that stand before it in its stream, for the filter, and keeps the
-// stream's state.
+// Prepends the preceding bytes of the stream to the payload of a port's frames, for the filter, and keeps the stream's
+// state.
 //
 //   requests ─> lookup (ids_flow) ─> PLAN ─┐
 //   bodies ────────────────────────────────┴─> STEP ─┬─> beats to the filter: 64 bytes, 7 before them, payload mask
 //                                                    ├─> bodies, and what is known of the frame, to ids_out
 //                                                    └─> update of the flow line, with the frame's last step
 //
-// One beat a cycle; a folded frame that is searched takes two steps. A frame's lookup begins when there is room for all of it
-// behind the filter, so a frame that holds the lock of its set never waits for an output.
+// One beat a cycle; a folded frame that is searched takes two steps. A frame's lookup begins when there is room for all
+// of it after the filter, so a frame that holds the lock of its set never waits for an output.
 module ids_window
   import penstock_pkg::*, ids_pkg::*;
 #(
@@ -202,7 +202,7 @@ module ids_window
     last_byte = stop - 1'b1;
     last_at = last_byte[5:0];
 
-    // The bytes in front of the payload give way to those of the stream.
+    // The bytes before the payload are replaced by those of the stream.
     patched = {data, prev_q};
     if (beat == 9'(plan_q.request.start >> 6)) begin
       patched = patched & ~(($bits(span_t))'({8 * Before{1'b1}}) << {at, 3'b0});

@@ -115,7 +115,7 @@ class Bench:
                     await self.write(regs.IDS_BLOCK_BITMAP, then << 20 | which << 16 | index)
 
     async def load(self, tables: Tables, control: int = 0, clear: bool = True) -> None:
-        """Loads tables as machine.md says."""
+        """Loads tables in the format of machine.md."""
         await self.write(regs.IDS_BLOCK_CONTROL, 0)
         if clear:
             await self.write(regs.IDS_BLOCK_CLEAR, 7)
@@ -154,7 +154,7 @@ class Bench:
         return data[: record.length]
 
     async def told(self) -> Record | None:
-        """The oldest told frame, which it takes out of the queue."""
+        """Takes the oldest reported frame out of the queue."""
         head = await self.read(regs.IDS_BLOCK_RECORD)
         if not head >> 31:
             return None
@@ -223,7 +223,7 @@ class Bench:
             frame, flow_hash = port.waiting[0]
             some = frame[BEAT * port.at : BEAT * (port.at + 1)]
             folded = BEAT < len(frame) <= BEAT + TAIL
-            # Bytes behind a frame's end are anything, and the same while the beat waits.
+            # Bytes after a frame's end are random, and stable while the beat waits.
             some += b"ATTACK99" * 8
             tail = (frame[BEAT:] if folded else b"") + b"ATTACK99" * 2
             fields = (

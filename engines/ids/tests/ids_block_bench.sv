@@ -72,7 +72,8 @@ module ids_block_bench
     assign frames[p].valid = in_valid[p];
     assign frames[p].data = in_data[p];
     assign frames[p].last = in_last[p];
-    assign frames[p].meta = '{len: in_len[p], hash: in_hash[p], src: port_t'(p), timestamp: waits_q ? begun_q : cycle_q, default: '0};
+    assign frames[p].meta =
+        '{len: in_len[p], hash: in_hash[p], src: port_t'(p), timestamp: waits_q ? begun_q : cycle_q, default: '0};
     assign tails[p] = in_tail[p];
     assign verdicts[p] = '{kind: VerdictDispatch, target: '0, reason: ReasonBlocked, word: {16'd0, ~in_len[p]}};
     assign in_ready[p] = frames[p].ready;

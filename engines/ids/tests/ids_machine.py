@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What engines/ids/machine.md says, in plain Python: tables of the filter, the filter itself, flow lines, records."""
+"""engines/ids/machine.md in plain Python: tables of the filter, the filter itself, flow lines, records."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Tables:
 
 @dataclass
 class Record:
-    """A record of a log, as its 64 bytes say."""
+    """A record of a log, from its 64 bytes."""
 
     place: int
     first: int
@@ -221,7 +221,9 @@ class Direction:
     prior: bytes = b""
 
     def take(self, seq: int, syn: bool, payload: bytes) -> tuple[set[str], bytes | None]:
-        """Why a frame is told before it is searched, and the bytes in front of what is searched; None if it is not searched."""
+        """Why a frame is reported before it is searched, and the number of bytes before the searched part; None if it
+        is not searched.
+        """
         end = seq + syn + len(payload) & MASK
         if not self.open:
             self.open, self.next = True, end

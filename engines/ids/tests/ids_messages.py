@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Messages of HTTP whose fields are known before they are encoded, random rules about them, and which of these match: from
-engines/ids/language.md alone. Nothing here parses a message."""
+"""Messages of HTTP whose fields are known before they are encoded, random rules about them, and which of these match:
+from engines/ids/language.md alone. Nothing here parses a message.
+"""
 
 from __future__ import annotations
 
@@ -171,7 +172,7 @@ MANY = ["http.request_header", "http.response_header"]
 
 @dataclass
 class Condition:
-    """What a rule asks of one field."""
+    """A rule's condition on one field."""
 
     keyword: str
     transform: str

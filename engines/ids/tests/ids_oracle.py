@@ -1,8 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What rules find, by brute force: written from engines/ids/language.md, and sharing nothing with the engine.
+"""The matches of rules, by brute force: written from engines/ids/language.md, and sharing nothing with the engine.
 
-Every rule is evaluated on every packet and on the whole of every stream, each time that the stream has grown. Nothing is filtered, kept apart or
-cut short; a match is searched by trying all places of all contents, one inside the other."""
+Every rule is evaluated on every packet and on the whole of every stream, each time that the stream has grown. Nothing
+is filtered, kept apart or cut short; a match is searched by trying all places of all contents, one inside the other."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Content:
         return self.distance is not None or self.within is not None
 
     def spots(self, text: bytes, after: int) -> Iterator[int]:
-        """Where the content stands in the text; the match before ends at `after`."""
+        """The allowed places of the content in the text; the previous match ends at `after`."""
         low, high = 0, len(text)
         if self.starts:
             high = len(self.data)
@@ -99,7 +99,7 @@ class Rule:
 
     @property
     def looks(self) -> tuple[bool, bool]:
-        """Whether the rule looks at packets, and at streams."""
+        """Whether the rule applies to packets, and to streams."""
         if self.protocol == "udp":
             return True, False
         if self.dsize or self.flags or not self.positive:
@@ -164,7 +164,7 @@ def read(text: str) -> Rule:
 
 
 def tries(steps: list[Step], text: bytes, after: int, newest: int, fresh: int) -> bool:
-    """Whether the steps match, where the match before ends at `after`; a content or pcre ends behind `fresh`."""
+    """Whether the steps match, if the previous match ends at `after`; a content or pcre must end after `fresh`."""
     if not steps:
         return newest > fresh
     step, rest = steps[0], steps[1:]
@@ -228,7 +228,7 @@ class Side:
         else:
             self.waiting.append((at, data))
         while True:
-            # Of the segments that go on here: the one that begins first, then the longest, then the oldest.
+            # Among the segments that go on here: the one that begins first, then the longest, then the oldest.
             here = [
                 (begin, -len(piece), age)
                 for age, (begin, piece) in enumerate(self.waiting)

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random rules and random traffic that they match often: a small alphabet, short strings, streams that are made of pieces of the rules."""
+"""Random rules and random traffic that they match often: a small alphabet, short strings, streams that are made of
+pieces of the rules.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ def word(random: Random, least: int, most: int) -> str:
 
 
 def place(random: Random, length: int, first: bool) -> str:
-    """Where a content may stand."""
+    """The allowed places of a content."""
     kind = random.randrange(12)
     if kind == 0:
         return f"offset:{random.randint(0, 60)}; "
@@ -58,7 +60,7 @@ def rule_text(random: Random, sid: int) -> str:
 
 
 def stuff(random: Random, rules: list[Rule]) -> bytes:
-    """Bytes made of the contents of rules and of what resembles them."""
+    """Bytes made of the contents of rules and of similar strings."""
     out = bytearray()
     for _ in range(random.randint(1, 30)):
         steps = [step.data for step in random.choice(rules).steps if hasattr(step, "data")]

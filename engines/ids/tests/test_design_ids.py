@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The ids block in a card, on both targets: alerts, drops and records, against brute force in plain Python and the rules of the demo."""
+"""The ids block in a card, on both targets: alerts, drops and records, against brute force in plain Python and the
+rules of the demo.
+"""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_rules_are_exchanged_in_a_stream(target: str, tmp_path: Path) -> None:
         with pytest.raises(PenstockError, match=r"new\.rules:1: .*`http\.uri` is not supported"):
             card.call("ids", reload('alert tcp any any -> any any (http.uri; content:"x"; sid:9;)'))
         assert card.call("ids", reload(THREE, TWO)) == []
-        # A rule that stays goes on where it was; a new one also finds a string that began before it came.
+        # A rule that stays continues; a new one also finds a string that began before the reload.
         assert sids((129, b"ords second-part"), (145, b"secret word")) == [3, 2]
         assert card.call("ids", reload(SECRET)) == []
         assert sids((156, b"other words, secret word")) == [1]

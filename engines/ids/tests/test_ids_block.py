@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The block of the ids engine against machine.md in plain Python (ids_machine.py), and against what the filter is for: no occurrence of a string in a
-stream is missed, however the stream is cut."""
+"""The block of the ids engine against machine.md in plain Python (ids_machine.py), and against what the filter is for:
+no occurrence of a string in a stream is missed, however the stream is cut.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ ATTACK = [b"attack99", b"evil", b"bad", b"wickedly", b"sh1t5"]
 
 
 def frame(packet: Packet, least: int = 60) -> bytes:
-    """The frame of a packet, padded with a string that the filter looks for."""
+    """The frame of a packet, padded with a string that the filter searches for."""
     data = bytes(packet)
     return data + (b"attack99evil" * 5)[: max(0, least - len(data))]
 
@@ -58,7 +59,7 @@ def ends_in(stream: bytes, keys: list[bytes], begin: int, end: int) -> set[int]:
 
 
 async def told_of(bench: Bench, packets: list[Packet], port: int = 0) -> list[Record | None]:
-    """What the host is told of each of these frames."""
+    """The host's records of these frames."""
     first = (await bench.read(regs.IDS_BLOCK_FRAMES + 4 * port)) & 0xFFFFFFFF
     for packet in packets:
         bench.send(port, frame(packet))
@@ -176,7 +177,7 @@ async def thousand_strings(dut: Any) -> None:
 
 @cocotb.test()
 async def streams_in_order(dut: Any) -> None:
-    """Streams cut at random, over both ports: every occurrence is told, and each frame as machine.md says."""
+    """Streams cut at random, over both ports: every occurrence is reported, and each frame as machine.md defines."""
     bench = Bench(dut, 4)
     await bench.start()
     rng = bench.rng
@@ -248,7 +249,9 @@ async def streams_in_order(dut: Any) -> None:
 
 @cocotb.test()
 async def streams_disordered(dut: Any) -> None:
-    """Streams cut, reordered, overlapped and retransmitted at random: of each frame that has the last byte of an occurrence the host is told."""
+    """Streams cut, reordered, overlapped and retransmitted at random: of each frame that has the last byte of an
+    occurrence the host is told.
+    """
     bench = Bench(dut, 16)
     await bench.start()
     rng = bench.rng
@@ -264,7 +267,7 @@ async def streams_disordered(dut: Any) -> None:
             size = rng.choice([1, 3, 7, rng.randint(1, 90)])
             places.append((at, min(at + size, len(stream))))
             at += size
-        # What goes wrong begins somewhere: before it all is in order.
+        # Before the first fault, everything is in order.
         calm = rng.randrange(len(places))
         for _ in range(rng.choice([0, 1, 4])):
             one, other = rng.randint(calm, len(places) - 1), rng.randint(calm, len(places) - 1)
@@ -297,7 +300,7 @@ async def streams_disordered(dut: Any) -> None:
 
 @cocotb.test()
 async def anomalies(dut: Any) -> None:
-    """Holes, retransmissions, overlaps, a second SYN, midstream: the host is told of each frame from then on."""
+    """Holes, retransmissions, overlaps, a second SYN, midstream: from then on each frame is reported."""
     bench = Bench(dut, 5)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
@@ -337,7 +340,9 @@ async def anomalies(dut: Any) -> None:
 
 @cocotb.test()
 async def both_directions(dut: Any) -> None:
-    """The two directions of a flow share a line and nothing else, also over two ports; records of a direction are a chain."""
+    """The two directions of a flow share a line and nothing else, also over two ports; records of a direction are a
+    chain.
+    """
     bench = Bench(dut, 6)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
@@ -366,7 +371,7 @@ async def both_directions(dut: Any) -> None:
 
 @cocotb.test()
 async def what_is_searched(dut: Any) -> None:
-    """Headers of all lengths; never padding, never headers; what cannot be searched is told."""
+    """Headers of all lengths; padding and headers are never searched; frames that cannot be searched are reported."""
     bench = Bench(dut, 7)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
@@ -445,7 +450,9 @@ async def padding_on_line(dut: Any) -> None:
 
 @cocotb.test()
 async def flood(dut: Any) -> None:
-    """A payload that hits at every byte, on port 0: its frames are told as unchecked; no port waits for the second stage."""
+    """A payload that hits at every byte, on port 0: its frames are told as unchecked; no port waits for the second
+    stage.
+    """
     bench = Bench(dut, 9)
     await bench.start()
     keys = distinct([b"aaaaaaaa", b"aaaaaaa", b"aaaaaa", b"aaaaa", b"aaa", b"bbbb"])
@@ -458,7 +465,7 @@ async def flood(dut: Any) -> None:
     bench.send(1, frame(udp(b"BBBB")))
     await bench.drain()
     records = await bench.all_told()
-    # Frames are taken as fast as they come, but for the record behind each.
+    # Frames are taken at full speed, except for the record after each.
     assert all(port.stalls < 200 for port in bench.ports), [port.stalls for port in bench.ports]
     told = [record for record in records if record.port == 0]
     assert len(told) == 40 and all("string" in record.reasons or "unchecked" in record.reasons for record in told)
@@ -469,7 +476,7 @@ async def flood(dut: Any) -> None:
 
 @cocotb.test()
 async def many_flows(dut: Any) -> None:
-    """More flows than lines: none is refused, and a flow that lost its line is told as midstream."""
+    """More flows than lines: none is refused, and a flow that lost its line is reported as midstream."""
     bench = Bench(dut, 10)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
@@ -521,7 +528,9 @@ async def follows(dut: Any) -> None:
 
 @cocotb.test()
 async def holds(dut: Any) -> None:
-    """IPS: a told frame waits for its verdict, and its flow behind it; others pass; the policy decides when the host is late."""
+    """IPS: a reported frame waits for its verdict, and its flow behind it; others pass; the policy decides if the host
+    is late.
+    """
     bench = Bench(dut, 12)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)), IPS | LATE_DROPS)
@@ -576,7 +585,7 @@ async def holds(dut: Any) -> None:
 
 @cocotb.test()
 async def records_lost(dut: Any) -> None:
-    """A host that takes no records holds nothing up: what it is not told of is counted."""
+    """A host that takes no records stalls nothing: missed records are counted."""
     bench = Bench(dut, 13)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
@@ -590,7 +599,9 @@ async def records_lost(dut: Any) -> None:
 
 @cocotb.test()
 async def reload_while_frames_pass(dut: Any) -> None:
-    """Keys of both rule sets are found in all frames of a reload, across a segment border too; new ones in frames after it, old ones not."""
+    """Keys of both rule sets are found in all frames of a reload, across a segment border too; new ones in frames after
+    it, old ones not.
+    """
     bench = Bench(dut, 14)
     await bench.start()
     rng = random.Random(14)
@@ -606,7 +617,7 @@ async def reload_while_frames_pass(dut: Any) -> None:
     steps = bench.step
 
     async def step() -> None:
-        """A stream on each port says "evil" again and again, in two segments each time."""
+        """A stream on each port contains "evil" repeatedly, in two segments each time."""
         nonlocal sent
         for p in range(2):
             if loading and len(bench.ports[p].waiting) < 2:
@@ -637,7 +648,9 @@ async def reload_while_frames_pass(dut: Any) -> None:
 
 @cocotb.test()
 async def line_rate(dut: Any) -> None:
-    """256-byte frames of many flows on both ports at 100 Gb/s, 5.5 cycles a frame: no port waits. A frame in order is out in less than 2 us."""
+    """256-byte frames of many flows on both ports at 100 Gb/s, 5.5 cycles a frame: no port waits. A frame in order is
+    out in less than 2 us.
+    """
     bench = Bench(dut, 17)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The block in a card, with echo units behind it: loaded over the host address space, it tells the host of frames, and in IPS mode drops what the host says."""
+"""The block in a card, with echo units behind it: loaded over the host address space, it reports frames to the host,
+and in IPS mode drops the frames that the host rejects.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Rules about messages of HTTP, DNS and TLS on the native engine: against messages whose fields are known, against parsers of others
-(Python's http.client, Scapy), and from the documented semantics of each keyword."""
+"""Rules about messages of HTTP, DNS and TLS on the native engine: against messages whose fields are known, against
+parsers of others (Python's http.client, Scapy), and from the documented semantics of each keyword.
+"""
 
 from __future__ import annotations
 
@@ -390,7 +391,9 @@ def test_a_negated_expression_does_not_hide_behind_its_limits(tmp_path: Path) ->
 
 
 def test_cost_of_a_direction_is_bounded_and_nothing_is_missed(tmp_path: Path) -> None:
-    """Hundreds of rules that wait, and segments of one byte behind a long history: evaluation waits, and then finds everything."""
+    """Hundreds of rules that wait, and segments of one byte behind a long history: evaluation waits, and then finds
+    everything.
+    """
     rules = [
         f'alert tcp any any -> any any (content:"begin-{sid:03d}"; content:"end-{sid:03d}"; distance:0; sid:{sid};)'
         for sid in range(1, 400)

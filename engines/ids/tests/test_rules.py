@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Alerts of the native engine against a brute-force evaluation of all rules in plain Python, and the faults of others."""
+"""Alerts of the native engine against a brute-force evaluation of all rules in plain Python, and
+the faults of others.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,7 @@ def test_headers_have_any_length(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_a_five_tuple_is_used_again(closed: bool, tmp_path: Path) -> None:
-    """After its end, or when the server answers a new SYN: the new numbers may lie behind the old ones."""
+    """After its end, or when the server answers a new SYN: the new sequence numbers may be below the old ones."""
     close = [
         Packet("tcp", A, B, b"", 100, "FA", 500),
         Packet("tcp", B, A, b"", 500, "FA", 101),
@@ -179,7 +181,7 @@ def test_rules_are_exchanged_in_a_stream(tmp_path: Path) -> None:
     with Soft(before) as soft:
         assert [soft.sids(frame(packet)) for packet in packets[:5]] == [[]] * 4 + [[1]]
         soft.reload(behind)
-        # The rule that stays goes on where it was, and the new one looks at the bytes before it came, too.
+        # The rule that stays continues its search, and the new one also searches the bytes that arrived before it.
         assert soft.sids(frame(packets[5])) == [3, 2]
         stats = soft.finish()["stats"]
     assert (stats["detect"]["alerts"], stats["detect"]["reloads"], stats["detect"]["rules"]) == (3, 1, 2)
@@ -187,7 +189,7 @@ def test_rules_are_exchanged_in_a_stream(tmp_path: Path) -> None:
 
 def test_bits_of_flows(tmp_path: Path) -> None:
     rules = [
-        # The rule that asks stands before the rule that sets.
+        # The rule that tests comes before the rule that sets.
         'alert tcp any any -> any any (content:"second"; flowbits:isset,login; sid:1;)',
         'alert tcp any any -> any any (content:"first"; flowbits:set,login; flowbits:noalert; sid:2;)',
         'alert tcp any any -> any any (content:"leave"; flowbits:isset,login|other; flowbits:unset,login; sid:3;)',
@@ -235,7 +237,7 @@ def test_what_waits_behind_a_hole_is_searched_at_the_end(tmp_path: Path) -> None
         end = soft.finish()
         assert [alert["alert"]["signature_id"] for alert in end["alerts"]] == [1]
         assert end["stats"]["streams"]["waiting_bytes"] == 13
-        # The hole is not given up: what fills it counts.
+        # The hole is not given up: the bytes that fill it count.
         filling = Packet("tcp", A, B, b"x" * 89 + b"secret word", 100, "PA")
         assert soft.sids(frame(filling), 8) == [1]
         assert soft.finish()["stats"]["streams"]["waiting_bytes"] == 0

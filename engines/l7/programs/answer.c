@@ -41,7 +41,7 @@ static void answer(pn_desc_t desc, uint8_t *frame) {
   ip->src_ip = ip->dest_ip;
   ip->dest_ip = address;
   swap16(&udp->src_port, &udp->dest_port);
-  /* A checksum of 0 means that there is none: that of the message would be wrong. */
+  /* A checksum of 0 means no checksum: that of the request would be wrong. */
   udp->checksum = 0;
   qnp->acked_id[0] = qnp->id[0];
   qnp->acked_id[1] = qnp->id[1];

@@ -28,6 +28,7 @@ package l7_regs_pkg;
   localparam logic [31:0] L7_APP_MESSAGES_MAX = 32'h00000010;
   localparam logic [31:0] L7_APP_PAGES = 32'h00000014;
   localparam logic [31:0] L7_APP_MESSAGES = 32'h00000018;
+  localparam logic [31:0] L7_APP_PROTOCOL = 32'h0000001C;
   localparam logic [31:0] L7_APP_PACKETS = 32'h00000020;
   localparam logic [31:0] L7_APP_MALFORMED = 32'h00000024;
   localparam logic [31:0] L7_APP_DUPLICATES = 32'h00000028;

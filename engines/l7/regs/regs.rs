@@ -10,7 +10,8 @@ pub const L7_BLOCK_LIMITS: u32 = 0x4;
 pub const L7_BLOCK_TIMEOUT: u32 = 0x8;
 /// Written: the staged words of ROW_WORDS become this row.
 pub const L7_BLOCK_ROW: u32 = 0xC;
-/// Packets of messages: UDP destination port, [15:0]; application number on the wire, [23:16]; tenant, [29:24]; application, [30]; valid, [31]. The lowest row that matches wins.
+/// Packets of messages: UDP destination port, [15:0]; application number on the wire, [23:16]; tenant, [29:24];
+/// application, [30]; valid, [31]. The lowest row that matches wins.
 pub const L7_BLOCK_FILTER: u32 = 0x20;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_FILTER_COUNT: u32 = 0x8;
@@ -18,7 +19,8 @@ pub const L7_BLOCK_FILTER_COUNT: u32 = 0x8;
 pub const L7_BLOCK_STARTS: u32 = 0x400;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_STARTS_COUNT: u32 = 0x40;
-/// Decisions: kind, [1:0], 0 drop, 1 host queue, 2 unit, 3 dispatch by key; bits of the group, [11:8]; first number, [31:16].
+/// Decisions: kind, [2:0], 0 drop, 1 host queue, 2 unit, 3 dispatch by key, 4 port; bits of the group, [11:8]; in turn,
+/// [12]; first number, [31:16].
 pub const L7_BLOCK_DECISIONS: u32 = 0x800;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_DECISIONS_COUNT: u32 = 0x100;
@@ -26,7 +28,8 @@ pub const L7_BLOCK_DECISIONS_COUNT: u32 = 0x100;
 pub const L7_BLOCK_HITS: u32 = 0xC00;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_HITS_COUNT: u32 = 0x100;
-/// A row that is staged: alternative i in words 11 * i to 11 * i + 10, eight of value, then mask, control, branch; miss branch in word 44; hash word in word 45.
+/// A row that is staged: alternative i in words 11 * i to 11 * i + 10, eight of value, then mask, control, branch; miss
+/// branch in word 44; hash word in word 45.
 pub const L7_BLOCK_ROW_WORDS: u32 = 0x1000;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_ROW_WORDS_COUNT: u32 = 0x2E;
@@ -36,7 +39,8 @@ pub const L7_BLOCK_CLASSES: u32 = 0x2000;
 pub const L7_BLOCK_CLASSES_COUNT: u32 = 0x80;
 
 // engines/l7/regs/l7.rdl
-/// Bank of rules for messages that enter from now on. A write answers with an error, and changes nothing, while OLD is not 0.
+/// Bank of rules for messages that enter from now on. A write answers with an error, and changes nothing, while OLD is
+/// not 0.
 pub const L7_APP_BANK: u32 = 0x0;
 /// Messages that still run in the other bank.
 pub const L7_APP_OLD: u32 = 0x4;
@@ -50,6 +54,8 @@ pub const L7_APP_MESSAGES_MAX: u32 = 0x10;
 pub const L7_APP_PAGES: u32 = 0x14;
 /// Messages in flight.
 pub const L7_APP_MESSAGES: u32 = 0x18;
+/// Protocol of the application's messages: 0 QNP, 1 DNS, 2 memcached.
+pub const L7_APP_PROTOCOL: u32 = 0x1C;
 /// Packets accepted.
 pub const L7_APP_PACKETS: u32 = 0x20;
 /// Packets dropped: malformed.

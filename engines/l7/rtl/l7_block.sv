@@ -8,7 +8,8 @@
 //                                         0 … 4    └─ l7_match: decisions ─>
 //
 // Straight frames take 6 cycles, one beat a cycle for each port. Packets of all ports share the lane, 64 bytes a
-// cycle, and delivery, 8 cycles for a message of one packet and one beat: 31 million messages a second.
+// cycle, and delivery, a cycle for each beat of headers and payload: 125 million messages a second of one packet and
+// one beat.
 //
 // Who waits for whom: frames of a port for those ahead of them; packets for their turn in the lane, which never
 // stalls. Delivery reads a message only if the queue of its port has room for it. So a port that is held holds no
@@ -59,6 +60,8 @@ module l7_block
   logic [9:0] messages_used[Apps];
   logic [9:0] live[Apps][2];
   logic [Matchers-1:0] serves[Apps];
+  protocol_e protocol[Apps];
+  logic [Apps-1:0] plain;
   logic [Apps-1:0] bank;
   counted_t lane_counted[Apps];
   counted_t delivery_counted[Apps];
@@ -72,14 +75,15 @@ module l7_block
   logic [31:0] decision_wdata, hits_wdata, hits_rdata, classes_wdata;
   logic [6:0] classes_waddr;
 
-  for (genvar a = 0; a < Apps; a++) begin : gen_counted
+  for (genvar a = 0; a < Apps; a++) begin : gen_app
     assign counted[a] = lane_counted[a] | delivery_counted[a];
+    assign plain[a] = protocol[a] != ProtocolQnp;
   end
 
   l7_regs i_regs (.*);
 
   // ---- ports
-  logic [Ports-1:0] packet_valid, packet_take, made, absorbed, dropped, filter_busy, out_busy, room, push;
+  logic [Ports-1:0] packet_valid, packet_take, made, absorbed, dropped, filter_busy, out_busy, popped, push;
   packet_t packet[Ports];
   logic push_last;
   logic [DataW-1:0] push_data;
@@ -98,6 +102,7 @@ module l7_block
         .clk,
         .rst,
         .rows,
+        .plain,
         .frames(frames[p]),
         .tail(tails[p]),
         .verdict(verdicts[p]),
@@ -131,7 +136,7 @@ module l7_block
         .meta(push_meta),
         .tail(push_tail),
         .verdict(push_verdict),
-        .room(room[p]),
+        .popped(popped[p]),
         .out(out[p]),
         .out_tail(out_tails[p]),
         .out_verdict(out_verdicts[p]),

@@ -4,14 +4,22 @@
 // Delivers messages that are whole and decided: reads their packets in the order of their numbers and joins them
 // behind the headers of packet 0.
 //
-//   whole ───┬─> both ─┬─> queue of a port and application ─┬─> head ─> packets ─> join ─> fold ─> l7_out
-//   decided ─┘         │   …                                │   4       3 each, and 1 a beat
-//                      └─> queue of messages to drop ───────┘
-//   expired ─────────────>
+//   whole ───┬─> both ─┬─> queue of a port and application ─┬─> choose ─> fetch ─> edit ─┬─> messages ─┬─> pieces ─> join
+//   decided ─┘         │   …                                │   2         1        1     │             │   1 each     │
+//                      └─> queue of messages to drop ───────┘                            └─> packets ──┘              v
+//   expired ─────────────>                                                                   1 each           fold ─> l7_out
 //
-// A message takes 5 cycles, 2 for each packet, and 1 for each beat of payload and of headers: 8 at least. The queues
-// are served in turn; one whose port has no room for a longest message is passed over. A message that is dropped is
-// read like any other, for its pages, and nothing of it leaves.
+// A piece is what a cycle adds to a frame: the headers (two pieces if they are longer than 64 bytes), then each beat of
+// payload. A message of one packet and one beat takes two cycles, messages follow each other without a gap, and choose
+// begins one every second cycle: 125 million messages a second at most. The cycle after a message stays free if join
+// has bytes of it left (`bubble_q`).
+//
+// Several messages are under way at once: `messages` has those whose headers are read, `packets` the places of their
+// packets, which are read ahead. Both keep the order in which messages were chosen.
+//
+// The queues are served in turn. A message is chosen only if the output queue of its port has room for it: its beats are
+// reserved then, as many as it could have with the longest headers, and `edit` gives back those that it does not need.
+// A message that is dropped is read like any other, for its pages, and nothing of it leaves.
 module l7_delivery
   import penstock_pkg::*, l7_pkg::*;
 #(
@@ -54,7 +62,7 @@ module l7_delivery
     output msg_t  slot_give_id,
     output app_t  give_app,
 
-    input  wire logic [Ports-1:0] room,
+    input  wire logic [Ports-1:0] popped,  // a beat has left the output queue
     output logic      [Ports-1:0] push,
     output logic                  push_last,
     output logic      [DataW-1:0] push_data,
@@ -66,6 +74,8 @@ module l7_delivery
     output logic     busy
 );
   localparam int unsigned Queues = Ports * Apps + 1;  // the last one: messages to drop
+  localparam int unsigned LevelW = $clog2(OutBeats) + 1;
+  typedef logic [LevelW-1:0] beats_t;
 
   // ---- whole and decided
   typedef struct packed {
@@ -86,6 +96,7 @@ module l7_delivery
   logic [6:0] event_level;
   logic [Slots-1:0] whole_q, decided_q;
   (* ram_style = "distributed" *) dest_t dests[Slots];
+  (* ram_style = "distributed" *) beats_t most_beats[Slots];  // of the message's frame, with the longest headers
   dest_t dest, dest_i;
   logic joined, to_drop;
   msg_t joined_slot;
@@ -118,6 +129,8 @@ module l7_delivery
 
   always_ff @(posedge clk) begin
     if (decided_valid) dests[decided_slot] <= dest_i;
+    if (whole_we)
+      most_beats[whole_slot] <= beats_t'((15'(whole.len) + 15'(HeadBytes + BeatBytes - 1)) >> $clog2(BeatBytes));
     if (decided_valid) decided_q[decided_slot] <= !joined;
     if (event_pop) begin
       whole_q[event_i.slot]   <= !joined;
@@ -131,11 +144,12 @@ module l7_delivery
   typedef struct packed {
     app_t app;
     msg_t slot;
+    beats_t beats;
   } queued_t;
 
-  logic [Queues-1:0] queue_push, queue_valid, queue_pop, request, grant;
+  logic [Queues-1:0] queue_push, queue_valid, queue_pop, asks_q, grant;
   queued_t queued[Queues];
-  logic [$clog2(Slots):0] waiting_q;  // messages in the queues and in the reader
+  logic [$clog2(Slots):0] waiting_q;  // messages in the queues and behind them
   logic finish;
 
   always_comb begin
@@ -154,7 +168,7 @@ module l7_delivery
         .clk,
         .rst,
         .push(queue_push[q]),
-        .din({dest.app, joined_slot}),
+        .din({dest.app, joined_slot, most_beats[joined_slot]}),
         .valid(queue_valid[q]),
         .pop(queue_pop[q]),
         .dout(queued[q])
@@ -175,30 +189,70 @@ module l7_delivery
     if (rst) waiting_q <= '0;
   end
 
-  // ---- memories
-  typedef enum logic [2:0] {
-    Idle,
-    Read,    // head, decision and packets of the message
-    Edit,
-    Head,
-    More,    // head bytes from 64 on
-    Next,    // packet
-    At,      // where it lies
-    Beats
-  } state_e;
+  // ---- choose: which queues have a message for which there is room, then one of them
+  typedef struct packed {
+    logic drop;
+    port_no_t port;
+    queued_t of;
+  } chosen_t;
 
-  state_e state_q;
-  queued_t chosen, message_q;
-  logic drops_q;
+  logic second_q, chooses;  // the second of its two cycles
+  logic messages_ready, packets_of_ready;
+  chosen_t chosen, fetch_q, edit_q;
+  logic fetch_valid_q, edit_valid_q;
+  beats_t reserved_q[Ports];  // in the output queues, and on the way there
+  beats_t unused;  // reserved for the message in `edit`, more than it needs
+  logic [Queues-1:0] fits;
+
+  for (genvar q = 0; q < Queues; q++) begin : gen_fits
+    if (q == Queues - 1) begin : gen_drop
+      assign fits[q] = 1'b1;
+    end else begin : gen_room
+      assign fits[q] = reserved_q[q/Apps] + queued[q].beats <= beats_t'(OutBeats);
+    end
+  end
+
+  assign chooses = second_q && asks_q != '0;
+  rr_arbiter #(
+      .N(Queues)
+  ) i_arbiter (
+      .clk,
+      .rst,
+      .req(asks_q),
+      .accept(chooses),
+      .grant
+  );
+  assign queue_pop = chooses ? grant : '0;
+
+  always_comb begin
+    chosen = '0;
+    for (int unsigned q = 0; q < Queues; q++)
+      if (grant[q]) begin
+        chosen.of |= queued[q];
+        chosen.port |= port_no_t'(q / Apps);
+      end
+    chosen.drop = grant[Queues-1];
+  end
+
+  always_ff @(posedge clk) begin
+    second_q <= !second_q && !rst;
+    asks_q <= second_q || !messages_ready || !packets_of_ready ? '0 : queue_valid & fits;
+    fetch_valid_q <= chooses && !rst;
+    fetch_q <= chosen;
+    edit_valid_q <= fetch_valid_q && !rst;
+    edit_q <= fetch_q;
+    for (int unsigned p = 0; p < Ports; p++) begin
+      reserved_q[p] <= reserved_q[p] + (chooses && !chosen.drop && 32'(chosen.port) == p ? chosen.of.beats : '0) -
+          (edit_valid_q && !edit_q.drop && 32'(edit_q.port) == p ? unused : '0) - beats_t'(popped[p]);
+      if (rst) reserved_q[p] <= '0;
+    end
+    if (rst) asks_q <= '0;
+  end
+
+  // ---- fetch: headers, decision and packets of the message
   head_t head_read;
   decided_t decided_read;
   whole_t whole_read;
-  packet_at_t at_read;
-  page_t link_read, page_q;
-  logic [DataW-1:0] mem_read;
-  logic mem_re;
-  logic [2:0] beat_q;
-  number_t number;
 
   ram_sdp #(
       .Width($bits(head_t)),
@@ -208,8 +262,8 @@ module l7_delivery
       .we(head_we),
       .waddr(head_slot),
       .wdata(head),
-      .re(state_q == Read),
-      .raddr(message_q.slot),
+      .re(fetch_valid_q),
+      .raddr(fetch_q.of.slot),
       .rdata(head_read)
   );
 
@@ -221,8 +275,8 @@ module l7_delivery
       .we(decided_valid),
       .waddr(decided_slot),
       .wdata(decided),
-      .re(state_q == Read),
-      .raddr(message_q.slot),
+      .re(fetch_valid_q),
+      .raddr(fetch_q.of.slot),
       .rdata(decided_read)
   );
 
@@ -234,97 +288,29 @@ module l7_delivery
       .we(whole_we),
       .waddr(whole_slot),
       .wdata(whole),
-      .re(state_q == Read),
-      .raddr(message_q.slot),
+      .re(fetch_valid_q),
+      .raddr(fetch_q.of.slot),
       .rdata(whole_read)
   );
 
-  ram_sdp #(
-      .Width($bits(packet_at_t)),
-      .Depth(Slots * Packets)
-  ) i_at (
-      .clk,
-      .we(at_we),
-      .waddr({at_slot, at_number}),
-      .wdata(at),
-      .re(state_q == Next),
-      .raddr({message_q.slot, number}),
-      .rdata(at_read)
-  );
+  // ---- edit
+  typedef struct packed {
+    logic drop;
+    app_t app;
+    msg_t slot;
+    port_no_t port;
+    frame_meta_t meta;
+    verdict_t verdict;
+    logic [6:0] head_len;
+    logic [8*HeadBytes-1:0] head;
+  } message_t;
 
-  ram_sdp #(
-      .Width($bits(page_t)),
-      .Depth(Pages)
-  ) i_links (
-      .clk,
-      .we(link_we),
-      .waddr(link_from),
-      .wdata(mem_page),
-      .re(state_q == Beats && beat_q == '0),
-      .raddr(page_q),
-      .rdata(link_read)
-  );
-
-  ram_sdp #(
-      .Width(DataW),
-      .Depth(Pages * PageBeats),
-      .Ultra(1'b1)
-  ) i_memory (
-      .clk,
-      .we(mem_we),
-      .waddr({mem_page, mem_beat}),
-      .wdata(mem_data),
-      .re(mem_re),
-      .raddr({page_q, beat_q}),
-      .rdata(mem_read)
-  );
-
-  // ---- reader
-  logic [Packets-1:0] left_q;   // packets to be read
-  logic [8:0] beats_q;          // of the packet
-  logic [6:0] tail_bytes_q;     // of its last beat, 1 to 64
-  logic last_beat;
-  logic [8*HeadBytes-1:0] edited, head_q;
-  frame_meta_t meta, meta_q;
-  verdict_t verdict, verdict_q;
+  logic [8*HeadBytes-1:0] edited;
   logic [6:0] head_len;
-  logic [4:0] more_q;  // head bytes from 64 on
-  port_no_t port_q;
-
-  for (genvar q = 0; q < Queues; q++) begin : gen_request
-    if (q == Queues - 1) begin : gen_drop
-      assign request[q] = queue_valid[q];
-    end else begin : gen_room
-      assign request[q] = queue_valid[q] && room[q/Apps];
-    end
-  end
-
-  rr_arbiter #(
-      .N(Queues)
-  ) i_arbiter (
-      .clk,
-      .rst,
-      .req(request),
-      .accept(state_q == Idle && request != '0),
-      .grant
-  );
-  assign queue_pop = state_q == Idle ? grant : '0;
-
-  always_comb begin
-    chosen = '0;
-    for (int unsigned q = 0; q < Queues; q++) if (grant[q]) chosen |= queued[q];
-    number = '0;
-    for (int n = int'(Packets) - 1; n >= 0; n--) if (left_q[n]) number = number_t'(n);
-  end
-
-  assign last_beat = beats_q == 9'd1;
-  assign finish = state_q == Next && left_q == '0;
-  assign mem_re = state_q == Beats;
-  assign page_give = state_q == Beats && (beat_q == '1 || last_beat);
-  assign page_give_id = page_q;
-  assign slot_give = finish;
-  assign slot_give_id = message_q.slot;
-  assign give_app = message_q.app;
+  frame_meta_t meta;
+  verdict_t verdict;
+  message_t message;
+  logic message_valid, message_pop;
 
   l7_head i_head (
       .head(head_read.head),
@@ -335,6 +321,7 @@ module l7_delivery
   );
 
   assign head_len = head_bytes(head_read.shape);
+  assign unused = edit_q.of.beats - beats_t'(is_folded(meta.len) ? 11'd1 : beats_of(meta.len));
   always_comb begin
     meta = '0;
     meta.tenant = head_read.tenant;
@@ -353,84 +340,229 @@ module l7_delivery
         verdict.kind = VerdictDispatch;
         verdict.word = 32'(decided_read.number);
       end
+      DecidePort: begin
+        verdict.kind = VerdictPort;
+        verdict.target = decided_read.number > 16'hFF ? 8'hFF : decided_read.number[7:0];
+      end
       default: verdict.kind = VerdictHost;
     endcase
   end
 
-  always_ff @(posedge clk) begin
-    unique case (state_q)
-      Idle:
-      if (request != '0) begin
-        state_q   <= Read;
-        message_q <= chosen;
-        drops_q   <= grant[Queues-1];
-      end
-      Read: state_q <= Edit;
-      Edit: begin
-        state_q <= drops_q ? Next : Head;
-        left_q <= whole_read.received;
-        head_q <= edited;
-        meta_q <= meta;
-        verdict_q <= verdict;
-        more_q <= 5'(head_len - 7'd64);
-        port_q <= head_read.port;
-      end
-      Head: state_q <= more_q != '0 ? More : Next;
-      More: state_q <= Next;
-      Next: begin
-        state_q <= left_q != '0 ? At : Idle;
-        left_q[number] <= 1'b0;
-      end
-      At: begin
-        state_q <= Beats;
-        page_q <= at_read.page;
-        beat_q <= '0;
-        beats_q <= 9'((15'(at_read.len) + 15'(BeatBytes - 1)) >> $clog2(BeatBytes));
-        tail_bytes_q <= at_read.len[5:0] == '0 ? 7'd64 : 7'(at_read.len[5:0]);
-      end
-      default: begin
-        beats_q <= beats_q - 1'b1;
-        beat_q  <= beat_q + 1'b1;
-        if (beat_q == '1) page_q <= link_read;
-        if (last_beat) state_q <= Next;
-      end
-    endcase
-    if (rst) state_q <= Idle;
+  fifo_dist #(
+      .Width($bits(message_t)),
+      .Depth(16),
+      .Room(4)
+  ) i_messages (
+      .clk,
+      .rst,
+      .push(edit_valid_q),
+      .din({edit_q.drop, edit_q.of.app, edit_q.of.slot, edit_q.port, meta, verdict, head_len, edited}),
+      .ready(messages_ready),
+      .valid(message_valid),
+      .pop(message_pop),
+      .dout(message),
+      .level()
+  );
+
+  // ---- packets: where each of them lies, one a cycle
+  typedef struct packed {
+    msg_t slot;
+    logic [Packets-1:0] received;
+  } packets_of_t;
+
+  typedef struct packed {
+    logic last;  // of its message
+    packet_at_t at;
+  } packet_place_t;
+
+  packets_of_t packets_of;
+  packet_place_t packet;
+  packet_at_t at_read;
+  logic packets_of_valid, begun_q, walks, walked_q, walks_last, walked_last_q, packets_ready, packet_valid, packet_pop;
+  logic [Packets-1:0] left, left_q;
+  number_t number;
+
+  fifo_dist #(
+      .Width($bits(packets_of_t)),
+      .Depth(16),
+      .Room(4)
+  ) i_packets_of (
+      .clk,
+      .rst,
+      .push(edit_valid_q),
+      .din({edit_q.of.slot, whole_read.received}),
+      .ready(packets_of_ready),
+      .valid(packets_of_valid),
+      .pop(walks && walks_last),
+      .dout(packets_of),
+      .level()
+  );
+
+  assign walks = packets_of_valid && packets_ready;
+  assign left = begun_q ? left_q : packets_of.received;
+  assign walks_last = (left & (left - 1'b1)) == '0;
+  always_comb begin
+    number = '0;
+    for (int n = int'(Packets) - 1; n >= 0; n--) if (left[n]) number = number_t'(n);
   end
 
-  // ---- pieces of the frame, in their order: bytes to be joined
+  always_ff @(posedge clk) begin
+    if (walks) begin
+      left_q  <= left & (left - 1'b1);
+      begun_q <= !walks_last;
+    end
+    walked_q <= walks && !rst;
+    walked_last_q <= walks_last;
+    if (rst) begun_q <= 1'b0;
+  end
+
+  ram_sdp #(
+      .Width($bits(packet_at_t)),
+      .Depth(Slots * Packets)
+  ) i_at (
+      .clk,
+      .we(at_we),
+      .waddr({at_slot, at_number}),
+      .wdata(at),
+      .re(walks),
+      .raddr({packets_of.slot, number}),
+      .rdata(at_read)
+  );
+
+  fifo_dist #(
+      .Width($bits(packet_place_t)),
+      .Depth(16),
+      .Room(2)
+  ) i_packets (
+      .clk,
+      .rst,
+      .push(walked_q),
+      .din({walked_last_q, at_read}),
+      .ready(packets_ready),
+      .valid(packet_valid),
+      .pop(packet_pop),
+      .dout(packet),
+      .level()
+  );
+
+  // ---- pieces: one a cycle
+  typedef enum logic [1:0] {
+    Head,
+    More,  // head bytes from 64 on
+    Beats
+  } state_e;
+
   typedef struct packed {
     logic valid;
     logic head;   // from the headers, not from memory
     logic first;
     logic last;   // piece of the frame
     logic [6:0] bytes;
+    port_no_t port;          // with the first piece, as meta and verdict
+    frame_meta_t meta;
+    verdict_t verdict;
     logic [DataW-1:0] data;  // of the headers
   } piece_t;
 
+  state_e state_q;
   piece_t piece, piece_q, join_q;
+  logic reads, opens_q, last_beat;  // a beat is read; the next one is a packet's first
+  page_t page, page_q, link_read;
+  logic [$clog2(PageBeats)-1:0] beat, beat_q;
+  logic [8:0] beats, beats_q;  // of the packet, from this one on
+  logic [6:0] sum_of_piece;
+  logic [5:0] kept_of_piece_q;  // bytes that join has left behind the last piece
+  logic bubble_q;
+  logic [DataW-1:0] mem_read;
+
+  assign page = opens_q ? packet.at.page : page_q;
+  assign beat = opens_q ? '0 : beat_q;
+  assign beats = opens_q ? 9'((15'(packet.at.len) + 15'(BeatBytes - 1)) >> $clog2(BeatBytes)) : beats_q;
+  assign last_beat = beats == 9'd1;
+  assign reads = packet_valid && message_valid && !bubble_q && (state_q == Beats || (state_q == Head && message.drop));
+  assign packet_pop = reads && last_beat;
+  assign finish = packet_pop && packet.last;
+  assign message_pop = finish;
+  assign page_give = reads && (beat == '1 || last_beat);
+  assign page_give_id = page;
+  assign slot_give = finish;
+  assign slot_give_id = message.slot;
+  assign give_app = message.app;
 
   always_comb begin
     piece = '0;
-    piece.head = 1'b1;
+    piece.head = state_q != Beats;
     piece.first = state_q == Head;
-    piece.data = state_q == Head ? head_q[DataW-1:0] : DataW'(head_q[8*HeadBytes-1:DataW]);
-    piece.bytes = 7'd64;
+    piece.port = message.port;
+    piece.meta = message.meta;
+    piece.verdict = message.verdict;
+    piece.data = state_q == Head ? message.head[DataW-1:0] : DataW'(message.head[8*HeadBytes-1:DataW]);
     unique case (state_q)
-      Head: piece.valid = 1'b1;
+      Head: begin
+        piece.valid = message_valid && !message.drop && !bubble_q;
+        piece.bytes = message.head_len < 7'd64 ? message.head_len : 7'd64;
+      end
       More: begin
         piece.valid = 1'b1;
-        piece.bytes = 7'(more_q);
+        piece.bytes = message.head_len - 7'd64;
       end
-      Beats: begin
-        piece.valid = !drops_q;
-        piece.head = 1'b0;
-        piece.bytes = last_beat ? tail_bytes_q : 7'd64;
-        piece.last = last_beat && left_q == '0;
+      default: begin
+        piece.valid = reads && !message.drop;
+        piece.bytes = last_beat && packet.at.len[5:0] != '0 ? 7'(packet.at.len[5:0]) : 7'd64;
+        piece.last = last_beat && packet.last;
       end
-      default: ;
     endcase
   end
+  assign sum_of_piece = 7'(kept_of_piece_q) + piece.bytes;
+
+  always_ff @(posedge clk) begin
+    unique case (state_q)
+      Head: if (piece.valid) state_q <= message.head_len > 7'd64 ? More : Beats;
+      More: state_q <= Beats;
+      default: if (finish) state_q <= Head;
+    endcase
+    if (reads) begin
+      opens_q <= last_beat;
+      beats_q <= beats - 1'b1;
+      beat_q <= beat + 1'b1;
+      page_q <= beat == '1 ? link_read : page;
+    end
+    if (piece.valid) kept_of_piece_q <= piece.last ? '0 : sum_of_piece[5:0];
+    bubble_q <= piece.valid && piece.last && sum_of_piece > 7'd64;
+    if (rst) begin
+      state_q <= Head;
+      opens_q <= 1'b1;
+      kept_of_piece_q <= '0;
+      bubble_q <= 1'b0;
+    end
+  end
+
+  ram_sdp #(
+      .Width($bits(page_t)),
+      .Depth(Pages)
+  ) i_links (
+      .clk,
+      .we(link_we),
+      .waddr(link_from),
+      .wdata(mem_page),
+      .re(reads && beat == '0),
+      .raddr(page),
+      .rdata(link_read)
+  );
+
+  ram_sdp #(
+      .Width(DataW),
+      .Depth(Pages * PageBeats),
+      .Ultra(1'b1)
+  ) i_memory (
+      .clk,
+      .we(mem_we),
+      .waddr({mem_page, mem_beat}),
+      .wdata(mem_data),
+      .re(reads),
+      .raddr({page, beat}),
+      .rdata(mem_read)
+  );
 
   always_ff @(posedge clk) begin
     piece_q <= piece;
@@ -448,6 +580,7 @@ module l7_delivery
   logic [5:0] kept_bytes_q;
   logic [6:0] sum;
   logic flush_q;  // the frame's last bytes stand in kept_q
+  logic opens_frame_q;  // no beat of the frame has been made, as its headers are shorter than one
 
   typedef struct packed {
     logic valid;
@@ -472,7 +605,8 @@ module l7_delivery
     made_q.valid <= 1'b0;
     if (join_q.valid) begin
       made_q.valid <= sum[6] || join_q.last;
-      made_q.first <= join_q.first;
+      made_q.first <= join_q.first || opens_frame_q;
+      opens_frame_q <= (join_q.first || opens_frame_q) && !sum[6] && !join_q.last;
       made_q.last <= join_q.last && sum <= 7'd64;
       made_q.data <= joined_bytes[DataW-1:0];
       kept_q <= sum[6] ? joined_bytes[2*DataW-1:DataW] : joined_bytes[DataW-1:0];
@@ -482,9 +616,9 @@ module l7_delivery
         kept_bytes_q <= '0;
       end
       if (join_q.first) begin
-        made_meta_q <= meta_q;
-        made_verdict_q <= verdict_q;
-        made_port_q <= port_q;
+        made_meta_q <= join_q.meta;
+        made_verdict_q <= join_q.verdict;
+        made_port_q <= join_q.port;
       end
     end
     flush_q <= join_q.valid && join_q.last && sum > 7'd64;
@@ -498,6 +632,7 @@ module l7_delivery
       kept_q <= '0;
       kept_bytes_q <= '0;
       flush_q <= 1'b0;
+      opens_frame_q <= 1'b0;
     end
   end
 
@@ -520,6 +655,18 @@ module l7_delivery
 
   assign busy = waiting_q != '0 || event_valid || event_level != '0 || decided_valid || piece_q.valid || join_q.valid ||
       made_q.valid || flush_q || push != '0;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!flush_q || !join_q.valid) else $error("%m: a piece comes while bytes of the message before are left");
+      assert (!piece.valid || piece.bytes != '0) else $error("%m: an empty piece");
+      assert (!edit_valid_q || edit_q.drop || edit_q.of.beats >= unused)
+      else $error("%m: a message is longer than its room");
+      for (int unsigned p = 0; p < Ports; p++)
+        assert (reserved_q[p] <= beats_t'(OutBeats)) else $error("%m: more beats are reserved than there are");
+    end
+`endif
 endmodule
 
 `default_nettype wire

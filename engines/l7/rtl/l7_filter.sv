@@ -12,8 +12,8 @@
 // behind it of its port, in `check` until the lane takes it or the queue of straight frames has room. A packet waits
 // only for its turn in the lane, which refuses none.
 //
-// `headers` are those of four shapes, by VLAN tag and IP version, so that each field has four places in a frame and
-// each payload byte four in its beat.
+// `headers` are those of four shapes, by VLAN tag and IP version, so that each field has four places in a frame; each
+// payload byte has seven in its beat, because an application of another protocol than QNP has payload behind UDP.
 module l7_filter
   import penstock_pkg::*, l7_pkg::*;
 (
@@ -21,6 +21,7 @@ module l7_filter
     input wire logic rst,
 
     input wire filter_row_t [FilterRows-1:0] rows,
+    input wire logic [Apps-1:0] plain,  // the application's messages have no QNP header
 
     frame_if.snk         frames,
     input wire tail_t    tail,
@@ -52,7 +53,8 @@ module l7_filter
 
   // Headers of a frame as they were found, before anything was compared
   typedef struct packed {
-    logic is_udp;  // and long enough for a QNP header
+    logic is_udp;
+    logic is_qnp;  // long enough for a QNP header
     shape_t shape;
     logic [127:0] source;
     logic [15:0] ip_len;  // what the IP header says of bytes from the UDP header on
@@ -69,13 +71,16 @@ module l7_filter
     logic [8*(HeadBytes-BeatBytes)-1:0] rest;  // the head's bytes from 64 on
   } found_headers_t;
 
+  // Bytes of the next beat that payload of this beat may take: it begins at byte 62 at most
+  localparam int unsigned NextBytes = 62;
+
   logic in_valid_q, find_valid_q, check_valid_q;
   logic in_go, find_ready, check_ready, check_take;
   logic first_q;
   beat_in_t in_q, find_q, check_q;
   found_headers_t found, found_q;
-  logic [DataW-1:0] find_payload_q, check_payload_q;
-  shape_t shape_q;  // of the frame whose first beat was the last to go on from `in`
+  logic [8*NextBytes-1:0] find_next_q;  // behind the beat
+  logic [DataW-1:0] check_payload_q;
 
   // ---- 1: a beat, and the next one of its frame
   assign in_go = in_valid_q && find_ready && (in_q.last || frames.valid);
@@ -118,7 +123,8 @@ module l7_filter
     v6 = ethertype == 16'h86DD && l3[7:4] == 4'd6 && l3[8*6+:8] == 8'd17;
     found.shape.v6 = v6;
     l4 = v6 ? l3[8*40+:8*30] : l3[8*20+:8*30];
-    found.is_udp = (v4 || v6) && in_q.meta.len >= len_t'(head_bytes(found.shape));
+    found.is_udp = (v4 || v6) && in_q.meta.len >= len_t'(head_bytes('{plain: 1'b1, v6: v6, vlan: found.shape.vlan}));
+    found.is_qnp = (v4 || v6) && in_q.meta.len >= len_t'(head_bytes(found.shape));
     found.source = v6 ? l3[8*8+:128] : 128'(l3[8*12+:32]);
     found.ip_len = v6 ? be16(l3[8*4+:16]) : be16(l3[8*2+:16]) - 16'd20;
     found.sport = be16(l4[0+:16]);
@@ -134,24 +140,29 @@ module l7_filter
     found.rest = pair[DataW+:8*(HeadBytes-BeatBytes)];
   end
 
-  // A payload beat begins in each beat behind the first one, as many bytes into it as the headers exceed a beat.
-  function automatic logic [DataW-1:0] aligned(logic [2*DataW-1:0] beats, shape_t shape);
-    unique case (shape)
-      2'b00:   return beats[0+:DataW];
-      2'b01:   return beats[8*4+:DataW];
-      2'b10:   return beats[8*20+:DataW];
-      default: return beats[8*24+:DataW];
+  // A payload beat begins in each beat, or in each beat behind the first one, at the same byte of it. That of a folded
+  // frame may begin in its tail.
+  function automatic logic [DataW-1:0] aligned(logic [DataW+8*NextBytes-1:0] beats, shape_t shape, logic folded);
+    unique case ({folded && head_bytes(shape) >= 7'd64, shape})
+      4'b0_100, 4'b1_100: return beats[8*42+:DataW];
+      4'b0_101, 4'b1_101: return beats[8*46+:DataW];
+      4'b0_110, 4'b1_110: return beats[8*62+:DataW];
+      4'b0_111: return beats[8*2+:DataW];
+      4'b0_000: return beats[0+:DataW];
+      4'b0_001: return beats[8*4+:DataW];
+      4'b0_010: return beats[8*20+:DataW];
+      4'b0_011: return beats[8*24+:DataW];
+      4'b1_111: return DataW'(beats[8*66+:TailW]);
+      4'b1_000: return DataW'(beats[8*64+:TailW]);
+      default: return DataW'(beats[8*68+:TailW]);
     endcase
   endfunction
 
   always_ff @(posedge clk) begin
     if (in_go) begin
       find_q <= in_q;
-      find_payload_q <= aligned(pair, shape_q);
-      if (in_q.first) begin
-        found_q <= found;
-        shape_q <= found.shape;
-      end
+      find_next_q <= pair[DataW+:8*NextBytes];
+      if (in_q.first) found_q <= found;
     end
     find_valid_q <= in_go || (find_valid_q && !check_ready);
     if (rst) find_valid_q <= 1'b0;
@@ -160,6 +171,7 @@ module l7_filter
   // ---- 3: rows of the filter, lengths
   logic hit, is_packet_q;
   app_t app;
+  shape_t shape;  // of the frame
   info_t info, info_q;
   logic [8*(HeadBytes-BeatBytes)-1:0] rest_q;
 
@@ -167,11 +179,14 @@ module l7_filter
     hit = 1'b0;
     app = '0;
     for (int i = int'(FilterRows) - 1; i >= 0; i--)
-      if (rows[i].valid && rows[i].dport == found_q.dport && rows[i].app_id == found_q.app_id && rows[i].tenant == find_q.meta.tenant) begin
+      if (rows[i].valid && rows[i].dport == found_q.dport && rows[i].tenant == find_q.meta.tenant &&
+          (plain[rows[i].app] ? found_q.is_udp :
+          found_q.is_qnp && found_q.flag == '0 && rows[i].app_id == found_q.app_id)) begin
         hit = 1'b1;
         app = rows[i].app;
       end
-    hit = hit && found_q.is_udp && found_q.flag == '0;
+    shape = found_q.shape;
+    shape.plain = hit && plain[app];
     info = '0;
     info.app = app;
     info.key = '{
@@ -181,28 +196,28 @@ module l7_filter
         sport: found_q.sport,
         id: found_q.id
     };
-    info.shape = found_q.shape;
+    info.shape = shape;
     info.mtype = found_q.mtype;
-    info.count = found_q.count[5:0];
-    info.number = found_q.number[$bits(number_t)-1:0];
-    info.segments = found_q.segments;
-    info.len = 15'(found_q.udp_len - 16'd30);
+    info.count = shape.plain ? 6'd1 : found_q.count[5:0];
+    info.number = shape.plain ? '0 : found_q.number[$bits(number_t)-1:0];
+    info.segments = shape.plain ? '0 : found_q.segments;
+    info.len = 15'(found_q.udp_len - (shape.plain ? 16'd8 : 16'd30));
     info.hash = find_q.meta.hash;
-    info.malformed = found_q.udp_len < 16'd31 || found_q.ip_len != found_q.udp_len ||
+    info.malformed = found_q.udp_len < (shape.plain ? 16'd9 : 16'd31) || found_q.ip_len != found_q.udp_len ||
         17'(found_q.udp_len) + 17'(head_bytes(found_q.shape)) - 17'd30 > 17'(find_q.meta.len) ||
-        found_q.count == '0 || found_q.count > 8'(Packets) || found_q.number >= found_q.count;
+        (!shape.plain && (found_q.count == '0 || found_q.count > 8'(Packets) || found_q.number >= found_q.count));
   end
 
   always_ff @(posedge clk) begin
     if (find_valid_q && check_ready) begin
       check_q <= find_q;
-      check_payload_q <= find_payload_q;
+      check_payload_q <= aligned(
+          {find_next_q, find_q.data}, find_q.first ? shape : info_q.shape, find_q.tail.valid && find_q.first
+      );
       if (find_q.first) begin
         is_packet_q <= hit;
         info_q <= info;
         rest_q <= found_q.rest;
-        // A folded frame with payload is IPv4; the payload begins in the tail.
-        if (find_q.tail.valid) check_payload_q <= DataW'(find_q.tail.data) >> (found_q.shape.vlan ? 32 : 0);
       end
     end
     check_valid_q <= (find_valid_q && check_ready) || (check_valid_q && !check_take);
@@ -249,7 +264,7 @@ module l7_filter
   assign packet = '{
           first: check_q.first,
           last: check_q.last,
-          folded: check_q.tail.valid && check_q.first,
+          merged: check_q.first && (check_q.tail.valid || head_bytes(info_q.shape) < 7'd64),
           data: check_payload_q,
           head: {rest_q, check_q.data},
           info: info_q

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Headers of a message that is joined from several packets: lengths, checksums and the number of packets, by shape.
+// Headers of a message that is joined from several packets, which are packets of QNP: lengths, checksums and the number
+// of packets, by shape.
 // Combinational; the checksum is two sums of 16 bits and two carries.
 module l7_head
   import penstock_pkg::*, l7_pkg::*;
@@ -45,7 +46,7 @@ module l7_head
       by_shape[s][8*(L4+18)+:8] = 8'd1;
     end
   end
-  assign edited = joins ? by_shape[shape] : head;
+  assign edited = joins ? by_shape[{shape.v6, shape.vlan}] : head;
 endmodule
 
 `default_nettype wire

@@ -303,8 +303,8 @@ module l7_lane
   place_in_window_t limit;
   packet_t body_beat;
 
-  // The header beat of a folded frame is its payload beat as well.
-  assign take_head = decide && !head_beat.folded;
+  // The first beat may be a payload beat as well.
+  assign take_head = decide && !head_beat.merged;
   assign body_beat = packet[port_q];
   assign beat = state_q == Body && packet_valid[port_q];
   assign writes = beat && body_q.accept && at_q != body_q.beats;

@@ -3,8 +3,8 @@
 
 // Decides messages: a queue of windows for each application, the matchers, and the table of decisions.
 //
-//   windows ─> queue ×2 ─> matcher ×4 ─> arbiter ─> decision table ─> decided
-//              2           2N + 2                                     1 cycle
+//   windows ─> queue ×2 ─> protocol ×2 ─> matcher ×4 ─> arbiter ─> decision table ─> decided
+//              2           0 for QNP      2N + 2                                     1 cycle
 //
 // A window waits in the queue of its application for one of the matchers that serve it. Two applications are served
 // in turn where their sets of matchers overlap. A beat of a window takes a cycle of its queue.
@@ -33,6 +33,7 @@ module l7_match
     output logic          [31:0] hits_rdata,   // in the same cycle
 
     input wire logic [Matchers-1:0] serves[Apps],
+    input wire protocol_e protocol[Apps],
 
     input  wire logic    [Apps-1:0] window_push,
     input  wire window_t            window,
@@ -48,8 +49,9 @@ module l7_match
     output logic     decided_stuck,
     output decided_t decided
 );
-  // ---- queues
-  logic [Apps-1:0] head_valid, head_pop;
+  // ---- queues, and walkers of protocols
+  logic [Apps-1:0] queued_valid, queued_pop, head_valid, head_pop;
+  window_t queued[Apps];
   window_t head[Apps];
 
   for (genvar a = 0; a < Apps; a++) begin : gen_queue
@@ -63,10 +65,22 @@ module l7_match
         .push(window_push[a]),
         .din(window),
         .ready(window_ready[a]),
-        .valid(head_valid[a]),
-        .pop(head_pop[a]),
-        .dout(head[a]),
+        .valid(queued_valid[a]),
+        .pop(queued_pop[a]),
+        .dout(queued[a]),
         .level()
+    );
+
+    l7_protocol i_protocol (
+        .clk,
+        .rst,
+        .protocol(protocol[a]),
+        .in_valid(queued_valid[a]),
+        .in_pop(queued_pop[a]),
+        .in(queued[a]),
+        .out_valid(head_valid[a]),
+        .out_pop(head_pop[a]),
+        .out(head[a])
     );
   end
 
@@ -201,8 +215,9 @@ module l7_match
   assign decided_port = found_q.port;
   assign decided_stuck = found_q.stuck;
   always_comb begin
-    decided.kind = found_q.stuck ? DecideDrop : decide_e'(word_q[1:0]);
-    decided.number = word_q[31:16] + (found_q.hash & 16'((17'd1 << word_q[11:8]) - 17'd1));
+    decided.kind = found_q.stuck ? DecideDrop : decide_e'(word_q[2:0]);
+    decided.number = word_q[31:16] +
+        ((word_q[12] ? hits[found_q.decision][15:0] : found_q.hash) & 16'((17'd1 << word_q[11:8]) - 17'd1));
   end
 
   // ---- messages under way, by bank

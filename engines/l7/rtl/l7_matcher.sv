@@ -148,7 +148,7 @@ module l7_matcher
   assign chunk = scans_q ? chunk_q : pos[7:6];
   always_comb begin
     scanned = classes_q[BeatBytes*chunk+:BeatBytes];
-    // Bytes of these 64 that are at or behind pos, and in front of the field's end
+    // Bytes of these 64 that are at or after pos, and before the field's end
     past_pos = {1'b0, chunk} == pos[8:6] ? '1 << pos[5:0] : {1'b0, chunk} > pos[8:6] ? '1 : '0;
     in_field = {1'b0, chunk} == stop[8:6] ? ~('1 << stop[5:0]) : {1'b0, chunk} < stop[8:6] ? '1 : '0;
     for (int unsigned b = 0; b < BeatBytes; b++) in_set[b] = branch.operand[scanned[b]];
@@ -270,7 +270,8 @@ module l7_matcher
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!first || idle) else $error("%m: a window begins while another one is matched");
-      assert (!(load && !first) || loaded_q < place_in_window_t'(WindowBytes)) else $error("%m: a window of more than four beats");
+      assert (!(load && !first) || loaded_q < place_in_window_t'(WindowBytes))
+        else $error("%m: a window of more than four beats");
     end
 `endif
 endmodule

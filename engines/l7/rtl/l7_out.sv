@@ -7,12 +7,10 @@
 //   messages ─> queue ─┘
 //               3          1 cycle; one beat a cycle
 //
-// The queue has room for the longest message, which the delivery reserves before it begins to read one.
+// The queue has room for what is pushed: the delivery reserves the beats of a message before it begins to read it.
 module l7_out
   import penstock_pkg::*, l7_pkg::*;
-#(
-    parameter int unsigned Depth = 512  // beats of messages, a power of two
-) (
+(
     input wire logic  clk,
     input wire logic  rst,
     input wire time_t cycle,
@@ -31,7 +29,7 @@ module l7_out
     input  wire frame_meta_t      meta,
     input  wire tail_t            tail,
     input  wire verdict_t         verdict,
-    output logic                  room,  // for a longest message, beside what is on its way
+    output logic                  popped,  // a beat of a message has left the queue
 
     frame_if.src     out,
     output tail_t    out_tail,
@@ -41,9 +39,7 @@ module l7_out
     output logic busy
 );
   /* verilator no_inline_module */  // the model compiles it once for all instances
-  // Beats of the longest message, and those between the delivery and the queue
-  localparam int unsigned Longest = MaxFrame / BeatBytes + 8;
-  localparam int unsigned LevelW = $clog2(Depth) + 1;
+  localparam int unsigned LevelW = $clog2(OutBeats) + 1;
 
   typedef struct packed {
     logic             last;
@@ -59,7 +55,7 @@ module l7_out
 
   fifo_block #(
       .Width($bits(beat_out_t)),
-      .Depth(Depth)
+      .Depth(OutBeats)
   ) i_messages (
       .clk,
       .rst,
@@ -72,10 +68,10 @@ module l7_out
 
   always_ff @(posedge clk) begin
     level_q <= level_q + LevelW'(push) - LevelW'(message_pop);
-    room <= 32'(level_q) <= Depth - Longest;
+    popped  <= message_pop;
     if (rst) begin
       level_q <= '0;
-      room <= 1'b0;
+      popped  <= 1'b0;
     end
   end
 

@@ -11,12 +11,20 @@ package l7_pkg;
   localparam int unsigned Slots = 512;       // messages in flight
   localparam int unsigned Pages = 2048;
   localparam int unsigned PageBeats = 8;
+  localparam int unsigned OutBeats = 512;    // of messages that wait at the end of a port's way
   localparam int unsigned Packets = 32;      // most packets of a message
   localparam int unsigned MaxPayload = 16256;  // bytes of a message
   localparam int unsigned FilterRows = 8;
   localparam int unsigned Steps = 128;       // of a program, at most
 
-  // Bytes in front of the payload, with IPv6 and a VLAN tag
+  // Protocols of messages: QNP, and those whose payload begins behind the UDP header
+  typedef enum logic [1:0] {
+    ProtocolQnp       = 2'd0,
+    ProtocolDns       = 2'd1,
+    ProtocolMemcached = 2'd2
+  } protocol_e;
+
+  // Most bytes in front of the payload, with IPv6, a VLAN tag and a QNP header
   localparam int unsigned HeadBytes = 88;
 
   typedef logic [$clog2(Apps)-1:0] app_t;
@@ -34,14 +42,15 @@ package l7_pkg;
     logic [15:0] dport;
   } filter_row_t;
 
-  // What stands in front of the payload: 64, 68, 84 or 88 bytes
+  // What stands in front of the payload: 64, 68, 84 or 88 bytes; 22 less without a QNP header
   typedef struct packed {
+    logic plain;  // no QNP header
     logic v6;
     logic vlan;
   } shape_t;
 
   function automatic logic [6:0] head_bytes(shape_t shape);
-    return 7'd64 + (shape.v6 ? 7'd20 : 7'd0) + (shape.vlan ? 7'd4 : 7'd0);
+    return (shape.plain ? 7'd42 : 7'd64) + (shape.v6 ? 7'd20 : 7'd0) + (shape.vlan ? 7'd4 : 7'd0);
   endfunction
 
   // Sender and number of a message. The application stands beside it, because it picks half of the table.
@@ -66,12 +75,13 @@ package l7_pkg;
     logic [31:0] hash;
   } info_t;
 
-  // A beat of a packet on its way to the lane. A folded frame is one beat, whose payload is `data` as well.
+  // A beat of a packet on its way to the lane. Payload comes from the second beat on, or with the first one (`merged`) if it
+  // begins in the first beat or the frame is folded.
   typedef struct packed {
     logic first;
     logic last;
-    logic folded;
-    logic [DataW-1:0] data;             // payload, from the second beat on; of a folded frame with the first one
+    logic merged;
+    logic [DataW-1:0] data;             // payload
     logic [8*HeadBytes-1:0] head;       // with the first beat
     info_t info;                        // with the first beat
   } packet_t;
@@ -94,6 +104,28 @@ package l7_pkg;
     class_t [BeatBytes-1:0] classes;
     logic [DataW-1:0] data;
   } window_t;
+
+  // ---- commands of memcached, with the space behind them, and the message type of each
+  localparam int unsigned Commands = 12;
+  typedef struct packed {
+    logic [3:0] of_type;  // 1 get, 2 set, 3 change
+    logic [3:0] len;
+    logic [63:0] text;    // the first byte in [7:0]
+  } command_t;
+  localparam command_t CommandList[Commands] = '{
+      '{4'd1, 4'd4, {<<8{{"get ", 32'd0}}}},
+      '{4'd1, 4'd5, {<<8{{"gets ", 24'd0}}}},
+      '{4'd2, 4'd4, {<<8{{"set ", 32'd0}}}},
+      '{4'd2, 4'd4, {<<8{{"add ", 32'd0}}}},
+      '{4'd2, 4'd8, {<<8{{"replace "}}}},
+      '{4'd2, 4'd7, {<<8{{"append ", 8'd0}}}},
+      '{4'd2, 4'd8, {<<8{{"prepend "}}}},
+      '{4'd2, 4'd4, {<<8{{"cas ", 32'd0}}}},
+      '{4'd3, 4'd7, {<<8{{"delete ", 8'd0}}}},
+      '{4'd3, 4'd5, {<<8{{"incr ", 24'd0}}}},
+      '{4'd3, 4'd5, {<<8{{"decr ", 24'd0}}}},
+      '{4'd3, 4'd6, {<<8{{"touch ", 16'd0}}}}
+  };
 
   // ---- rules
   localparam int unsigned Alternatives = 4;
@@ -187,11 +219,12 @@ package l7_pkg;
   endfunction
 
   // ---- decisions
-  typedef enum logic [1:0] {
-    DecideDrop     = 2'd0,
-    DecideHost     = 2'd1,
-    DecideUnit     = 2'd2,
-    DecideDispatch = 2'd3
+  typedef enum logic [2:0] {
+    DecideDrop     = 3'd0,
+    DecideHost     = 3'd1,
+    DecideUnit     = 3'd2,
+    DecideDispatch = 3'd3,
+    DecidePort     = 3'd4
   } decide_e;
 
   // What a matcher has found

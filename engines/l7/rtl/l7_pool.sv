@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Hands out the numbers 0 to Depth - 1, each to one user at a time: first those that nobody has had, then those that
-// were given back, in their order. A number can be taken again four cycles after it was given back.
+// Allocates the numbers 0 to Depth - 1, each to one user at a time: first unused ones, then returned ones, in order of
+// their return. A number can be allocated again four cycles after its return.
 module l7_pool #(
     parameter int unsigned Depth = 512,  // a power of two
     localparam int unsigned IdW = $clog2(Depth)

@@ -17,6 +17,7 @@ module l7_regs
     output logic [11:0] pages_max   [Apps],
     output logic [ 9:0] messages_max[Apps],
     output logic [Matchers-1:0] serves[Apps],
+    output protocol_e protocol[Apps],
     output logic [Apps-1:0] bank,
     input wire logic [11:0] pages_used   [Apps],
     input wire logic [ 9:0] messages_used[Apps],
@@ -102,6 +103,7 @@ module l7_regs
         at(L7_APP_MESSAGES_MAX): answer = 32'(messages_max[app]);
         at(L7_APP_PAGES): answer = 32'(pages_used[app]);
         at(L7_APP_MESSAGES): answer = 32'(messages_used[app]);
+        at(L7_APP_PROTOCOL): answer = 32'(protocol[app]);
         default:
         if (in_counters) answer = counters_q[app][counter];
         else readable = 1'b0;
@@ -119,7 +121,8 @@ module l7_regs
     bank_writes = 1'b0;
     if (in_app) begin
       bank_writes = app_addr == at(L7_APP_BANK) && live[app][!bank[app]] == '0;
-      writable = bank_writes || app_addr == at(L7_APP_MATCHERS) || app_addr == at(L7_APP_PAGES_MAX) || app_addr == at(L7_APP_MESSAGES_MAX);
+      writable = bank_writes || app_addr == at(L7_APP_MATCHERS) || app_addr == at(L7_APP_PAGES_MAX) ||
+          app_addr == at(L7_APP_MESSAGES_MAX) || app_addr == at(L7_APP_PROTOCOL);
     end
   end
 
@@ -151,6 +154,7 @@ module l7_regs
         if (app_addr == at(L7_APP_MATCHERS)) serves[app] <= cfg.wdata[Matchers-1:0];
         if (app_addr == at(L7_APP_PAGES_MAX)) pages_max[app] <= cfg.wdata[11:0];
         if (app_addr == at(L7_APP_MESSAGES_MAX)) messages_max[app] <= cfg.wdata[9:0];
+        if (app_addr == at(L7_APP_PROTOCOL)) protocol[app] <= protocol_e'(cfg.wdata[1:0]);
       end
     end
     row_we <= row_writes && !rst;
@@ -164,6 +168,7 @@ module l7_regs
       rows <= '0;
       for (int unsigned a = 0; a < Apps; a++) begin
         serves[a] <= '1;
+        protocol[a] <= ProtocolQnp;
         pages_max[a] <= 12'(Pages / 2);
         messages_max[a] <= 10'(Slots / 2);
       end

@@ -6,8 +6,8 @@
 //   window, bytes that are there ─> cursor ─> number, length ─> record, cursor moves
 //                                             1 cycle a TLV
 //
-// The first TLV is read from the beat that is being loaded. A TLV is recorded when its last byte has been loaded, so
-// a field that is recorded can be read. A TLV that ends behind the window ends the walk.
+// The first TLV is read from the beat that is being loaded. A TLV is recorded when its last byte has been loaded, so a
+// recorded field can be read. A TLV that ends after the window ends the walk.
 module l7_walker
   import penstock_pkg::*, l7_pkg::*;
 (

@@ -8,6 +8,7 @@ l7_filter.sv
 l7_lane.sv
 l7_walker.sv
 l7_matcher.sv
+l7_protocol.sv
 l7_match.sv
 l7_head.sv
 l7_delivery.sv

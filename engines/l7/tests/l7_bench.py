@@ -277,12 +277,18 @@ class Bench:
         for i, (dport, app_id, tenant, app) in enumerate(rows):
             await self.write(regs.L7_BLOCK_FILTER + 4 * i, dport | app_id << 16 | tenant << 24 | app << 30 | 1 << 31)
 
-    async def use(self, rules: list[Rules]) -> None:
-        """Loads rules of both applications, and a filter with two rows for each."""
-        rows = [(7000, 1, 0, 0), (7001, 1, 3, 0), (7000, 2, 0, 1), (53, 2, 0, 1)]
-        self.model = Machine({(dport, app_id, tenant): app for dport, app_id, tenant, app in rows}, rules)
+    async def use(
+        self,
+        rules: list[Rules],
+        protocols: Sequence[int] = (0, 0),
+        rows: Sequence[tuple[int, int, int, int]] = ((7000, 1, 0, 0), (7001, 1, 3, 0), (7000, 2, 0, 1), (53, 2, 0, 1)),
+    ) -> None:
+        """Loads rules of both applications and their protocols, and a filter, by default with two rows for each."""
+        known = {(dport, app_id, tenant): app for dport, app_id, tenant, app in rows}
+        self.model = Machine(known, rules, list(protocols))
         for app, one in enumerate(rules):
             await self.load(app, one)
+            await self.write(self.app(app, "PROTOCOL"), protocols[app])
         await self.filter(rows)
 
 

@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from l7_protocols import fields_of
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
@@ -92,12 +93,13 @@ def crc16(data: bytes) -> int:
 
 @dataclass
 class Rules:
-    """Rules of an application: starts by type, rows, decisions as (kind, first, bits), classes of byte values."""
+    """Rules of an application: starts by type, rows, decisions as (kind, first, bits), classes of bytes. Bits from 16 on: in turn."""
 
     starts: list[Branch]
     rows: dict[int, Row]
     decisions: dict[int, tuple[int, int, int]]
     classes: bytes = bytes(256)
+    hits: dict[int, int] = field(default_factory=dict)
 
     def decide(self, window: bytes, mtype: int) -> tuple[int, int, int, int]:
         """Decision, its kind, the number, and how many steps it took. A program without an end: decision -1."""
@@ -128,7 +130,10 @@ class Rules:
                     break
         decision = branch.next & 0xFF
         kind, first, bits = self.decisions[decision]
-        return decision, kind, (first + digest % (1 << bits)) & 0xFFFF, steps
+        hits = self.hits.get(decision, 0)
+        self.hits[decision] = hits + 1
+        offset = hits % (1 << bits - 16) if bits >= 16 else digest % (1 << bits)
+        return decision, kind, (first + offset) & 0xFFFF, steps
 
     def skip(
         self, branch: Branch, window: bytes, fields: dict[int, tuple[int, int]], pos: int, end: int
@@ -180,8 +185,11 @@ class Packet:
     tenant: int = 0
     hash: int = 0
     behind: bytes = b""  # behind the UDP length
+    plain: bool = False  # without a QNP header
 
     def qnp(self) -> bytes:
+        if self.plain:
+            return b""
         head = (self.app_id, self.mtype, self.msg_id, 0xA5A5A5A5, self.count, self.number, self.flag, self.segments)
         return struct.pack(">BBIIBBBB", *head) + b"paddings"
 
@@ -238,13 +246,15 @@ class Message:
 
 @dataclass
 class Machine:
-    """Rules by application, filter as {(port, app_id, tenant): application}. Room is not bounded here, and time stands."""
+    """Rules and protocols by application, filter as {(port, app_id, tenant): application}. Room has no bound; time stands."""
 
     filter: dict[tuple[int, int, int], int]
     rules: list[Rules]
+    protocols: list[int]
     messages: dict[tuple[object, ...], Message] = field(default_factory=dict)
     counts: list[dict[str, int]] = field(default_factory=lambda: [{}, {}])
     steps: list[int] = field(default_factory=list)
+    types: set[int] = field(default_factory=set)  # of messages of protocols other than QNP
 
     def count(self, app: int, name: str) -> None:
         self.counts[app][name] = self.counts[app].get(name, 0) + 1
@@ -252,8 +262,17 @@ class Machine:
     def packet(self, port: int, packet: Packet) -> tuple[str, Out | None]:
         """What becomes of the packet (straight, absorbed, dropped), and the message that it completes."""
         app = self.filter.get((packet.dport, packet.app_id, packet.tenant))
+        if packet.plain:
+            known = self.filter.items()
+            app = next(
+                (app for (port, _, tenant), app in known if (port, tenant) == (packet.dport, packet.tenant)), None
+            )
         if app is None or packet.flag:
             return "straight", None
+        if packet.plain:
+            self.count(app, "packets")
+            message = Message(1, {0: packet}, port, self.decide(app, packet))
+            return "absorbed", self.whole(app, message)
         key = (app, packet.tenant, packet.v6, packet.sender, packet.sport, packet.msg_id)
         message = self.messages.get(key, Message(packet.count))
         if not 1 <= packet.count <= MAX_PACKETS or packet.number >= packet.count or message.count != packet.count:
@@ -278,7 +297,11 @@ class Machine:
 
     def decide(self, app: int, first: Packet) -> tuple[int, int, int]:
         size = min(len(first.payload), WINDOW, 64 * first.segments if first.segments else WINDOW)
-        decision, kind, number, steps = self.rules[app].decide(first.payload[:size], first.mtype)
+        window, mtype = first.payload[:size], first.mtype
+        if self.protocols[app]:
+            mtype, window = fields_of(self.protocols[app], first.payload)
+            self.types.add(mtype)
+        decision, kind, number, steps = self.rules[app].decide(window, mtype)
         self.steps.append(steps)
         if decision >= 0:
             self.count(app, f"hit {decision}")
@@ -292,8 +315,9 @@ class Machine:
             self.count(app, "stuck" if decision < 0 else "denied")
             return None
         self.count(app, "delivered")
-        # Kinds of verdicts as in lib/rtl/penstock_pkg.sv: host 2, unit 3, dispatch 4
-        target = min(number, 255) if kind == 2 else 0
+        # Kinds of verdicts as in lib/rtl/penstock_pkg.sv: port 1, host 2, unit 3, dispatch 4
+        target = min(number, 255) if kind in (2, 4) else 0
         mark = number | message.port << 16
         word = number if kind == 3 else 0
-        return Out(delivered(packets), message.port, first.tenant, first.hash, mark, kind + 1, target, word)
+        verdict = 1 if kind == 4 else kind + 1
+        return Out(delivered(packets), message.port, first.tenant, first.hash, mark, verdict, target, word)

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Messages of QNP from the paper's description: a header of 22 bytes behind UDP, then fields of number, length, value."""
+"""Messages of QNP from the paper's description: a header of 22 bytes after UDP, then fields of
+number, length, value.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ DATA, ACK = 0, 1
 
 @dataclass(frozen=True)
 class Message:
-    """A message, and who sends it to whom."""
+    """A message, its sender and its receiver."""
 
     application: int
     type: int
@@ -52,7 +54,9 @@ class Message:
         return bytes(packet / Raw(header + part))
 
     def delivered(self, packets: int) -> bytes:
-        """The frame in which it is delivered: one packet with all of it, without a UDP checksum if there were several."""
+        """The frame in which it is delivered: one packet with all of it, without a UDP checksum if
+        there were several.
+        """
         frame = self.frame(self.payload(), 1, 0)
         if packets == 1:
             return frame

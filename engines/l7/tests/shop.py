@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What designs/l7.toml does with packets of messages, in plain Python from the description of its rules; regular expressions stand for them."""
+"""The decisions of designs/l7.toml for packets of messages, in plain Python from the description of its rules; regular
+expressions represent them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from scapy.layers.l2 import Ether
 
 TIMEOUT = 1_000_000  # µs
 DROP, UNIT = "drop", "unit"
-# What a rule does: drop, unit, or a queue of the host.
+# The action of a rule: drop, unit, or a queue of the host.
 Where = str | int
 Fields = dict[int, bytes]
 
@@ -74,7 +76,7 @@ class Waiting:
 
 @dataclass
 class Shop:
-    """Takes packets in their order; says what each message becomes."""
+    """Takes packets in order; returns the result of each message."""
 
     host: list[bytes] = field(default_factory=list)
     answers: list[bytes] = field(default_factory=list)
@@ -149,7 +151,7 @@ def fields_of(payload: bytes) -> Fields:
 
 
 def answer(packet: Ether) -> bytes:
-    """What programs/answer.c makes of a message."""
+    """The answer of programs/answer.c to a message."""
     packet.src, packet.dst = packet.dst, packet.src
     packet[IP].src, packet[IP].dst = packet[IP].dst, packet[IP].src
     packet[UDP].sport, packet[UDP].dport = packet[UDP].dport, packet[UDP].sport

@@ -46,7 +46,7 @@ def applications(run: Run) -> list[dict[str, Any]]:
 
 
 def judge(run: Run, shop: Shop) -> None:
-    """Whole messages, byte for byte, and what the block has counted."""
+    """Whole messages, byte for byte, and the block's counters."""
     assert sorted(run.frames.get("host", [])) == sorted(shop.host)
     assert sorted(run.frames.get("port0", [])) == sorted(shop.answers)
     counted = applications(run)
@@ -105,7 +105,9 @@ def test_the_answer_of_a_unit_finds_its_way_back(tmp_path: Path, target: str) ->
 
 
 def random_steps(rng: random.Random, messages: int) -> list[Step]:
-    """Messages of both applications, cut anywhere, shuffled, with duplicates, lies and frames that are none."""
+    """Messages of both applications, cut anywhere, shuffled, with duplicates, false headers and frames without
+    messages.
+    """
     steps: list[Step] = []
     time = 0
     for number in range(messages):
@@ -158,7 +160,7 @@ def test_random_messages(tmp_path: Path, target: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_message_that_is_not_whole_expires(tmp_path: Path, target: str) -> None:
-    """A packet that comes after the timeout begins a new message."""
+    """A packet that arrives after the timeout begins a new message."""
     first, second = REVIEW.packets([1400])
     steps = [(0, first), (TIMEOUT + 50_000, second), (TIMEOUT + 50_010, first), *spaced(ORDER.packets(), 4 * TIMEOUT)]
     steps += spaced([first], 4 * TIMEOUT + 100)
@@ -168,7 +170,7 @@ def test_a_message_that_is_not_whole_expires(tmp_path: Path, target: str) -> Non
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_rules_see_the_segments_that_the_sender_names(tmp_path: Path, target: str) -> None:
-    """A field behind the first segments is absent for rules, and a field in front of them is not."""
+    """A field after the first segments is absent for rules, and a field before their end is not."""
     fields = [(1, b"/CA/1" + b"x" * 60), (2, b"/EE/Math")]
     messages = [Message(1, 1, at, fields, segments=at) for at in (0, 1, 2)]
     shop = check(spaced(message.packets()[0] for message in messages), tmp_path, target)
@@ -185,7 +187,7 @@ def test_tags_and_both_versions_of_ip(tmp_path: Path, target: str, source: str, 
 
 
 def test_groups_of_queues_follow_the_hash(tmp_path: Path) -> None:
-    """On soft, where the answer to `rules` and the frames can be told apart by their path."""
+    """On soft, where the path distinguishes the answer to `rules` from the frames."""
     paths = [b"/customer/%d" % number for number in range(64)]
     messages = [ORDER.to(id=at, fields=[(1, path), (2, amount(1))]) for at, path in enumerate(paths)]
     shop = check(spaced(frame for message in messages for frame in message.packets()), tmp_path, "soft")

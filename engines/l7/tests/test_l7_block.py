@@ -35,15 +35,15 @@ def chain(steps: int, base: int = 0, number: int = 0, last: tuple[int, int, int]
     return Rules([at_field(base, 1)] * 16, rows, {number: last, number + 1: (1, 999, 0)})
 
 
-def random_rules(rng: random.Random, base: int, decisions: int) -> Rules:
-    """Rules as no compiler writes them: any skip, any match, branches to later rows only."""
+def random_rules(rng: random.Random, base: int, decisions: int, until: bool = True) -> Rules:
+    """Rules as no compiler writes them: any skip, any match, branches to later rows only; `until` or not."""
     size = 40
 
     def branch(row: int) -> Branch:
         if row >= size or rng.random() < 0.12:
             return decide(decisions + rng.randrange(8))
         to = base + rng.randrange(row, min(size, row + 12))
-        kind = rng.choice([Skip.BYTES, Skip.UNTIL, Skip.UNTIL, Skip.FIELD, Skip.FIELD])
+        kind = rng.choice([Skip.BYTES, *[Skip.UNTIL] * 2 * until, Skip.FIELD, Skip.FIELD])
         if rng.random() < 0.02:
             kind = Skip.NEVER
         few = rng.choice([0, 0, 0, 1, 2, 40])

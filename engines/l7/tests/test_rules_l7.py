@@ -30,7 +30,7 @@ def answered(message: Message, packets: int) -> bytes:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_rules_are_swapped_between_two_messages(target: str) -> None:
-    """A message whose first packet is there keeps the decision of the rules before."""
+    """A message whose first packet has arrived keeps the decision of the old rules."""
     late = REVIEW.to(id=2)
     first, second = REVIEW.packets([1400])
     with Device.open(DESIGN, target) as card:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Writes src/proto/ anew: the messages and the service of P4Runtime as Rust.
+"""Writes src/proto/ again: the messages and the service of P4Runtime as Rust.
 
-The interface comes from the descriptors of the Python package p4runtime (Apache-2.0), so no .proto file stands in the
-tree and cargo needs no Python. Run it when the version below changes; the package's modules need protobuf in Python:
+The interface comes from the descriptors of the Python package p4runtime (Apache-2.0), so the tree has no .proto file
+and cargo needs no Python. Run it when the version below changes; the package's modules need protobuf in Python:
 
     python3 -m venv p4 && p4/bin/pip install p4runtime==1.6.0
     PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python p4/bin/python generate.py
@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def add(file: FileDescriptor, to: dict[str, descriptor_pb2.FileDescriptorProto]) -> None:
-    """Adds a file behind those that it imports."""
+    """Adds a file after those that it imports."""
     if file.name not in to:
         for imported in file.dependencies:
             add(imported, to)

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// A calculator in the network. A request is an Ethernet frame of type 0x1234, perhaps behind a VLAN tag: `P`, `4`, version 1, an operator
-// and two numbers. The answer goes back to where the request came from, with the result and the number of requests so far. Operators
-// that have no entry, and all other frames, are dropped.
+// A calculator in the network. A request is an Ethernet frame of type 0x1234, perhaps behind a VLAN tag: `P`, `4`,
+// version 1, an operator and two numbers. The answer goes back to where the request came from, with the result and the
+// number of requests so far. Operators that have no entry, and all other frames, are dropped.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// A firewall between ports 0 and 1: what enters one leaves the other, unless its IPv4 source address is blocked, or the TCP or UDP port that it goes
-// to is closed. Frames whose headers are broken are dropped; other protocols pass.
+// A firewall between ports 0 and 1: what enters one leaves the other, unless its IPv4 source address is blocked, or the
+// TCP or UDP port that it goes to is closed. Frames whose headers are broken are dropped; other protocols pass.
 #include <core.p4>
 #include <v1model.p4>
 

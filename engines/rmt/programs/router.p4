@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// An IPv4 router: longest prefix to a next hop, next hop to addresses and port. Frames may have one VLAN tag, which they keep, and IPv4
-// options. Frames that it does not route are dropped: other protocols, wrong checksums, a time to live that ends, no route.
+// An IPv4 router: longest prefix to a next hop, next hop to addresses and port. Frames may have one VLAN tag, which
+// they keep, and IPv4 options. Frames that it does not route are dropped: other protocols, wrong checksums, a time to
+// live that ends, no route.
 #include <core.p4>
 #include <v1model.p4>
 

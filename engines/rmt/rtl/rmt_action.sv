@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The action of a stage: the rows of its actions, for each lane its units (rmt_units.sv), and the registers that the lanes
-// share. 7 cycles, a frame a cycle in each lane; nothing stops.
+// The action of a stage: the rows of its actions, for each lane its units (rmt_units.sv), the registers that the lanes
+// share, and the counters. 7 cycles, a frame a cycle in each lane; nothing stops.
 module rmt_action
   import rmt_pkg::*;
 (
@@ -20,16 +20,17 @@ module rmt_action
     output     vector_t [Lanes-1:0] out
 );
   logic [2:0] slot_q;
-  word_t [2:0] words;
+  word_t [3:0] words;
   logic [Lanes-1:0][9:0] addr;
   action_row_t [Lanes-1:0] row;
   logic [Lanes-1:0][6:0] segment_addr;
-  segment_t [Lanes-1:0] segment;
+  segment_row_t [Lanes-1:0] segment;
   access_t [Lanes-1:0] access;
+  count_t [Lanes-1:0] count;
   word_t old_value, new_value;
 
   always_ff @(posedge clk) slot_q <= {slot_q[1:0], slot};
-  assign host_word = words[0] | words[1] | words[2];
+  assign host_word = words[0] | words[1] | words[2] | words[3];
 
   rmt_ram #(
       .Width($bits(action_row_t)),
@@ -45,7 +46,7 @@ module rmt_action
   );
 
   rmt_ram #(
-      .Width($bits(segment_t)),
+      .Width($bits(segment_row_t)),
       .Depth(128)
   ) i_segments (
       .clk,
@@ -69,6 +70,16 @@ module rmt_action
       .new_value
   );
 
+  rmt_counter i_counter (
+      .clk,
+      .rst,
+      .slot(slot_q[2]),
+      .stage,
+      .host,
+      .host_word(words[3]),
+      .count
+  );
+
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     assign addr[l] = {ctl[l].bt, found[l].action};
 
@@ -83,6 +94,7 @@ module rmt_action
         .segment_addr(segment_addr[l]),
         .segment(segment[l]),
         .access(access[l]),
+        .count(count[l]),
         .old_value,
         .new_value,
         .out(out[l])

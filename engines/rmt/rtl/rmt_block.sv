@@ -10,14 +10,16 @@
 //                                 2        30        19 each                    6           3          1
 //
 // Each port has a lane. All lanes read the same memories, so a block has at most two. The entry turns a wheel of eight
-// slots: seven are for frames, one is for the host. So a lane takes 218 million frames a second at 250 MHz; a port of
-// 100 Gb/s brings 149 million. Frames of stateful tenants share one such rate, 218 million a second for both ports.
+// slots: seven are for frames, one is for the host. A lane therefore takes 218 million frames a second at 250 MHz; a
+// port of 100 Gb/s brings 149 million. Frames of stateful tenants share one such rate, 218 million a second for both
+// ports.
 //
-// Behind the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all queues behind
-// are as deep: so a port that is held at its output holds its own input and no other port.
+// After the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all later queues
+// are as deep. A port that is blocked at its output therefore blocks its own input and no other port.
 //
-// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 46 + 19 * S cycles, one more if
-// it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one more.
+// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 46 + 19 * S cycles, one more
+// if it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one
+// more.
 module rmt_block
   import penstock_pkg::*, rmt_pkg::*, rmt_parse_pkg::*;
 #(
@@ -56,6 +58,7 @@ module rmt_block
 
   // ---- the host
   logic request, started, passed;
+  logic [Stages-1:0] stage_busy;
   host_t host;
   word_t host_word;
   word_t [Stages+2:0] words;
@@ -70,7 +73,8 @@ module rmt_block
       .request,
       .started,
       .access(host),
-      .passed,
+      .passed(passed),
+      .busy(stage_busy != '0),
       .word(host_word)
   );
 
@@ -133,6 +137,7 @@ module rmt_block
         .stage(4'(s)),
         .host,
         .host_word(words[s+3]),
+        .busy(stage_busy[s]),
         .ctl(ctl[s]),
         .vector(vector[s]),
         .out_ctl(ctl[s+1]),

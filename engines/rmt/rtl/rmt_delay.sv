@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Delays what goes beside a pipeline by so many cycles. With `Reset` it is a shift register that reset clears; without,
+// Delays data beside a pipeline by a number of cycles. With `Reset` it is a shift register that reset clears; without,
 // and from three cycles on, a ring in distributed RAM.
 module rmt_delay #(
     parameter int unsigned Width  = 1,

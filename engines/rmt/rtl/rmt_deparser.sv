@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The exit of both lanes: the checksum that goes into the frame, the words that go back to where they came from, and the
-// verdict.
+// The exit of both lanes: the checksum that goes into the frame, the words that go back to where they came from, and
+// the verdict.
 //
 //   vector ─> row's memory ─> checksum ─> UPDATE ─> WRITE BACK ─> edit      6 cycles, a frame a cycle in each lane
 //                             3           └ window, places, which have waited since the parser
@@ -48,7 +48,7 @@ module rmt_deparser
       .addr,
       .data(row)
   );
-  // Whoever waits for the access takes the word two cycles behind it at the earliest.
+  // A reader that waits for the access takes the word two cycles after it at the earliest.
   rmt_delay #(.Width(1), .Cycles(3), .Reset(1'b1)) i_slot (.clk, .rst, .d(slot), .q(slot_out));
 
   function automatic verdict_t verdict_of(word_t v);

@@ -7,8 +7,8 @@
 //              TENANT     slots 0 to 6: frames of both lanes, at most one of them stateful
 //                         slot 7: the host's access, if there is one
 //
-// A frame waits at most one slot for the other lane and one for the host. So the frame that was looked up before a host
-// access to TENANT enters ahead of the next access.
+// A frame waits at most one slot for the other lane and one for the host. A frame that was looked up before a host
+// access to TENANT therefore enters before the next access.
 module rmt_entry
   import rmt_pkg::*, rmt_parse_pkg::*;
 (
@@ -71,7 +71,8 @@ module rmt_entry
     wheel_q <= wheel_q + 3'd1;
     if (stateful == '1 && enters != '0) turn_q <= !turn_q;
     slot <= started;
-    if (started && selected && host.we) tenants_q[host.row[5:0]] <= tenant_row_t'(host.data[0][$bits(tenant_row_t)-1:0]);
+    if (started && selected && host.we)
+      tenants_q[host.row[5:0]] <= tenant_row_t'(host.data[0][$bits(tenant_row_t)-1:0]);
     for (int unsigned l = 0; l < Lanes; l++) begin
       out[l] <= '0;
       out[l].ctl <= '{

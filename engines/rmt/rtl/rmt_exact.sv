@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Exact match: looks at one entry in each of four ways. Entries are placed by the host alone.
+// Exact match: compares one entry in each of four ways. Only the host places entries.
 //
 //   search, buckets ─> ways' memories ─> COMPARE ─> SELECT ─> found     3 cycles, a frame a cycle in each lane
 module rmt_exact
@@ -67,7 +67,8 @@ module rmt_exact
     // ---- SELECT
     always_comb begin
       found_d = '0;
-      for (int w = Ways - 1; w >= 0; w--) if (match_q[w]) found_d = '{hit: 1'b1, action: action_q[w], params: params_q[w]};
+      for (int w = Ways - 1; w >= 0; w--)
+        if (match_q[w]) found_d = '{hit: 1'b1, action: action_q[w], params: params_q[w]};
     end
     always_ff @(posedge clk) found[l] <= found_d;
   end

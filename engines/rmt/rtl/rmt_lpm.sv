@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Longest prefix as a search among intervals: a tree of six levels, each node with four branches, then the leaf and what
-// it leads to.
+// Longest prefix as a search among intervals: a tree of six levels, each node with four branches, then the leaf and
+// what it leads to.
 //
 //   key ─> level 0 ─> level 1 ─> … ─> level 5 ─> leaf ─> result ─> found     9 cycles, a frame a cycle in each lane
 //          a cycle each: the node that was read says which one of the next level is read
 //
-// A tenant's partition is a subtree: above it the branch is not compared but given by `base`, so no key leads out of it.
+// A tenant's partition is a subtree: above it the branch is not compared but given by `base`, so no key leads out of
+// it.
 module rmt_lpm
   import rmt_pkg::*;
 (

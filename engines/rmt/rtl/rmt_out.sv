@@ -6,7 +6,8 @@
 //   edits ──> queue (Depth) ─┐
 //   bodies ─────────────────>┴─> MERGE ─> out      1 cycle; a beat a cycle, those of dropped frames too
 //
-// A frame has a beat in the delay queue until its edit is taken, so the queue of edits, which is as deep, never overflows.
+// A frame has a beat in the delay queue until its edit is taken, so the queue of edits, which is as deep, never
+// overflows.
 module rmt_out
   import penstock_pkg::*, rmt_pkg::*;
 #(

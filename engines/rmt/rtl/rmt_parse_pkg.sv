@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 
-// What goes from depth to depth of the parser.
+// The state that goes from depth to depth of the parser.
 package rmt_parse_pkg;
   import rmt_pkg::*;
 
@@ -13,7 +13,7 @@ package rmt_parse_pkg;
     logic [15:0] flags;
   } parse_t;
 
-  // What the last row says of the frame, but has not yet done
+  // The actions of the last row that are not done yet
   typedef struct packed {
     goto_t       next;
     error_e      misfit;   // the fixed part does not fit

@@ -22,7 +22,7 @@ module rmt_parser
     input wire parse_t  [Lanes-1:0] in,
     input wire window_t [Lanes-1:0] in_window,
 
-    // where words of the vector came from; they wait for the deparser
+    // the sources of words of the vector; they wait for the deparser
     output logic    [Lanes-1:0]                came_valid,
     output window_t [Lanes-1:0]                came_window,
     output origin_t  [Lanes-1:0][Extracted-1:0] came_place,
@@ -178,7 +178,8 @@ module rmt_parser
     always_comb begin
       checked = summed;
       checked[VerdictWord] = first;
-      checked[FlagsWord][ChecksumErrorBit] = holds(predicate, {summed[FlagsWord], summed[HitWord]}) && sum != half_of(summed, half);
+      checked[FlagsWord][ChecksumErrorBit] =
+          holds(predicate, {summed[FlagsWord], summed[HitWord]}) && sum != half_of(summed, half);
     end
     always_ff @(posedge clk) checked_q <= checked;
     assign out[l] = checked_q;

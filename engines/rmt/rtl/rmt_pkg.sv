@@ -24,7 +24,7 @@ package rmt_pkg;
 
   typedef logic [6:0] bt_t;  // {bank, tenant}
 
-  // What a frame is on its way; it never changes behind the entry.
+  // The identity of a frame on its way; it never changes after the entry.
   typedef struct packed {
     logic valid;     // there is a frame in this slot
     logic loaded;    // its tenant has a program
@@ -121,9 +121,10 @@ package rmt_pkg;
   typedef word_t [Params-1:0] params_t;
 
   typedef enum logic [1:0] {
-    TableNone  = 2'd0,
-    TableExact = 2'd1,
-    TableLpm   = 2'd2
+    TableNone    = 2'd0,
+    TableExact   = 2'd1,
+    TableLpm     = 2'd2,
+    TableTernary = 2'd3
   } table_e;
 
   typedef struct packed {
@@ -144,7 +145,7 @@ package rmt_pkg;
     logic [1:0] kind;
   } key_row_t;
 
-  // What a stage searches for
+  // The search of a stage
   typedef struct packed {
     logic        open;       // the gate
     logic [1:0]  kind;
@@ -156,7 +157,7 @@ package rmt_pkg;
     params_t     params;     // of a miss
   } search_t;
 
-  // What it has found
+  // Its result
   typedef struct packed {
     logic    hit;
     action_t action;
@@ -195,6 +196,24 @@ package rmt_pkg;
     logic [5:0] tenant;
     action_t action;
   } result_t;
+
+  // ---- ternary
+  localparam int unsigned TernaryW = 7;
+  localparam int unsigned TernaryRows = 1 << TernaryW;
+
+  typedef struct packed {
+    key_t mask;
+    key_t value;
+    logic [24:0] unused;
+    logic [5:0] tenant;
+    logic valid;
+  } ternary_t;
+
+  typedef struct packed {
+    params_t params;
+    logic [28:0] unused;
+    action_t action;
+  } target_t;
 
   // ---- ACTION
   localparam int unsigned Units = 8;
@@ -266,16 +285,33 @@ package rmt_pkg;
   } register_row_t;
 
   typedef struct packed {
+    logic [15:0] length;  // of the array
+    logic [15:0] offset;  // of the array in the segment
+    logic [6:0] unused;
+    logic [5:0] if_index;
+    logic [1:0] if_mode;
+    logic counts;
+    operand_t index;
+  } count_row_t;
+
+  typedef struct packed {
+    count_row_t count;
     register_row_t access;
     unit_row_t [Units-1:0] alus;
   } action_row_t;
 
   localparam int unsigned RegisterW = 12;
+  localparam int unsigned CounterW = 10;
 
   typedef struct packed {
     logic [15:0] size;
     logic [15:0] base;
   } segment_t;
+
+  typedef struct packed {
+    segment_t counters;
+    segment_t registers;
+  } segment_row_t;
 
   // A register operation of a lane's frame
   typedef struct packed {
@@ -287,6 +323,22 @@ package rmt_pkg;
     logic [15:0] length;
     segment_t    segment;
   } access_t;
+
+  // A lane's frame is counted
+  typedef struct packed {
+    logic        valid;
+    word_t       index;
+    logic [15:0] offset;
+    logic [15:0] length;
+    segment_t    segment;
+    logic [15:0] bytes;
+  } count_t;
+
+  // The value of a counter
+  typedef struct packed {
+    logic [63:0] bytes;
+    logic [63:0] packets;
+  } counter_t;
 
   // ---- the host
   localparam int unsigned RowWords = 32;  // room for the words of any row
@@ -303,7 +355,10 @@ package rmt_pkg;
     MemWay      = 8'd8,   // to 11
     MemResult   = 8'd12,
     MemLeaf     = 8'd13,
-    MemLpm      = 8'd16   // to 21
+    MemTernary  = 8'd14,
+    MemTarget   = 8'd15,
+    MemLpm      = 8'd16,  // to 21
+    MemCounter  = 8'd22
   } memory_e;
 
   // An access, as it stands while its slot travels down the lanes

@@ -7,8 +7,8 @@
 //                           └─> word of the host  2 cycles
 //   lane 1 ───────> port B ───> data[1]
 //
-// The host has a slot of its own on the wheel, in which neither lane has a frame here: so no port is asked twice, and no
-// lane reads a row while it is written.
+// The host has its own slot on the wheel, in which neither lane has a frame here. No port therefore gets two requests,
+// and no lane reads a row while it is written.
 module rmt_ram
   import rmt_pkg::*;
 #(

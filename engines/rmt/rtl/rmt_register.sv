@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registers of a stage: one operation a cycle reads a register, and writes it in the cycle behind.
+// The registers of a stage: one operation a cycle reads a register, and writes it in the next cycle.
 //
 //   lanes' accesses ─> BOUNDS ─> memory ─> OPERATE ─> result      3 cycles, an operation a cycle
 //                                   ^         │ write
 //                                   └─────────┘ and to the next operation, which has read the same cycle
 //
-// The entry lets in one stateful frame a cycle, so the lanes never meet here. The host's access is an operation in its slot.
+// The entry lets in one stateful frame a cycle, so the lanes never meet here. The host's access is an operation in its
+// slot.
 module rmt_register
   import rmt_pkg::*;
 (

@@ -4,8 +4,8 @@
 // The registers of an rmt block (engines/rmt/regs/rmt.rdl) and the host's access to the machine's memories.
 //
 // An access waits for its slot at the entry, travels down the lanes, and is acknowledged when it has passed the last
-// memory. `access` stands all that time. An address without a register answers with `err`, and so does an access to a
-// memory, stage or row that does not exist.
+// memory and no stage is busy with it. `access` stands all that time. An address without a register answers with `err`,
+// and so does an access to a memory, stage or row that does not exist.
 module rmt_regs
   import rmt_pkg::*, rmt_regs_pkg::*;
 #(
@@ -21,11 +21,12 @@ module rmt_regs
     input  wire logic started,
     output host_t     access,
     input  wire logic passed,
+    input  wire logic busy,     // it has passed, but is not done yet
     input  wire word_t word     // that was read
 );
   word_t select_q;
   word_t [RowWords-1:0] data_q;
-  logic request_q, busy_q, we_q, start, is_data, travels;
+  logic request_q, busy_q, passed_q, we_q, start, is_data, travels;
   logic [4:0] index_q;
 
   // Rows of a memory that the host can select; 0: it does not exist.
@@ -39,6 +40,8 @@ module rmt_regs
     if (32'(stage) >= Stages) return '0;
     case (memory)
       MemKey, MemSegment: return 17'd128;
+      MemTernary, MemTarget: return 17'd1 << TernaryW;
+      MemCounter:         return 17'd1 << CounterW;
       MemAction:          return 17'd1024;
       MemRegister:        return 17'd1 << RegisterW;
       MemResult:          return 17'd1 << ResultW;
@@ -84,6 +87,10 @@ module rmt_regs
             cfg.rdata <= {8'(Ports), 8'(ResultW), 8'(RegisterW), 8'(BucketW)};
             cfg.err   <= cfg.we;
           end
+          RMT_BLOCK_MORE: begin
+            cfg.rdata <= {16'd0, 8'(CounterW), 8'(TernaryW)};
+            cfg.err   <= cfg.we;
+          end
           RMT_BLOCK_SELECT: begin
             cfg.rdata <= select_q;
             if (cfg.we) select_q <= cfg.wdata;
@@ -97,14 +104,16 @@ module rmt_regs
       index_q <= cfg.addr[6:2];
     end
     if (started) request_q <= 1'b0;
-    if (busy_q && passed) begin
+    passed_q <= busy_q && (passed || passed_q);
+    if (busy_q && (passed || passed_q) && !busy) begin
       busy_q    <= 1'b0;
+      passed_q  <= 1'b0;
       cfg.ack   <= 1'b1;
       cfg.err   <= 1'b0;
       cfg.rdata <= we_q ? '0 : word;
     end
     if (rst) begin
-      {busy_q, request_q} <= '0;
+      {busy_q, request_q, passed_q} <= '0;
       cfg.ack <= 1'b0;
       select_q <= '0;
     end

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Does to a frame what the last row of the parser says: offset, flags, error, and which words are extracted from where.
+// Applies the last row of the parser to a frame: offset, flags, error, and the places of extracted words.
 module rmt_settle
   import rmt_pkg::*, rmt_parse_pkg::*;
 (
@@ -51,7 +51,8 @@ module rmt_settle
   always_ff @(posedge clk) begin
     out <= settled;
     for (int unsigned w = 0; w < Extracted; w++)
-      out_place[w] <= var_words[w] ? {1'b1, 5'(w) + var_delta} : fixed_words[w] ? {1'b1, 5'(w) + fixed_delta} : place[w];
+      out_place[w] <=
+          var_words[w] ? {1'b1, 5'(w) + var_delta} : fixed_words[w] ? {1'b1, 5'(w) + fixed_delta} : place[w];
     if (rst) out.ctl.valid <= 1'b0;
   end
 endmodule

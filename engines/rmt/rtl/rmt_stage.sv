@@ -4,7 +4,8 @@
 // A stage of both lanes: key, table, action.
 //
 //   vector ─> key ─┬─> exact ──────────┬─> action ─> vector
-//             3    └─> longest prefix ─┘   7
+//             3    ├─> ternary ────────┤   7
+//                  └─> longest prefix ─┘
 //                      9
 //
 // 19 cycles, a frame a cycle in each lane; nothing stops. The memories are the lanes' together, each lane has a port.
@@ -19,6 +20,7 @@ module rmt_stage
     input wire logic [3:0] stage,  // number, a constant
     input wire host_t host,
     output     word_t host_word,
+    output     logic  busy,  // the access is not done yet
 
     input wire ctl_t    [Lanes-1:0] ctl,
     input wire vector_t [Lanes-1:0] vector,
@@ -28,10 +30,11 @@ module rmt_stage
   /* verilator no_inline_module */
   localparam int unsigned KeyCycles = 3;
   localparam int unsigned ExactCycles = 3;
+  localparam int unsigned TernaryCycles = 5;
   localparam int unsigned LpmCycles = 9;
   localparam int unsigned ActionCycles = 7;
 
-  word_t [3:0] words;
+  word_t [4:0] words;
   logic slot_table, slot_action;
   search_t [Lanes-1:0] search;
   logic [Lanes-1:0][Ways-1:0][BucketW-1:0] bucket;
@@ -41,10 +44,11 @@ module rmt_stage
   word_t [Lanes-1:0] first_key;
   logic [Lanes-1:0][15:0] base;
   logic [Lanes-1:0][4:0] size;
-  found_t [Lanes-1:0] by_key, by_prefix, found;
+  found_t [Lanes-1:0] by_key, by_ternary, by_prefix, found;
+  logic [Lanes-1:0] valid;
   vector_t [Lanes-1:0] vector_action;
 
-  assign host_word = words[0] | words[1] | words[2] | words[3];
+  assign host_word = words[0] | words[1] | words[2] | words[3] | words[4];
 
   rmt_delay #(.Width(1), .Cycles(KeyCycles), .Reset(1'b1)) i_slot_table (.clk, .rst, .d(slot), .q(slot_table));
   rmt_delay #(.Width(1), .Cycles(LpmCycles), .Reset(1'b1)) i_slot_action (.clk, .rst, .d(slot_table), .q(slot_action));
@@ -74,6 +78,20 @@ module rmt_stage
       .found(by_key)
   );
 
+  rmt_ternary i_ternary (
+      .clk,
+      .rst,
+      .slot(slot_table),
+      .stage,
+      .host,
+      .host_word(words[4]),
+      .busy,
+      .valid,
+      .tenant,
+      .key,
+      .found(by_ternary)
+  );
+
   rmt_lpm i_lpm (
       .clk,
       .slot(slot_table),
@@ -101,10 +119,11 @@ module rmt_stage
   );
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    found_t by_key_late;
+    found_t by_key_late, by_ternary_late;
     search_t at_end;
 
     assign tenant[l] = ctl_table[l].bt[5:0];
+    assign valid[l] = ctl_table[l].valid;
     assign key[l] = search[l].key;
     assign first_key[l] = search[l].key[0];
     assign base[l] = search[l].base;
@@ -150,11 +169,24 @@ module rmt_stage
         .d(by_key[l]),
         .q(by_key_late)
     );
+    rmt_delay #(
+        .Width($bits(found_t)),
+        .Cycles(LpmCycles - TernaryCycles)
+    ) i_found_ternary (
+        .clk,
+        .rst,
+        .d(by_ternary[l]),
+        .q(by_ternary_late)
+    );
 
     always_comb begin
-      found[l] = at_end.kind == TableExact ? by_key_late : by_prefix[l];
+      case (at_end.kind)
+        TableExact:   found[l] = by_key_late;
+        TableTernary: found[l] = by_ternary_late;
+        default:      found[l] = by_prefix[l];
+      endcase
       if (!at_end.open) found[l] = '{hit: 1'b0, action: at_end.otherwise, params: '0};
-      else if (at_end.kind == TableNone || at_end.kind == 2'd3 || !found[l].hit)
+      else if (at_end.kind == TableNone || !found[l].hit)
         found[l] = '{hit: 1'b0, action: at_end.miss, params: at_end.params};
     end
   end

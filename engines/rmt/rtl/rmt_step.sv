@@ -1,14 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What a lane does at a depth of the parser: a word of the window is the key, which says where to go.
+// The step of a lane at a depth of the parser: a word of the window is the key, which selects the next state.
 //
 //   frame ─┬─> row's memory ─> PICK ──────────> DECIDE ─> frame
 //          └─> SETTLE ───────> key, length      case,
 //              offset, places  field's word     under
 //
 // 3 cycles, a frame a cycle; nothing stops. The state of the next depth is known first, and addresses its memory while
-// the offset is added up. The row comes a cycle behind `parse`.
+// the offset is added. The row follows `parse` by a cycle.
 module rmt_step
   import rmt_pkg::*, rmt_parse_pkg::*;
 (

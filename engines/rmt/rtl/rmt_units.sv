@@ -1,14 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What a lane does with an action: eight units and a register operation, all on the vector in front of the stage.
+// The execution of an action in a lane: eight units, a register operation and a count, all on the vector in front of
+// the stage.
 //
 //   vector, found ─> row's memory ─> SELECT ─> ROTATE ─> OPERATE ─> PLACE ───────────────> INSERT ─> vector
 //                                    sources   operands     │       bits of all units      the register's
 //                                                           └─> rmt_register: BOUNDS, memory, OPERATE ─┘
 //
-// 7 cycles, a frame a cycle; nothing stops. The row comes a cycle behind `found`, the segment a cycle behind its address,
-// the register's values 3 cycles behind `access`.
+// 7 cycles, a frame a cycle; nothing stops. The row comes a cycle behind `found`, the segment a cycle behind its
+// address, the register's values 3 cycles behind `access`.
 module rmt_units
   import rmt_pkg::*;
 (
@@ -23,8 +24,9 @@ module rmt_units
     input wire action_row_t row,
 
     output logic [6:0]          segment_addr,
-    input  wire segment_t       segment,
+    input  wire segment_row_t   segment,
     output access_t             access,
+    output count_t              count,
     input  wire word_t          old_value,
     input  wire word_t          new_value,
     output vector_t             out
@@ -65,7 +67,7 @@ module rmt_units
   ctl_t [2:0] ctl_q;
   action_row_t row2_q, row3_q;
   word_t [Units-1:0] a2_q, b2_q, a3_q, b3_q, result_q;
-  word_t index2_q, x2_q, index3_q, x3_q;
+  word_t index2_q, x2_q, index3_q, x3_q, cell2_q, cell3_q;
   goal_t [Units-1:0] goal3_q, goal4_q;
   logic hit4_q;
   logic [63:0] bits;
@@ -94,6 +96,8 @@ module rmt_units
     index2_q <= row.access.index.source == SourceImmediate ? 32'd1 : sources[row.access.index.source];
     x2_q     <= row.access.x.source == SourceImmediate ? 32'd1 : sources[row.access.x.source];
     index3_q <= operand_of(index2_q, row2_q.access.index);
+    cell2_q  <= sources[row.count.index.source];
+    cell3_q  <= operand_of(cell2_q, row2_q.count.index);
     x3_q     <= operand_of(x2_q, row2_q.access.x);
     row2_q   <= row;
     row3_q   <= row2_q;
@@ -101,7 +105,7 @@ module rmt_units
 
   // ---- predicates, beside ROTATE
   vector_t vector2_q, vector3_q;
-  logic do_register3_q;
+  logic do_register3_q, do_count3_q;
   assign bits = {vector2_q[FlagsWord], vector2_q[HitWord]};
 
   always_ff @(posedge clk) begin
@@ -117,6 +121,8 @@ module rmt_units
       };
     do_register3_q <= ctl_q[1].valid && ctl_q[1].loaded && ctl_q[1].stateful && row2_q.access.op != RegNone &&
         row2_q.access.op <= RegMin && holds('{mode: row2_q.access.if_mode, index: row2_q.access.if_index}, bits);
+    do_count3_q <= ctl_q[1].valid && ctl_q[1].loaded && row2_q.count.counts &&
+        holds('{mode: row2_q.count.if_mode, index: row2_q.count.if_index}, bits);
   end
 
   // ---- OPERATE
@@ -127,7 +133,15 @@ module rmt_units
       x: x3_q,
       offset: row3_q.access.offset,
       length: row3_q.access.length,
-      segment: segment
+      segment: segment.registers
+  };
+  assign count = '{
+      valid: do_count3_q,
+      index: cell3_q,
+      offset: row3_q.count.offset,
+      length: row3_q.count.length,
+      segment: segment.counters,
+      bytes: vector3_q[InfoWord][15:0]
   };
 
   always_ff @(posedge clk) begin

@@ -14,8 +14,10 @@ rmt_transition.sv
 rmt_parser.sv
 rmt_key.sv
 rmt_exact.sv
+rmt_ternary.sv
 rmt_lpm.sv
 rmt_register.sv
+rmt_counter.sv
 rmt_units.sv
 rmt_action.sv
 rmt_stage.sv

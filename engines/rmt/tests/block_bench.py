@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Drives rmt_bench.sv: frames into both ports, host accesses beside them, and what leaves compared with what is expected."""
+"""Drives rmt_bench.sv: frames into both ports, host accesses beside them, and comparison of the output with the
+expected frames.
+"""
 
 from __future__ import annotations
 
@@ -193,7 +195,7 @@ class Bench:
         frame = port.waiting[0]
         length = len(frame.data)
         folded = BEAT < length <= BEAT + TAIL
-        # What lies behind a frame's end is another frame's, and no program may see it.
+        # The bytes after a frame's end belong to another frame, and no program may see them.
         some = frame.data[BEAT * port.at : BEAT * (port.at + 1)].ljust(BEAT, b"\x5a")
         tail = (frame.data[BEAT:] if folded else b"").ljust(TAIL, b"\xa5")
         return (

@@ -55,10 +55,6 @@ async def tables(address: str) -> dict[str, object]:
         except P4ClientError as error:
             said["twice"] = {at: one.canonical_code.name for at, one in error.details.items()}
         said["after"] = await table(switch, "routes")
-        try:
-            await switch.insert([fy.P4MulticastGroupEntry(1, replicas=[1])])
-        except P4ClientError as error:
-            said["multicast"] = [(one.canonical_code.name, one.message) for one in error.details.values()]
     return said
 
 

@@ -1,11 +1,13 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The machine of the rmt engine in plain Python, written from engines/rmt/machine.md: memories of rows, and what becomes of a frame."""
+"""The machine of the rmt engine in plain Python, written from engines/rmt/machine.md: memories of rows, and what
+becomes of a frame.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY, RESULT, LEAF, LPM = (
+TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY, RESULT, LEAF, TERNARY, TARGET, LPM, COUNTER = (
     0,
     1,
     2,
@@ -17,10 +19,13 @@ TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY, RESULT, LEAF, 
     8,
     12,
     13,
+    14,
+    15,
     16,
+    22,
 )
 DEPTHS, WAYS, LEVELS, WORDS, EXTRACTED = 8, 4, 6, 32, 27
-BUCKETS, REGISTERS, RESULTS, LEAVES = 1024, 4096, 1024, 4096
+BUCKETS, REGISTERS, RESULTS, LEAVES, ROWS, COUNTERS = 1024, 4096, 1024, 4096, 128, 1024
 # Rows and words of each memory; LPM levels are separate
 SHAPES = {
     TENANT: (64, 1),
@@ -28,13 +33,16 @@ SHAPES = {
     EXIT: (128, 4),
     PARSER: (1024, 12),
     KEY: (128, 12),
-    ACTION: (1024, 27),
-    SEGMENT: (128, 1),
+    ACTION: (1024, 29),
+    SEGMENT: (128, 2),
     REGISTER: (REGISTERS, 1),
     **{WAY + way: (BUCKETS, 9) for way in range(WAYS)},
     RESULT: (RESULTS, 5),
     LEAF: (LEAVES, 1),
+    TERNARY: (ROWS, 9),
+    TARGET: (ROWS, 5),
     **{LPM + level: (4**level, 3) for level in range(LEVELS)},
+    COUNTER: (COUNTERS, 4),
 }
 SHORT, HEADER, TIMEOUT, WINDOW = 1, 4, 5, 7
 M32 = 0xFFFFFFFF
@@ -62,7 +70,7 @@ def crc64(data: bytes) -> int:
 
 @dataclass(frozen=True)
 class Result:
-    """What becomes of a frame. `kind`: onward (as it came), port, host, drop."""
+    """The fate of a frame. `kind`: onward (unchanged), port, host, drop."""
 
     kind: str
     frame: bytes
@@ -227,7 +235,9 @@ class Machine:
                 found = self.exact(stage, bt, base, size, key)
             elif kind == 2:
                 found = self.lpm(stage, bt, base, size, key[0])
-            if kind in (1, 2):
+            elif kind == 3:
+                found = self.ternary(stage, bt, key)
+            if kind:
                 self.searched.append(Searched(stage, kind, key, found is not None))
             hit = found is not None
             action, params = found or (bits(row[0], 4, 2), row[8:12])
@@ -260,6 +270,15 @@ class Machine:
         if bits(result[0], 8, 3) != bt % 64:
             return None
         return bits(result[0], 2, 0), result[1:5]
+
+    def ternary(self, stage: int, bt: int, key: tuple[int, ...]) -> tuple[int, tuple[int, ...]] | None:
+        for n in range(ROWS):
+            row = self.read(TERNARY, stage, n)
+            fits = all(k & mask == value for k, value, mask in zip(key, row[1:5], row[5:9], strict=True))
+            if bits(row[0], 0) and bits(row[0], 6, 1) == bt % 64 and fits:
+                target = self.read(TARGET, stage, n)
+                return bits(target[0], 2, 0), target[1:5]
+        return None
 
     def act(
         self, stage: int, bt: int, stateful: bool, row: tuple[int, ...], params: tuple[int, ...], vector: list[int]
@@ -299,6 +318,8 @@ class Machine:
         for dst, (mask, value) in changes.items():
             vector[dst] = vector[dst] & ~mask | value
 
+        if bits(row[27], 16) and self.holds(row[27], 17, 19, before):
+            self.count(stage, bt, operand(row[27], 0, 0), row[28], before[28] & 0xFFFF)
         word, operands, array = row[24:27]
         op = bits(word, 3, 0)
         if not stateful or not 1 <= op <= 9 or not self.holds(word, 19, 21, before):
@@ -316,6 +337,17 @@ class Machine:
             mask, value = insertion(word, new if bits(word, 27) else old)
             dst = bits(word, 8, 4)
             vector[dst] = vector[dst] & ~mask | value
+
+    def count(self, stage: int, bt: int, index: int, array: int, length: int) -> None:
+        segment = self.read(SEGMENT, stage, bt)[1]
+        at = bits(array, 15, 0) + index
+        if index >= bits(array, 31, 16) or at >= bits(segment, 31, 16):
+            return
+        address = (bits(segment, 15, 0) + at) % COUNTERS
+        old = self.read(COUNTER, stage, address)
+        packets = (old[0] | old[1] << 32) + 1
+        amount = (old[2] | old[3] << 32) + length
+        self.write(COUNTER, stage, address, tuple(n >> low & M32 for n in (packets, amount) for low in (0, 32)))
 
 
 def insertion(word: int, value: int) -> tuple[int, int]:

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random programs and frames for the machine of the rmt engine, of few different values, so that cases match, entries are hit and bounds are met."""
+"""Random programs and frames for the machine of the rmt engine, of few different values, so that cases match, entries
+are hit and bounds are met.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,24 @@ import random
 from dataclasses import dataclass, field
 
 import machine
-from machine import ACTION, CHECK, EXIT, KEY, LEAF, LPM, PARSER, REGISTER, RESULT, SEGMENT, TENANT, WAY, Machine
+from machine import (
+    ACTION,
+    CHECK,
+    COUNTER,
+    EXIT,
+    KEY,
+    LEAF,
+    LPM,
+    PARSER,
+    REGISTER,
+    RESULT,
+    SEGMENT,
+    TARGET,
+    TENANT,
+    TERNARY,
+    WAY,
+    Machine,
+)
 
 Write = tuple[int, int, int, tuple[int, ...]]  # memory, stage, row, words
 STATES, ACTIONS, UNITS = 4, 8, 8
@@ -35,6 +54,7 @@ class Program:
     writes: list[Write] = field(default_factory=list)
 
     SIZE = 2  # buckets and leaves, as powers of 2 and 4
+    ROWS = 8  # ternary rows, and counters
 
     @property
     def bt(self) -> int:
@@ -55,7 +75,11 @@ class Program:
         for stage in range(self.stages):
             self.writes.append((KEY, stage, self.bt, self.key()))
             base = 32 * self.part
-            self.writes.append((SEGMENT, stage, self.bt, (pack((base, 0), (self.rng.choice([1, 2, 3, 5]), 16)),)))
+            counters = pack((self.ROWS * self.part, 0), (self.rng.choice([1, 2, 3, 5]), 16))
+            registers = pack((base, 0), (self.rng.choice([1, 2, 3, 5]), 16))
+            self.writes.append((SEGMENT, stage, self.bt, (registers, counters)))
+            self.writes += [(COUNTER, stage, self.ROWS * self.part + n, (n, 0, M32 - n, n)) for n in range(self.ROWS)]
+            self.writes += [(TERNARY, stage, self.ROWS * self.part + n, (0,) * 9) for n in range(self.ROWS)]
             self.writes += [(REGISTER, stage, base + n, (n,)) for n in range(32)]
             self.writes += [(ACTION, stage, 8 * self.bt + n, self.action()) for n in range(ACTIONS)]
             self.writes += [
@@ -123,7 +147,7 @@ class Program:
     def key(self) -> tuple[int, ...]:
         rng = self.rng
         gate = self.few() if rng.random() < 0.6 else 0
-        kind = rng.choice([0, 1, 1, 2, 2])
+        kind = rng.choice([0, 1, 1, 2, 2, 3, 3])
         base = self.part << (self.SIZE if kind == 1 else 2 * self.SIZE)
         masks = [self.few() for _ in range(4)]
         if kind == 2:
@@ -188,8 +212,31 @@ class Program:
             self.goal(rng.randrange(32)) | rng.randrange(12) | rng.getrandbits(2) << 27,
             index | self.operand() << 16,
             pack((rng.choice([0, 0, 1, 2, 3]), 0), (rng.choice([1, 2, 3, 8]), 16)),
+            self.counting(),
+            pack((rng.choice([0, 0, 1, 2, 3]), 0), (rng.choice([1, 2, 3, 8]), 16)),
         ]
         return tuple(row)
+
+    def counting(self) -> int:
+        rng = self.rng
+        index = pack(
+            (rng.choice([rng.randrange(37), 28, 60]), 0), (rng.choice([0, 8, 24]), 6), (rng.choice([0, 1, 2]), 11)
+        )
+        return index | pack((rng.random() < 0.7, 16), (rng.choice([0, 0, 1, 2, 3]), 17), (rng.randrange(64), 19))
+
+    def lines(self, stage: int, keys: list[tuple[int, ...]]) -> None:
+        """Ternary rows that some of these keys fit, and often several of them."""
+        rng = self.rng
+        for n in range(self.ROWS):
+            masks = [rng.choice([0, M32, M32, rng.getrandbits(32)]) for _ in range(4)]
+            values = [word & mask for word, mask in zip(rng.choice(keys), masks, strict=True)]
+            if rng.random() < 0.1:
+                values[0] ^= 1  # fits nothing if the mask lacks the bit
+            owner = self.tenant ^ (rng.random() < 0.1)
+            row = self.ROWS * self.part + n
+            self.writes.append((TERNARY, stage, row, (pack((rng.random() < 0.9, 0), (owner, 1)), *values, *masks)))
+            target = (rng.randrange(8), *(rng.getrandbits(32) for _ in range(4)))
+            self.writes.append((TARGET, stage, row, target))
 
     def routes(self, stage: int, keys: list[int]) -> None:
         """A tree whose intervals begin near these keys."""
@@ -228,6 +275,9 @@ class Program:
             keys = sorted({each.key for each in searched})
             if searched[0].kind == 2:
                 self.routes(stage, sorted({key[0] for key in keys}))
+                continue
+            if searched[0].kind == 3:
+                self.lines(stage, keys)
                 continue
             for key in rng.sample(keys, min(len(keys), 6)):
                 way = rng.randrange(machine.WAYS)

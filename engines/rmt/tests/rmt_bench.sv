@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// rmt_block with flat ports. A frame comes with a verdict whose word is its length inverted.
+// rmt_block with flat ports. A frame arrives with a verdict whose word is its inverted length.
 module rmt_bench
   import penstock_pkg::*;
 #(

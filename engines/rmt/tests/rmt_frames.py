@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random frames for tenants with a router and a calculator: good ones, broken ones, and those that nearly are somebody's."""
+"""Random frames for tenants with a router and a calculator: good ones, broken ones, and some that nearly belong to a
+tenant.
+"""
 
 from __future__ import annotations
 

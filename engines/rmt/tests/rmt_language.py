@@ -23,7 +23,7 @@ Seen = tuple[str, bytes]
 
 @dataclass
 class Ran:
-    """What a program made of frames."""
+    """The results of a program for frames."""
 
     faults: str | None
     refused: str | None

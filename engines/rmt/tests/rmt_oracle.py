@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What the programs of the rmt engine are for, in plain Python: from their intent, not from their source."""
+"""The intended results of the rmt engine's programs, in plain Python: from their intent, not from their source."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def internet_checksum(data: bytes) -> int:
 
 
 def behind_tag(frame: bytes) -> tuple[int, int]:
-    """EtherType behind at most one customer tag, and where its header begins."""
+    """EtherType after at most one customer tag, and the beginning of its header."""
     kind = struct.unpack_from("!H", frame, 12)[0]
     if kind == 0x8100 and len(frame) >= 18:
         return struct.unpack_from("!H", frame, 16)[0], 18
@@ -73,7 +73,7 @@ class Router:
 
 @dataclass
 class Calculator:
-    """Answers requests with the result and their number, to where they came from."""
+    """Answers requests with the result and their number, at their port."""
 
     count: int = 0
     plus: Callable[[int, int], int] = operator.add
@@ -101,7 +101,9 @@ class Calculator:
 
 @dataclass
 class Card:
-    """Tenants by their VLAN ids. Frames of nobody go to a unit, which forwards them to the other port of the pair."""
+    """Tenants by their VLAN ids. Frames without a tenant go to a unit, which forwards them to the other port of the
+    pair.
+    """
 
     vlans: Mapping[int, str]
     programs: Mapping[str, Router | Calculator]
@@ -111,7 +113,7 @@ class Card:
         return self.programs[tenant](port, frame) if tenant else (port ^ 1, frame)
 
     def outputs(self, frames: Iterable[tuple[int, bytes]]) -> dict[str, list[bytes]]:
-        """What leaves where, of frames with their ports."""
+        """The frames that leave, by destination, for frames with their ports."""
         out: dict[str, list[bytes]] = {"port0": [], "port1": [], "host": []}
         for port, frame in frames:
             left = self(port, frame)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random well-typed statements of P4, each as text and as what it does to a dictionary of numbers."""
+"""Random well-typed statements of P4, each as text and as its effect on a dictionary of numbers."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_service(target: str) -> None:
         assert routes == {str(net): hop for net, hop in router.routes.items()}
         (register,) = call("registers", tenant="eve", register="requests")
         assert register["cells"] == [model.programs["eve"].count]
-        call("write", tenant="eve", changes=[{"register": {"name": "requests", "index": 0, "value": 1000}}])
+        call("write", tenant="eve", changes=[{"modify": {"register": "requests", "index": 0, "value": 1000}}])
         model.programs["eve"].count = 1000
         check(8)
         for ask, words in (

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""P4 programs: what they do on `soft` and what their rows do on the model of the machine, against plain Python written from what they are for."""
+"""P4 programs: the results of `soft` and of their rows on the model of the machine, against plain Python written from
+the programs' purpose.
+"""
 
 from __future__ import annotations
 
@@ -190,7 +192,7 @@ def samples() -> list[Numbers]:
     return made
 
 
-# What a program does to the numbers: locals, statements, the same in Python, and whether the machine can do it.
+# The effect of a program on the numbers: locals, statements, the same in Python, and whether the machine supports it.
 CASES: list[tuple[str, str, str, Callable[[Numbers], Numbers], bool]] = [
     ("sum", "", "h.n.x = h.n.a + h.n.b;", lambda n: {"x": n["a"] + n["b"]}, True),
     ("difference", "", "h.n.x = h.n.a - 1;", lambda n: {"x": n["a"] - 1}, True),

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Copies of frames, hashes and meters of v1model, by `penstock exec rmt`. Plain Python says what is expected."""
+"""Copies of frames, hashes and meters of v1model, by `penstock exec rmt`, against plain Python."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_copies(tmp_path: Path) -> None:
         (2, 77, []),
         # The second pass sees the frame as it entered, and no group.
         (3, 0, [f"expect 1 {frame(3, 0, NORMAL, 1, 0, 0x33)}$"]),
-        # The metadata is what it was at the end of egress; the clone leaves after the frame.
+        # The metadata has its value at the end of egress; the clone leaves after the frame.
         (4, 0, [f"expect 1 {frame(4, 0, NORMAL, 1)}$", f"expect 8 {frame(4, 0, EGRESS_CLONE, 8, 2, 0x77)}$"]),
         (5, 3, [f"expect 1 {frame(5, 3, NORMAL, 1, 0, 6, 0, 3)}$"]),
         (7, 0, [f"expect 7 {frame(7, 0, INGRESS_CLONE, 7)}$"]),
@@ -111,9 +111,9 @@ def test_hashes(tmp_path: Path) -> None:
     for number in range(8):
         data = bytes((number * 31 + at * 37 + 5) % 256 for at in range(12)) + bytes([2])
         last, payload = (number * 53 + 7) % 256, bytes(range(number))
-        # The five bits behind the field count as 0.
+        # The five bits after the field count as 0.
         hashed = data + bytes([last & 0xE0])
-        # Behind the first word come the three bits.
+        # The three bits follow the first word.
         over = data[:4] + bytes([last & 0xE0]) + payload
         sums = b"".join(
             [

@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from netns import CARD, Net, Up
-from system import ROOT
+from p4runtime_controllers import finsy_python
+from system import ROOT, call
 
 HERE = Path(__file__).parent
-REQUIREMENTS = HERE / "p4runtime_requirements.txt"
 DESIGN = ROOT / "designs/rmt.toml"
 ADDRESS = "127.0.0.1:9559"
 
@@ -24,23 +21,7 @@ ADDRESS = "127.0.0.1:9559"
 @pytest.fixture(scope="module")
 def controller() -> Path:
     """Python with finsy."""
-    name = hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()[:16]
-    folder = ROOT / "build" / f"p4runtime-{name}"
-    python = folder / "bin/python"
-    folder.parent.mkdir(exist_ok=True)
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        ready = folder / "ready"
-        if not ready.exists():
-            for words in (
-                [sys.executable, "-m", "venv", folder],
-                [python, "-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS],
-            ):
-                done = subprocess.run(words, capture_output=True, text=True, check=False)
-                if done.returncode != 0:
-                    pytest.skip(f"finsy cannot be installed here: {done.stderr.strip().splitlines()[-1]}")
-            ready.touch()
-    return python
+    return finsy_python()
 
 
 def finsy(net: Net | None, python: Path, job: str, *words: str | Path) -> dict:
@@ -62,6 +43,18 @@ def test_info_is_text_of_protobuf(controller: Path) -> None:
     assert finsy(None, controller, "text", info) == {"same": True}
 
 
+def test_info_of_everything_is_text_of_protobuf(controller: Path, tmp_path: Path) -> None:
+    info = tmp_path / "control.txtpb"
+    done = call("compile", "rmt", HERE / "programs/control.p4", "--p4info", info)
+    assert done.returncode == 0, done.stderr
+    assert finsy(None, controller, "text", info) == {"same": True}
+    found = info.read_text()
+    for part in ("action_profiles", "meters", "direct_meters", "controller_packet_metadata", "value_sets", "digests"):
+        assert f"\n{part} {{\n" in found, part
+    # Padding is no metadata.
+    assert "pad" not in found
+
+
 def test_finsy(net: Net, controller: Path, tmp_path: Path) -> None:
     up = Up(net, tmp_path, DESIGN, "--p4runtime", ADDRESS)
     assert re.search(rf"^p4runtime at {ADDRESS}$", up.head, re.M)
@@ -74,7 +67,6 @@ def test_finsy(net: Net, controller: Path, tmp_path: Path) -> None:
     assert said["default"] == ["drop()"]
     assert said["twice"] == {"1": "ALREADY_EXISTS"}
     assert len(said["after"]) == 7
-    assert said["multicast"] == [["UNIMPLEMENTED", "multicast groups and clone sessions are not there yet"]]
     # The service sees the same.
     entries = listed(up, "bob", "routes")
     assert {"172.16.5.0/24": 2, "172.17.0.0/16": 7, "172.18.0.0/16": 1}.items() <= {

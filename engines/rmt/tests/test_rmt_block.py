@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A block of the rmt engine against a model in plain Python (machine.py): random programs of several tenants on both lanes, swaps and host
-writes under load, registers that lanes share, rate, latency, and what the host may ask."""
+"""A block of the rmt engine against a model in plain Python (machine.py): random programs of several tenants on both
+lanes, swaps and host writes under load, registers that lanes share, rate, latency, and what the host may ask.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ from penstock.hdl import simulate
 
 STAGE_CYCLES, OTHER_CYCLES, SLACK = 19, 46, 1
 Config = list[Write]
+CHANGED = {machine.REGISTER, machine.COUNTER}  # memories that frames change
 
 
 def machines(bench: Bench, programs: list[Program]) -> Machine:
@@ -39,7 +41,9 @@ def send_random(bench: Bench, model: Machine, port: int, tenant: int) -> None:
 
 @cocotb.test()
 async def random_programs(dut: Any) -> None:
-    """Frames of many tenants, each with its program; tenants of one lane are in banks and partitions beside those of the other one."""
+    """Frames of many tenants, each with its program; tenants of one lane are in banks and partitions beside those of
+    the other one.
+    """
     bench = Bench(dut, 1)
     await bench.start()
     rng = bench.rng
@@ -59,14 +63,31 @@ async def random_programs(dut: Any) -> None:
         for _ in range(600):
             n = rng.randrange(8)
             send_random(bench, model, n % 2, gone if rng.random() < 0.05 else tenants[n])
-        read_rows(bench, [write for write in programs[0].writes if write[0] != machine.REGISTER])
+        read_rows(bench, [write for write in programs[0].writes if write[0] not in CHANGED])
         await bench.drain()
+        for program in programs:
+            counters = range(program.ROWS * program.part, program.ROWS * (program.part + 1))
+            read_counters(bench, model, counters)
+        await bench.settle()
+        assert {one.kind for one in model.searched if one.hit} == {1, 2, 3}
         kinds = {frame.result.kind for port in bench.ports for frame in port.gone if frame.result}
         assert kinds == {"onward", "port", "host", "drop"}
         assert model.errors >= {0, 1, 4, 5}
         bench.write([(machine.TENANT, 0, tenant, (0,)) for tenant in tenants])
         await bench.settle()
         gone = tenants[0]
+
+
+def read_counters(bench: Bench, model: Machine, counters: range) -> None:
+    for stage in range(bench.stages):
+        for counter in counters:
+            bench.select(machine.COUNTER, stage, counter)
+            for n, word in enumerate(model.read(machine.COUNTER, stage, counter)):
+
+                def compare(value: int, err: bool, wanted: int = word) -> None:
+                    assert (value, err) == (wanted, False)
+
+                bench.access(False, regs.RMT_BLOCK_DATA + 4 * n, 0, compare)
 
 
 def read_rows(bench: Bench, writes: list[Write]) -> None:
@@ -131,20 +152,23 @@ def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
         pack((3, 0), (4, 4), (31, 14), (1, 28)),
         pack((36, 0), (31, 11), (36, 16), (31, 27)),
         pack((4, 0), (2, 16)),
+        *(0,) * 2,
     )
     writes: Config = [(machine.PARSER, 0, 8 * bt, (pack((5, 5), (5, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
     writes += [(machine.CHECK, 0, bt, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, bt, (1 << 4, 0, 0, 3 << 6))]
     for n in range(stages):
         writes.append((machine.KEY, n, bt, (0,) * 12))
-        writes.append((machine.ACTION, n, 8 * bt, action if n == stage else (0,) * 27))
-        writes.append((machine.SEGMENT, n, bt, (pack((100, 0), (6, 16)),)))
+        writes.append((machine.ACTION, n, 8 * bt, action if n == stage else (0,) * 29))
+        writes.append((machine.SEGMENT, n, bt, (pack((100, 0), (6, 16)), 0)))
     writes.append((machine.REGISTER, stage, 105, (0,)))
     return writes
 
 
 @cocotb.test()
 async def lanes_share_a_register(dut: Any) -> None:
-    """Both lanes count with one register, one behind the other and with the host between: each number comes once, in order on each lane."""
+    """Both lanes count with one register, one behind the other and with the host between: each number comes once, in
+    order on each lane.
+    """
     bench = Bench(dut, 3)
     await bench.start()
     rng = bench.rng
@@ -180,7 +204,9 @@ def number_of(frame: Any) -> int:
 
 
 def register_program(bench: Bench, tenant: int, base: int, size: int) -> Config:
-    """Bytes 14 to 17 say which register, 18 to 21 are the operand; the result of a random operation goes to bytes 22 to 25."""
+    """Bytes 14 to 17 say which register, 18 to 21 are the operand; the result of a random operation goes to bytes 22 to
+    25.
+    """
     rng = bench.rng
     # A state that only advances, and one that extracts.
     writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((4, 10)), 0, pack((16, 16)), 0, *(0,) * 8))]
@@ -191,10 +217,10 @@ def register_program(bench: Bench, tenant: int, base: int, size: int) -> Config:
         operation = pack((rng.randrange(1, 12), 0), (2, 4), (31, 14), (rng.randrange(2), 27), (1, 28))
         operands = pack((0, 0), (31, 11), (1, 16), (31, 27))
         array = pack((rng.choice([0, 1, 2]), 0), (rng.choice([2, 3, 4]), 16))
-        action = (*(0,) * 24, operation, operands, array) if here else (0,) * 27
+        action = (*(0,) * 24, operation, operands, array, 0, 0) if here else (0,) * 29
         writes.append((machine.KEY, n, tenant, (0,) * 12))
         writes.append((machine.ACTION, n, 8 * tenant, action))
-        writes.append((machine.SEGMENT, n, tenant, (pack((base, 0), (size, 16)),)))
+        writes.append((machine.SEGMENT, n, tenant, (pack((base, 0), (size, 16)), 0)))
     return writes
 
 
@@ -235,7 +261,7 @@ async def registers_have_bounds(dut: Any) -> None:
 
 @cocotb.test()
 async def headers_end_with_the_frame(dut: Any) -> None:
-    """IPv4 with options in frames of all lengths around their ends: what the parser says of it is shown in bytes 2 to 5."""
+    """IPv4 with options in frames of all lengths around their ends: bytes 2 to 5 show the parser's result."""
     bench = Bench(dut, 9)
     await bench.start()
     rng = bench.rng
@@ -249,7 +275,7 @@ async def headers_end_with_the_frame(dut: Any) -> None:
     writes += [(machine.CHECK, 0, 0, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, 0, (6, 0, 0, 3 << 6))]
     for n in range(bench.stages):
         writes.append((machine.KEY, n, 0, (0,) * 12))
-        writes.append((machine.ACTION, n, 0, (*show, *first, *(0,) * 21) if n == 0 else (0,) * 27))
+        writes.append((machine.ACTION, n, 0, (*show, *first, *(0,) * 23) if n == 0 else (0,) * 29))
     writes.append((machine.TENANT, 0, 0, (1,)))
     for write in writes:
         model.write(*write)
@@ -267,8 +293,9 @@ async def headers_end_with_the_frame(dut: Any) -> None:
 
 @cocotb.test()
 async def swap_under_load(dut: Any) -> None:
-    """A tenant's program is swapped again and again while both lanes are full; what was there before is overwritten at once. Each frame takes one
-    program whole, and none the older one behind a newer. A neighbour's frames do not change."""
+    """A tenant's program is swapped repeatedly while both lanes are full; the old program is overwritten at once. Each
+    frame sees one whole program, and none sees an older one after a newer. A neighbour's frames do not change.
+    """
     bench = Bench(dut, 4)
     await bench.start()
     rng = bench.rng
@@ -336,7 +363,7 @@ async def host_between_frames(dut: Any) -> None:
     program += [(machine.KEY, 0, bt, (pack((1, 0), (4, 13)), pack((base, 8), (size, 24)), 0, 0, M32, *(0,) * 7))]
     # Hit: the first two parameters go to bytes 14 to 21.
     shows = [n for u in range(2) for n in (pack((1, 0), (4 + u, 4), (31, 14)), pack((32 + 3 * u, 0), (31, 11)), 0)]
-    program += [(machine.ACTION, 0, 8 * bt + 2, (*shows, *(0,) * 21)), (machine.ACTION, 0, 8 * bt, (0,) * 27)]
+    program += [(machine.ACTION, 0, 8 * bt + 2, (*shows, *(0,) * 23)), (machine.ACTION, 0, 8 * bt, (0,) * 29)]
     program += [(machine.EXIT, 0, bt, (3 << 4, 0, 0, 3 << 6))]
     program += [(machine.PARSER, 0, 8 * bt, (pack((6, 5)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
     program += [(machine.WAY + way, 0, base + n, (0,) * 9) for way in range(4) for n in range(1 << size)]
@@ -370,6 +397,107 @@ async def host_between_frames(dut: Any) -> None:
         number += 1
     await bench.drain()
     assert all(len(port.gone) > 500 for port in bench.ports)
+
+
+@cocotb.test()
+async def ternary_rows_move(dut: Any) -> None:
+    """A row moves under load, and its target changes: first it is copied, then the old one is cleared, so no frame
+    misses it. If two rows match, the first one wins.
+    """
+    bench = Bench(dut, 10)
+    await bench.start()
+    rng = bench.rng
+    stages = bench.stages
+    stage, tenant, bt = stages - 1, 9, 64 + 9
+    word, mask = 0x00010203, 0x0000FF0F
+    program = counter(0, tenant, 1, stages)
+    program += [(machine.KEY, stage, bt, (pack((3, 0), (4, 13)), 0, 0, 0, M32, *(0,) * 7))]
+    shows = [n for u in range(2) for n in (pack((1, 0), (4 + u, 4), (31, 14)), pack((32 + 3 * u, 0), (31, 11)), 0)]
+    program += [(machine.ACTION, n, 8 * bt, (0,) * 29) for n in range(stages)]
+    program += [(machine.ACTION, stage, 8 * bt + 2, (*shows, *(0,) * 23))]
+    program += [(machine.EXIT, 0, bt, (3 << 4, 0, 0, 3 << 6))]
+    program += [(machine.PARSER, 0, 8 * bt, (pack((6, 5)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
+    program += [(machine.TERNARY, stage, n, (0,) * 9) for n in range(machine.ROWS)]
+
+    def line(row: int, number: int, valid: bool = True) -> Config:
+        head = pack((valid, 0), (tenant, 1))
+        return [
+            (machine.TARGET, stage, row, (2, number, 1, 2, number)),
+            (machine.TERNARY, stage, row, (head, word & mask, 0, 0, 0, mask, 0, 0, 0)),
+        ]
+
+    # Behind all others, and never taken: a row that everything fits.
+    low = [*line(127, 0xFFFF), (machine.TERNARY, stage, 127, (pack((1, 0), (tenant, 1)), *(0,) * 8))]
+    bench.write([*program, *low, *line(5, 0), (machine.TENANT, 0, tenant, (3,))])
+    await bench.settle()
+    number, old = 0, 5
+    for turn in range(12):
+        new = rng.choice([row for row in range(126) if row != old])
+        changed = turn % 3 == 2  # the target alone
+        if changed:
+            bench.write(line(old, number + 1)[:1])
+        else:
+            # The new row wins only if it is above the old one; else the old one holds until it is cleared.
+            bench.write([*line(new, number + 1), (machine.TERNARY, stage, old, (0,) * 9)])
+            old = new
+        while bench.accesses:
+            for p in range(2):
+                while len(bench.ports[p].waiting) < 3:
+                    key = word & mask | rng.getrandbits(32) & ~mask
+                    data = rng.randbytes(14) + key.to_bytes(4, "big") + rng.randbytes(rng.choice([42, 60]))
+                    frame = bench.send(p, data, tenant, 0, [])
+                    frame.results = [
+                        Result("onward", data[:14] + n.to_bytes(4, "big") * 2 + data[22:], 0)
+                        for n in (number, number + 1)
+                    ]
+            await bench.step()
+        await bench.drain()
+        number += 1
+    assert all(len(port.gone) > 300 for port in bench.ports)
+
+
+@cocotb.test()
+async def lanes_count_together(dut: Any) -> None:
+    """Both lanes count with one counter without waiting for each other; the host's readings never fall, and the last
+    one is complete.
+    """
+    bench = Bench(dut, 11)
+    await bench.start()
+    rng = bench.rng
+    stage, tenant = rng.randrange(bench.stages), 7
+    program = counter(stage, tenant, 0, bench.stages)
+    action = (*(0,) * 27, pack((60, 0), (1, 16)), pack((5, 0), (1, 16)))
+    program += [(machine.ACTION, stage, 8 * tenant, action)]
+    program += [(machine.SEGMENT, stage, tenant, (0, pack((100, 0), (6, 16))))]
+    start = (M32 - 100, 3, M32 - 5000, 7)  # the lower words run over
+    program += [(machine.COUNTER, stage, 105, start), (machine.TENANT, 0, tenant, (1,))]
+    bench.write(program)
+    await bench.settle()
+    lengths = []
+    for _ in range(700):
+        for p in range(2):
+            lengths.append(rng.choice([60, 61, 300 if len(lengths) % 50 == 0 else 64]))
+            frame = bench.send(p, rng.randbytes(lengths[-1]), tenant, 0, [])
+            frame.results = [Result("onward", frame.data, 0)]
+    seen: list[int] = []
+    for _ in range(12):
+        bench.select(machine.COUNTER, stage, 105)
+        for n in range(4):
+            bench.access(False, regs.RMT_BLOCK_DATA + 4 * n, 0, lambda value, _: seen.append(value))
+    await bench.drain()
+    for port in bench.ports:
+        assert port.gone[-1].left - port.gone[0].taken < 700 * 8 / 7 + 200, "the lanes waited for each other"
+    bench.select(machine.COUNTER, stage, 105)
+    for n in range(4):
+        bench.access(False, regs.RMT_BLOCK_DATA + 4 * n, 0, lambda value, _: seen.append(value))
+    await bench.settle()
+    counts = [(seen[n] | seen[n + 1] << 32, seen[n + 2] | seen[n + 3] << 32) for n in range(0, len(seen), 4)]
+    before = (start[0] | start[1] << 32, start[2] | start[3] << 32)
+    assert counts == sorted(counts) and len(set(counts)) > 3
+    assert counts[-1] == (before[0] + len(lengths), before[1] + sum(lengths))
+    # Packets and bytes are read at one time.
+    for packets, amount in counts[:-1]:
+        assert 60 * (packets - before[0]) <= amount - before[1] <= 300 * (packets - before[0])
 
 
 @cocotb.test()
@@ -408,13 +536,15 @@ async def what_the_host_may_ask(dut: Any) -> None:
 
     ask("shape", False, regs.RMT_BLOCK_SHAPE)
     ask("sizes", False, regs.RMT_BLOCK_SIZES)
+    ask("more", False, regs.RMT_BLOCK_MORE)
     ask("shape write", True, regs.RMT_BLOCK_SHAPE)
-    for n, addr in enumerate((0x10, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
+    for n, addr in enumerate((0x14, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
         ask(f"nothing {n}", False, addr)
     ask("commit read", False, regs.RMT_BLOCK_COMMIT)
     await bench.settle()
     assert answers.pop("shape") == (bench.stages | 8 << 8 | 4 << 16 | 6 << 24, False)
     assert answers.pop("sizes") == (10 | 12 << 8 | 10 << 16 | 2 << 24, False)
+    assert answers.pop("more") == (7 | 10 << 8, False)
     assert answers and all(err for _, err in answers.values())
 
     written: list[Write] = []
@@ -441,7 +571,7 @@ async def what_the_host_may_ask(dut: Any) -> None:
             bench.select(memory, stage, row)
             bench.access(True, regs.RMT_BLOCK_COMMIT, 0, lambda _, err: refused.append(err))
             bench.access(False, regs.RMT_BLOCK_DATA, 0, lambda _, err: refused.append(err))
-    for memory in (14, 15, 22, 255):
+    for memory in (23, 24, 255):
         bench.select(memory, 0, 0)
         bench.access(True, regs.RMT_BLOCK_COMMIT, 0, lambda _, err: refused.append(err))
     await bench.settle()
@@ -456,6 +586,8 @@ CASES = [
     "headers_end_with_the_frame",
     "swap_under_load",
     "host_between_frames",
+    "ternary_rows_move",
+    "lanes_count_together",
     "a_port_that_waits",
     "what_the_host_may_ask",
 ]

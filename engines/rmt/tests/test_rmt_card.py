@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""An rmt block in the card: a router and an adder, written as rows of the machine, for the tenants of VLAN 1 and VLAN 257; the adder is swapped under load.
-Judged by Scapy."""
+"""An rmt block in the card: a router and an adder, written as rows of the machine, for the tenants of VLAN 1 and VLAN
+257; the adder is swapped under load. Judged by Scapy.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ def state(
 
 
 def action(*units: tuple[int, ...], register: tuple[int, int, int] = (0, 0, 0)) -> tuple[int, ...]:
-    return tuple(word for unit in units for word in unit) + (0,) * (24 - 3 * len(units)) + register
+    return tuple(word for unit in units for word in unit) + (0,) * (24 - 3 * len(units)) + register + (0, 0)
 
 
 def unit(
@@ -61,7 +62,7 @@ def unit(
 
 
 def program(bt: int, rows: dict[tuple[int, int, int], tuple[int, ...]]) -> list[Write]:
-    """All rows of a program: memory, stage, row within `bt`; those that are not given do nothing."""
+    """All rows of a program: memory, stage, row within `bt`; rows that are not given do nothing."""
     each = {PARSER: 8, ACTION: 8}
     writes: list[Write] = []
     for memory, stages in ((PARSER, 1), (CHECK, 1), (EXIT, 1), (KEY, STAGES), (ACTION, STAGES), (SEGMENT, STAGES)):
@@ -96,7 +97,7 @@ def router(bank: int) -> list[Write]:
     rows = {
         (PARSER, 0, 0): ETHERNET[ROUTER],
         (PARSER, 1, 0): tuple(ipv4),
-        # If the frame has IPv4's header (flag 0), bit 19 of v31 says that its checksum is wrong.
+        # If the frame has IPv4's header (flag 0), bit 19 of v31 means that its checksum is wrong.
         (CHECK, 0, 0): (0, *checksum, pack((32, 0), (1, 6), (15, 8))),
         (EXIT, 0, 0): (0xFFFFF, *checksum, pack((32, 0), (1, 6), (15, 8))),
         # Frames with flag 0, no error, and a right checksum; all others are dropped.
@@ -149,7 +150,9 @@ def router(bank: int) -> list[Write]:
 
 
 def adder(bank: int, op: int) -> list[Write]:
-    """Result: the first number and the second one, added (2) or subtracted (3). The frame goes back, and the host's register counts it."""
+    """Result: the first number and the second one, added (2) or subtracted (3). The frame goes back, and the host's
+    register counts it.
+    """
     bt = 64 * bank + ADDER
     count = (pack((3, 0)), pack((37, 0), (31, 11), (36, 16), (31, 27)), pack((0, 0), (1, 16)))
     rows = {
@@ -165,7 +168,7 @@ def adder(bank: int, op: int) -> list[Write]:
             unit(1, 29, 36, low=16, width=2, value=1),
             register=count,
         ),
-        (SEGMENT, 0, 0): (pack((4095, 0), (1, 16)),),
+        (SEGMENT, 0, 0): (pack((4095, 0), (1, 16)), 0),
     }
     return program(bt, rows)
 
@@ -179,7 +182,7 @@ async def write_rows(bench: CardBench, writes: list[Write]) -> None:
 
 
 def routed(data: bytes) -> tuple[int | None, bytes]:
-    """Where the router sends a frame, and as what; Scapy's word."""
+    """The router's port and bytes for a frame, by Scapy."""
     frame = Ether(data)
     if IP not in frame or frame[Dot1Q].type != 0x0800:
         return None, b""
@@ -234,7 +237,7 @@ def packet(bench: CardBench, number: int) -> bytes:
 
 @cocotb.test()
 async def two_tenants(dut: Any) -> None:
-    """Frames of both tenants and of nobody on both ports; the adder becomes a subtracter while they flow."""
+    """Frames of both tenants and of neither on both ports; the adder becomes a subtracter while they flow."""
     bench = CardBench(dut)
     await bench.start()
     await bench.boot()

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""`penstock exec rmt`: tests in STF, on both targets. Frames that are expected come from Scapy."""
+"""`penstock exec rmt`: tests in STF, on both targets. Scapy makes the expected frames."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(program: str, test: Path, target: str = "soft") -> subprocess.CompletedP
 
 
 def routed(vlan: bool, ttl: int, dst: str) -> tuple[str, str]:
-    """A frame, and how a router lets it go on."""
+    """A frame, and its form after a router."""
 
     def frame(src: str, to: str, ttl: int) -> str:
         tag = Dot1Q(vlan=257) if vlan else None

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Accelerators with the unit's side of their bus as plain ports, and packet memory as the unit has it behind port B, for test benches.
+// Accelerators with the unit's side of their bus as plain ports, and packet memory as the unit has it behind port B,
+// for test benches.
 module accel_bench
   import penstock_pkg::*;
 #(
@@ -71,7 +72,8 @@ module accel_bench
   always_ff @(posedge clk) begin
     asked_q <= bus.pm_en && !bus.pm_ready && !rst;
     row_q   <= bus.pm_row;
-    if (!rst && asked_q) assert (bus.pm_en && bus.pm_row == row_q) else $error("%m: a request changed before it was taken");
+    if (!rst && asked_q) assert (bus.pm_en && bus.pm_row == row_q)
+      else $error("%m: a request changed before it was taken");
   end
 `endif
 endmodule

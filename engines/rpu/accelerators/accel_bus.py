@@ -21,7 +21,9 @@ PMEM, PMEM_BYTES, ROW = 0x1000000, 1 << 20, 64
 
 
 class Bus:
-    """One kind of accelerator, as core and host reach it. Inputs change behind the rising edge; outputs are read at the falling one."""
+    """One kind of accelerator, as core and host reach it. Inputs change behind the rising edge; outputs are read at the
+    falling one.
+    """
 
     def __init__(self, dut: Any, kind: int = 0) -> None:
         self.dut = dut
@@ -68,7 +70,9 @@ class Bus:
         self.dut.wr_en.value = 0
 
     async def read(self, register: int, most: int = 10) -> tuple[int, int]:
-        """A load: value and cycles for which it held the core, `most` at most; returns in the cycle after the answer."""
+        """A load: value and cycles for which it held the core, `most` at most; returns in the cycle
+        after the answer.
+        """
         self.dut.addr.value = self.page + register
         self.dut.rd_en.value = 1
         for held in range(most):
@@ -111,7 +115,7 @@ class Bus:
     # --- Packet memory ------------------------------------------------------------------------------------------------
 
     async def store(self, offset: int, data: bytes) -> None:
-        """Writes whole rows of packet memory; what of the first and last row lies around `data` becomes random."""
+        """Writes whole rows of packet memory; the bytes around `data` in the first and last row become random."""
         begin, end = offset // ROW * ROW, -(-(offset + len(data)) // ROW) * ROW
         rows = self.rng.randbytes(offset - begin) + data + self.rng.randbytes(end - offset - len(data))
         self.dut.mem_we.value = 1

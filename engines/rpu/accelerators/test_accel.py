@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""accel.sv: pages and windows of the kinds, those of nobody, and packet memory shared by all that read it at the same time."""
+"""accel.sv: pages and windows of the kinds, unused pages and windows, and packet memory shared by all accelerators that
+read it at the same time.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ async def access(bus: Bus, address: int, *, write: bool) -> tuple[int, int, int]
 
 
 async def nobody_there(dut: Any, mask: int) -> None:
-    """Registers of nobody: an error, and a read gives 0 at once; tables of nobody are empty, and writes are lost."""
+    """Unused registers raise an error, and a read gives 0 at once; unused tables read as empty and ignore writes."""
     bus = Bus(dut)
     await bus.start()
     pages = [kind << 8 for kind in range(5) if not mask >> kind & 1]
@@ -72,7 +74,7 @@ async def nobody_beside_all(dut: Any) -> None:
 
 @cocotb.test()
 async def tables_are_apart(dut: Any) -> None:
-    """The same offset in each window, written and read back: nobody gets what is another's."""
+    """The same offset in each window, written and read back: no window changes another one."""
     bus = Bus(dut)
     await bus.start()
     tables = {IP_PREFIX: 0x11111111, FLOW_HASH: 0x22222222, STRING_MATCH: 0x33333333}
@@ -84,7 +86,9 @@ async def tables_are_apart(dut: Any) -> None:
 
 @cocotb.test()
 async def all_at_once(dut: Any) -> None:
-    """All that read packet memory at the same time, under a host that takes it, too, are asked in any order: each gets its own rows."""
+    """All that read packet memory at the same time, under a host that takes it, too, are asked in any order: each gets
+    its own rows.
+    """
     bus = Bus(dut)
     await bus.start()
     await bus.load(

@@ -7,7 +7,7 @@
  */
 #include <penstock.h>
 
-/* A question and its answers have the same turn, so that nobody takes an old answer for a new one. */
+/* A question and its answers have the same turn, so that an old answer is not taken for a new one. */
 typedef union {
   struct {
     uint32_t number : 24;

@@ -17,7 +17,7 @@
 #define ALL (1u << PN_IP_PREFIX | 1u << PN_FLOW_HASH | 1u << PN_CHECKSUM | 1u << PN_CRC32 | 1u << PN_STRING_MATCH)
 #define LONGEST 16384u
 
-/* RSS over addresses and, without a fragment or options, ports; 0 for what is not IPv4. */
+/* RSS over addresses and, without a fragment or options, ports; 0 for frames without IPv4. */
 static uint32_t hash_of(const uint8_t *header, uint32_t length) {
   const struct eth_header *eth = (const struct eth_header *)header;
   const struct ipv4_header *ip = (const struct ipv4_header *)(header + ETH_HEADER_SIZE);

@@ -15,7 +15,7 @@ static inline void filter(void) {
   const volatile struct eth_header *eth = (const volatile struct eth_header *)pn_window();
   const volatile struct ipv4_header *ip = (const volatile struct ipv4_header *)(pn_window() + ETH_HEADER_SIZE);
   uint32_t source = ip->src_ip;
-  /* Two instructions while it comes. */
+  /* Two instructions while the answer is computed. */
   uint32_t type = eth->type;
   uint32_t length = pn_now(pn_len(desc));
   ip_prefix_start(source);

@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * The smallest forwarder: what comes in at one port of a pair leaves at the other. Three instructions a frame,
+ * The smallest forwarder: a frame that enters at one port of a pair leaves at the other. Three instructions a frame,
  * unrolled.
  */
 #include <penstock.h>

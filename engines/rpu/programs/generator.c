@@ -22,17 +22,17 @@
 
 #define SLOTS 16u
 #define SLOT_BYTES 32768u
-/* Behind the slots lie the frames to send: eight buffers in turn, so that one is never written before it was read. */
+/* The frames to send are after the slots: eight buffers in turn, so that no buffer is written before it was read. */
 #define FRAMES 8u
 #define FRAME_BYTES SLOT_BYTES
 #define FIRST (PN_PMEM_BASE + SLOTS * SLOT_BYTES + PN_PACKET_OFFSET)
 #define ENDLESS 0xFFFFu
 #define NUMBER 42u /* where in a frame */
 
-/* What SEND_DESC_LOW is told of the frame in each buffer. */
+/* The SEND_DESC_LOW of the frame in each buffer. */
 static uint32_t descriptors[FRAMES];
 
-/* The high debug word: how many, and when. The low one is there before it. */
+/* The high debug word: number and time. The low one is written before it. */
 static inline uint32_t wanted(void) { return PN_REG(RPU_CORE_DEBUG_IN_H); }
 
 static void put16(uint8_t *place, uint32_t value) {
@@ -62,7 +62,7 @@ static void prepare(uint32_t index, uint32_t shape) {
   put16(frame + 38, length - ETH_HEADER_SIZE - IPV4_HEADER_SIZE);
   put16(frame + 24, checksum(frame + ETH_HEADER_SIZE));
   descriptors[index] = length | pn_port(port);
-  /* Zeros behind it: those that are there stay. */
+  /* The bytes after it are zero; this counts the zeros already written. */
   static uint32_t cleared[FRAMES];
   for (; cleared[index] < length && cleared[index] < SLOT_BYTES / 2; cleared[index] += 16) {
     volatile uint32_t *words = (volatile uint32_t *)(uintptr_t)(frame + NUMBER + cleared[index]);
@@ -86,7 +86,7 @@ static inline void make(uint32_t index, uint32_t number, uint32_t time) {
   PN_REG(RPU_CORE_SEND_FROM) = place;
 }
 
-/* Makes the frames that `order` says, until it says something else. */
+/* Makes the frames of `order` until the order changes. */
 static void generate(uint32_t order, uint32_t begun) {
   uint32_t shape = PN_REG(RPU_CORE_DEBUG_IN_L), pace = order >> 16, number = 0;
   uint32_t count = (order & 0xFFFFu) == ENDLESS ? UINT32_MAX : order & 0xFFFFu;

@@ -1,8 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
  * Forwards each frame to the other port with its flow hash in front, four bytes, least significant first. Written
- * against Rosebud's names, whose dispatcher puts the hash there. A frame whose header copy says something else than
- * packet memory is dropped; slots 17 to 32 have none.
+ * against the names of Rosebud, whose dispatcher puts the hash there. If the header copy of a frame differs from packet
+ * memory, the program drops the frame; slots 17 to 32 have no header copy.
  */
 #include "core.h"
 

@@ -14,7 +14,7 @@ static void put(volatile uint8_t *place, uint32_t value) {
   for (int i = 0; i < 4; i++) place[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* What byte 18 says of a frame that a neighbour has sent: it is to go back, or has come back. */
+/* Byte 18 of a frame from a neighbour: the frame is to go back, or has come back. */
 enum { THERE = 1, BACK = 2 };
 
 int main(void) {

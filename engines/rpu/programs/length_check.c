@@ -1,9 +1,9 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Length check: forwards a frame when it is as long as its headers say, else drops it. IPv4 (RFC 791): the header has
- * at least five words, all of it and of the total length are there. IPv6 (RFC 8200): so is the payload length. UDP
- * over them, in no fragment (RFC 768, RFC 8085): its length is at least 8 and lies within IP's. Bytes behind them are
- * padding. Frames of other types pass. The debug words count what passed and what did not.
+ * Length check: forwards a frame if it is as long as its headers claim, else drops it. IPv4 (RFC 791): the header has
+ * at least five words, and the frame has the whole header and the total length. IPv6 (RFC 8200): the frame has the
+ * payload length. UDP over either, in no fragment (RFC 768, RFC 8085): its length is at least 8 and within IP's. Bytes
+ * after them are padding. Frames of other types pass. The debug words count passed and dropped frames.
  */
 #include <packet_headers.h>
 #include <penstock.h>

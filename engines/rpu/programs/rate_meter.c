@@ -26,7 +26,7 @@ int main(void) {
     if (wanted != interval) pn_set_timer(interval = wanted);
     if (!pn_ready()) continue;
     pn_desc_t desc = pn_recv();
-    /* The handler must not come between the two: a frame counts whole. */
+    /* The handler must not run between the two: a frame counts whole. */
     __asm__ volatile("csrci mstatus, 8" ::: "memory");
     frames++;
     bytes += pn_len(desc);

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Gives every frame to the host, and sends what the host sends to Ethernet 0. */
+/* Sends every frame to the host, and the host's frames to Ethernet 0. */
 #include <penstock.h>
 
 int main(void) {

@@ -1,9 +1,9 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * A token goes from unit to unit by broadcast: who has a frame sends one out, each unit adds its number plus one and
- * hands it to the next, and when it comes back the frame leaves with what was added in bytes 18 to 21, at the
- * neighbour of the port at which it came. Byte 14 of a frame is the number of units. Tokens come as interrupts, also
- * while a unit waits for its own.
+ * A token goes from unit to unit by broadcast. A unit that has a frame sends out a token, and each unit adds its number
+ * plus one and passes the token on. When the token returns, the frame leaves at the neighbour of its port, with the sum
+ * in bytes 18 to 21. Byte 14 of a frame is the number of units. Tokens arrive as interrupts, even while a unit waits
+ * for its own.
  */
 #include <penstock.h>
 

@@ -1,18 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The accelerators of a unit. `Accel` is the mask that firmware and host read in register ACCEL: bit k stands for kind k, whose
-// registers are page k of the accelerator region, 256 bytes, and whose tables are window k of the table space, 1 MiB.
+// The accelerators of a unit. `Accel` is the mask that firmware and host read in register ACCEL: bit k stands for kind
+// k, whose registers are page k of the accelerator region, 256 bytes, and whose tables are window k of the table space,
+// 1 MiB.
 //
 //   addr ─> page ─┬─> kind ─┐                kinds ─> first of them ‖ request ─> port B of packet memory
 //                 ├─> kind ─┴─> rdata, hold                         ‖ owner ‖ owner ‖ ─> whose row it is
 //                 └─> nobody: an error, reads give 0 at once
 //
-// Reads of packet memory leave in the order in which they are taken, one a cycle; of kinds that ask in the same cycle the lowest is
-// first. A row is back three cycles after its request at the earliest.
+// Reads of packet memory leave in the order in which they are taken, one a cycle; of kinds that ask in the same cycle
+// the lowest is first. A row is back three cycles after its request at the earliest.
 //
-// Only the low bits of the page decide who holds the core, and none where only one kind is there: the core waits behind them. So a read
-// of nobody's page may wait for an accelerator, which is never long.
+// Only the low bits of the page decide which accelerator holds the core, and none of them do if only one kind is there,
+// because these bits are on the core's critical path. A read of an unused page may therefore wait for an accelerator,
+// which never takes long.
 module accel #(
     parameter int unsigned Accel = 0
 ) (

@@ -9,7 +9,8 @@
 //   nothing: it may be repeated, and be of no consequence.
 // Table load: writes are always taken. `ld_rd` lasts one cycle; `ld_rvalid` answers one or more cycles later, one
 //   readback at a time.
-// Packet memory: a request, out of registers, is taken in a cycle in which `pm_ready` is up, and stays until then. Rows come
+// Packet memory: a request, out of registers, is taken in a cycle in which `pm_ready` is up, and stays until then. Rows
+// come
 //   back in order, with `pm_rvalid`; one that the unit takes two cycles later.
 interface accel_if;
   logic [21:0] addr;

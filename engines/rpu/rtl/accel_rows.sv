@@ -1,13 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Reads any bytes of packet memory for an accelerator: gives the rows that hold them, in order, with what lies around them zeroed.
+// Reads any bytes of packet memory for an accelerator: it gives the rows that hold them, in order, with all other bytes
+// zeroed.
 //
 //   start ‖ check, how many rows ‖ request ‖ ─> accel.sv, packet memory ─> ‖ row, which bytes ‖ zero the others ‖ ─> row
 //
-// One row a cycle while `room` is up and nobody else asks; the first comes eight cycles after `start`. A start before the last row has come
-// begins anew: rows of the range before do not come any more. Bytes that do not all lie in packet memory are an error, and none of them
-// count. Of a range of fewer than `Least` bytes come the rows that so many would take. A row stays until the next one comes.
+// One row a cycle while `room` is up and no other accelerator asks; the first row arrives eight cycles after `start`. A
+// start before the last row begins again: rows of the earlier range no longer arrive. A range that is not completely in
+// packet memory is an error, and none of its bytes count. A range of fewer than `Least` bytes gives as many rows as a
+// range of `Least` bytes. A row stays until the next one arrives.
 module accel_rows
   import penstock_pkg::*;
 #(
@@ -35,7 +37,7 @@ module accel_rows
     output logic                 last,
     output logic [DataW-1:0]     data,
     output logic [BeatBytes-1:0] keep,  // the bytes of the range
-    // With `last`: bytes behind the range, of this row and, where it is there for `Least` only, of the one before.
+    // With `last`: bytes after the range, in this row and, if this row only exists for `Least`, in the one before.
     output logic [6:0]           tail
 );
   // Bytes from the start of a row to the end of the range: from row to row, 64 less.
@@ -55,7 +57,8 @@ module accel_rows
   logic [2:0] flying_q;  // rows asked for and not there
 
   // The sums do not wait for each other.
-  wire outside = addr_q[31:20] != 12'h010 || length_q[31:21] != 0 || 22'(addr_q[19:0]) + 22'(length_q[20:0]) > 22'h100000;
+  wire outside =
+      addr_q[31:20] != 12'h010 || length_q[31:21] != 0 || 22'(addr_q[19:0]) + 22'(length_q[20:0]) > 22'h100000;
   wire few = outside || length_q[20:0] < 21'(Least);
   wire [22:0] reach = 23'(addr_q[5:0]) + 23'(length_q[20:0]);
   wire here = live_q && pm_rvalid;
@@ -93,7 +96,7 @@ module accel_rows
 
     check_q   <= start;
     outside_q <= check_q && outside;
-    // Not before the rows of the range before have come.
+    // Not before the rows of the last range have arrived.
     wait_q    <= (check_q || wait_q) && flying_q != 0 && !start;
     live_q    <= (live_q || ((check_q || wait_q) && flying_q == 0)) && !start;
     if (rst) begin

@@ -1,19 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The unit's part of the broadcast: the region of memory that the words of all units come into, the queue of those that leave, and the
-// queue of messages. (Rosebud, section 4.2.)
+// The unit's part of the broadcast: the region of memory for the words of all units, the queue of outgoing words, and
+// the queue of messages (Rosebud, section 4.2).
 //
 //   core ─┬─> region, port A: loads in EX, stores in MEM; a load right behind a store reads again, a cycle later
 //         └─> queue (8) ─> bc.out                        the core waits while it is full
 //   bc.in ─> register ─┬─> region, port B (the host waits)
 //                      └─> filter ─> message queue (2,048 addresses) ─> head register
 //
-// What a unit stores stands in its own region at once, and in all others in one and the same cycle, some cycles later (broadcast.sv).
-// An address stands in the message queue once, however often it is stored before it comes to the head: the queue cannot overflow and
-// no receiver ever holds a sender up. A word that comes when its address is at the head, or has been, makes it queue again; so who
-// reads the region after the address misses nothing. Without `listen` the queue runs dry, an address a cycle; in the 2,048 cycles after a reset
-// nothing is queued. A byte that the core and a word write at once gets either value: a word should have one writer.
+// A word that a unit stores is in its own region at once. Some cycles later it is in all other regions, in one and the
+// same cycle (broadcast.sv). An address is in the message queue once, however often it is stored before it reaches the
+// head. The queue therefore cannot overflow, and no receiver ever stalls a sender. If a word arrives when its address
+// is at the head, or has been there, it is queued again, so a program that reads the region after the address misses
+// nothing. Without `listen` the queue drains, an address a cycle; in the 2,048 cycles after a reset nothing is queued.
+// If the core and a word write a byte in the same cycle, the byte gets either value: a word should have one writer.
 module broadcast_port
   import penstock_pkg::*;
 (
@@ -23,7 +24,7 @@ module broadcast_port
 
     broadcast_if.unit bc,
 
-    // core: a load asks in EX and is answered in MEM, a store comes in MEM
+    // core: a load has its address in EX and its data in MEM, a store arrives in MEM
     input  wire logic        load,
     input  wire logic [12:2] addr,    // in EX, whatever is there
     output logic      [31:0] rdata,
@@ -92,7 +93,7 @@ module broadcast_port
   (* ram_style = "block", no_rw_check *) logic [31:0] mem[Words];
   /* verilator lint_on MULTIDRIVEN */
 
-  // The address of a load comes late, so it decides nothing.
+  // The address of a load arrives late, so it controls nothing else.
   wire [12:2] a_addr = store || again_q ? stored.addr : addr;
 
   always @(posedge clk) begin
@@ -108,7 +109,7 @@ module broadcast_port
 
   always @(posedge clk) begin
     if (b_en) begin
-      // Reads first, whatever it does: so the core, which may look at the same word, sees the old one.
+      // The read comes first, even when the port also writes. The core, which may read the same word, sees the old one.
       host_rdata <= mem[b_addr];
       if (b_we) for (int unsigned b = 0; b < 4; b++) if (b_be[b]) mem[b_addr][b*8+:8] <= b_wdata[b*8+:8];
     end
@@ -116,8 +117,9 @@ module broadcast_port
 
   // ---- messages
   //   in_q ─> read, filter ─> match_q ─> found_q ─> add
-  // Which addresses are in the queue stands in a memory. What it says of a word's address counts two cycles later, with what has been queued
-  // meanwhile. What has come to the head meanwhile may count as queued: the word is in the region before anybody sees the head.
+  // A memory marks the addresses that are in the queue. Its answer for a word's address counts two cycles later,
+  // together with the addresses queued meanwhile. An address that has reached the head meanwhile may count as queued:
+  // the word is in the region before anybody reads the head.
   (* ram_style = "block", no_rw_check *) logic queued[Words];
   logic [13:2] clear_q;  // after a reset: addresses up to here are cleared
   logic match_q, found_q, add, move, oldest_valid;

@@ -1,16 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Registers that firmware sees (engines/rpu/regs/rpu.rdl, rpu_core), and what stands behind them: receive queue, checks of what
-// the firmware sends, slot set-up, interrupts, timer, debug words.
+// Registers of firmware (engines/rpu/regs/rpu.rdl, rpu_core), and their functions: receive queue, checks of sent
+// descriptors, slot set-up, interrupts, timer, debug words.
 //
 //   receive   done ─> queue of slots (32) ─> descriptor register ─> RECV / RECV_DESC
 //   send      store ─> register ─> checked against the slots held ─> register ─> transmit engine    3 cycles, one a cycle
 //   set-up    store ─> register ─> checked ─> slot table / dispatcher                      2 cycles, one a cycle
 //
-// An access is the MEM stage of the core: `rd` or `wr` with address and data out of registers. It takes one cycle; only a read
-// of RECV waits (`hold`) until a descriptor is there, or gives up (`retry`) to an interrupt, which returns to it; and a send of what has no
-// slot (a request to host memory, a frame that the program made), or the address of the next request, waits for the one before (tx_dma.sv).
+// An access is the MEM stage of the core: `rd` or `wr` with address and data out of registers. It takes one cycle; only
+// a read of RECV waits (`hold`) until a descriptor is there, or gives up (`retry`) to an interrupt, which returns to
+// it; and a send of what has no slot (a request to host memory, a frame that the program made), or the address of the
+// next request, waits for the one before (tx_dma.sv).
 module core_regs
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -30,7 +31,8 @@ module core_regs
     input  wire logic [8:2]  addr,
     input  wire logic [31:0] wdata,
     input  wire logic [3:0]  be,      // bytes of the word that a store writes
-    input  wire logic [127:0] line,   // of the register at `addr`, decoded while the access was in EX: a register, so that reads are short
+    // of the register at `addr`, decoded while the access was in EX: a register, so that reads are short
+    input  wire logic [127:0] line,
     input  wire early_t      early,   // of the access, decoded while it was in EX: the core waits behind it
     output logic [1:0][31:0] rdata,   // in two parts: all but one are zero
     output logic             hold,
@@ -84,7 +86,8 @@ module core_regs
     input  wire header_row_t taken_header,
     input  wire logic [31:0] taken_hash,
     input  wire time_t  taken_timestamp,
-    output logic [14:8] window,  // where the header window lies in data memory, for the access that follows the one of now
+    // the place of the header window in data memory, for the next access
+    output logic [14:8] window,
     output slot_index_t send_slot,
     input  wire half_t  send_place,
 
@@ -141,7 +144,7 @@ module core_regs
       .level()
   );
 
-  // The table looks up the slot that comes into the descriptor register, and between two of them the one that is there.
+  // The table looks up the slot that enters the descriptor register, and between two descriptors the present one.
   wire head_load = queue_valid && (!head_valid_q || pop);
   assign head_slot = queue_slot;
   wire recv = early.recv && !retry;
@@ -199,8 +202,9 @@ module core_regs
   logic [7:0] s_index_q;  // number of the slot, less one
 
   wire store_send = wr && at(addr, RPU_CORE_SEND);
-  // A frame without a slot or a request to host memory has one place in the unit: the next one waits in its store. So does every write of
-  // SEND_DESC_TYPE, whatever it sends, which spares decoding its data in this cycle.
+  // The unit has one place for a frame without a slot or a request to host memory: the next one waits in its store.
+  // Every write of SEND_DESC_TYPE waits in the same way, whatever it sends, so its data need not be decoded in this
+  // cycle.
   logic no_slot_q;               // SEND_DESC_LOW names no slot
   logic s_host_q, s_generate_q;  // what is in the register is a request; a frame without a slot
   logic x_generate_q;            // the same of the register behind it
@@ -221,11 +225,13 @@ module core_regs
     if (store_typed) mem_read <= '{place: desc_high_q[19:1], len: desc_low_q[15:0]};
   end
 
-  // A descriptor may be written in parts of any width and order, because another store sends it. A program begins with an empty one.
+  // A descriptor may be written in parts of any width and order, because another store sends it. A program begins with
+  // an empty one.
   always_ff @(posedge clk) begin
     for (int unsigned b = 0; b < 4; b++) begin
       if (wr && at(addr, RPU_CORE_SEND_DESC_LOW) && be[b]) desc_low_q[8*b+:8] <= wdata[8*b+:8];
-      if (wr && (at(addr, RPU_CORE_SEND_DESC_HIGH) || at(addr, RPU_CORE_SEND_FROM)) && be[b]) desc_high_q[8*b+:8] <= wdata[8*b+:8];
+      if (wr && (at(addr, RPU_CORE_SEND_DESC_HIGH) || at(addr, RPU_CORE_SEND_FROM)) && be[b])
+        desc_high_q[8*b+:8] <= wdata[8*b+:8];
     end
     if (wr && at(addr, RPU_CORE_SEND_DESC_LOW) && be[2]) no_slot_q <= wdata[23:16] == 0;
     if (rst) begin
@@ -267,7 +273,7 @@ module core_regs
   logic [31:0] held_q, held_d;
   wire s_held = s_exists && held_q[s_slot];
 
-  // Where the frame goes, and whether there is such a place.
+  // The destination of the frame, and whether it exists.
   port_t dst;
   logic dst_exists;
 
@@ -291,7 +297,8 @@ module core_regs
     end
   end
 
-  // A pointer into packet memory must name a place from which the transmit engine can rotate back; any other means the slot's place.
+  // A pointer into packet memory must name a place from which the transmit engine can rotate back; any other means the
+  // slot's place.
   wire moved = s_pointer_q && s_data_q[31:20] == 12'h010 && 32'(s_data_q[19:0]) < PmemBytes;
   wire frame_fits = !s_long_q && (!moved || (s_data_q[5:4] == 0 && !s_data_q[0]));
 
@@ -300,8 +307,8 @@ module core_regs
   wire host_fits = s_exists && s_len != 0 && moved && frame_fits && 32'(s_end) <= PmemBytes;
   wire refuse_host = s_host_q && !host_fits;
 
-  // A frame that the program made has only its pointer. Over loopback it would hold the core until another unit has room, and units
-  // that hold each other so would not come free again.
+  // A frame that the program made has only its pointer. Over loopback it would hold the core until another unit has
+  // room, and units that hold each other so would not come free again.
   wire s_loops = s_type_q == SendToUnit || s_port == PortLoopback || s_port >= PortUnit;
   wire generate_fits = s_len != 0 && moved && frame_fits;
   wire refuse_generate_dst = s_generate_q && (!dst_exists || s_loops);
@@ -410,9 +417,10 @@ module core_regs
 
   wire u_exists = u_slot_q >= 6'd1 && u_slot_q <= 6'(MaxSlots);
   wire u_header_fits = slot_addr_q[31:15] == 17'h00100 && slot_addr_q[14:13] != 2'd3 && slot_addr_q[4:0] == 0;
-  wire u_place_fits = slot_addr_q[31:20] == 12'h010 && 32'(slot_addr_q[19:0]) < PmemBytes && slot_addr_q[5:4] == 0 && !slot_addr_q[0];
+  wire u_place_fits =
+      slot_addr_q[31:20] == 12'h010 && 32'(slot_addr_q[19:0]) < PmemBytes && slot_addr_q[5:4] == 0 && !slot_addr_q[0];
   wire setup = s_valid_q && s_type_q == SendSlots;
-  // New places would pull frames from under those that hold them.
+  // New places would take memory from slots that hold frames.
   wire setup_fits = s_exists && active == 0;
 
   assign header_we = u_valid_q && u_header_q && u_exists && u_header_fits;
@@ -432,7 +440,8 @@ module core_regs
   logic [31:0] interval_q, countdown_q;
   wire timer_due = interval_q != 0 && countdown_q == 32'd1;
 
-  logic bad_descriptor_q, bad_destination_q;  // late in the cycle in which they are found, so they count in the next one
+  // found late in their cycle, so they count in the next one
+  logic bad_descriptor_q, bad_destination_q;
   always_ff @(posedge clk) begin
     bad_descriptor_q  <= (refuse_slot || refuse_frame || refuse_host || refuse_generate) && !rst;
     bad_destination_q <= (refuse_dst || refuse_generate_dst) && !rst;
@@ -457,7 +466,8 @@ module core_regs
     flags_d[IntHostError] |= (was_read && was_read_error) || (wrote && wrote_error);
   end
 
-  // Where the program erred: what it set up is judged in the cycle after the store, a descriptor in the one after that.
+  // The PC of the instruction that caused an error: setup is checked in the cycle after the store, a descriptor one
+  // cycle later.
   logic [15:2] stored_pc_q, judged_pc_q;
   always_ff @(posedge clk) begin
     stored_pc_q <= pc;

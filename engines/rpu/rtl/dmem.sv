@@ -6,7 +6,7 @@
 //   core   reads 32 bits in every cycle: the lane and row of the address; they are there in the next one, in two parts, one of them zero
 //   wide   256 bits with byte strobes: stores of the core, header copies, and the host; a read answers in the next cycle
 //
-// The core sees what a row was before a write of the same cycle.
+// The core sees the old contents of a row that is written in the same cycle.
 module dmem #(
     parameter int unsigned Bytes = 32768
 ) (
@@ -26,7 +26,7 @@ module dmem #(
 
   logic [31:0] lane_rdata[Lanes];
 
-  // Lanes that are not asked give zero: a memory's output is late, and an OR is all that stands behind it.
+  // Lanes that are not read give zero: a memory's output arrives late, so only an OR follows it.
   always_comb begin
     core_rdata = '0;
     for (int unsigned l = 0; l < Lanes; l++) core_rdata[l/4] |= lane_rdata[l];
@@ -40,9 +40,10 @@ module dmem #(
 
     always @(posedge clk) begin
       if (wide_en) begin
-        // Reads first, whatever it does: a port that only writes would spoil what the other one reads.
+        // Reads first, even on a write: a port that only writes would spoil the other port's read.
         wide_q <= mem[wide_row];
-        if (wide_we) for (int unsigned b = 0; b < 4; b++) if (wide_be[l*4+b]) mem[wide_row][b*8+:8] <= wide_wdata[l*32+b*8+:8];
+        if (wide_we)
+          for (int unsigned b = 0; b < 4; b++) if (wide_be[l*4+b]) mem[wide_row][b*8+:8] <= wide_wdata[l*32+b*8+:8];
       end
     end
 

@@ -5,8 +5,9 @@
 //
 //   request ─> register ─> access ─> 0 to 3 cycles by region ─> answer register ─> ack
 //
-// The host wins every port it asks for, in the cycle it asks, but that of the broadcast region, where words come first: accesses are rare, and
-// each is answered in at most 24 cycles, of the broadcast region 68, whatever the core and the accelerator do.
+// The host wins every port it asks for, in the cycle it asks, but that of the broadcast region, where words come first:
+// accesses are rare, and each is answered in at most 24 cycles, of the broadcast region 68, whatever the core and the
+// accelerator do.
 module host_window
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -140,7 +141,7 @@ module host_window
   wire start = cfg.req && !busy_q && !served_q;
   wire first = busy_q && step_q == 0;
 
-  // Out of registers: they decide who has the memories' ports.
+  // Out of registers: they select the owner of the memories' ports.
   always_ff @(posedge clk) begin
     imem_en <= start && region_of(cfg.addr) == Imem && !rst;
     dmem_en <= start && region_of(cfg.addr) == Dmem && !rst;
@@ -203,7 +204,8 @@ module host_window
       wdata <= cfg.wdata;
       region_q <= region_of(cfg.addr);
     end
-    // Memories are slow and their rows wide: a word is chosen in cycles of their own, two of them where no register follows the memory.
+    // Memories are slow and their rows wide: a word is chosen in cycles of their own, two of them where no register
+    // follows the memory.
     imem_word_q <= imem_rdata;
     for (int unsigned h = 0; h < 2; h++) dmem_half_q[h] <= dmem_rdata[(h*4+32'(addr_q[3:2]))*32+:32];
     dmem_word_q <= dmem_half_q[addr_q[4]];

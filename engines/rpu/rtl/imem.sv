@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Instruction memory: one port for fetches, which reads every cycle, and one for the host. Both answer in the next cycle.
+// Instruction memory: one port for fetches, which reads every cycle, and one for the host. Both answer in the next
+// cycle.
 module imem #(
     parameter int unsigned Bytes = 65536
 ) (

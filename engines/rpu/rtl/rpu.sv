@@ -1,24 +1,26 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The packet unit: a RISC-V core with single-cycle memories, packet memory that it shares with accelerators, and the engines
-// that move frames in and out. (Rosebud, section 4.1.)
+// The packet unit: a RISC-V core with single-cycle memories, packet memory that it shares with accelerators, and the
+// engines that move frames in and out. (Rosebud, section 4.1.)
 //
 //            ┌─> header copy ──> dmem <──┐                         ┌── imem
 //   rx ─> rx_dma ─> pmem A <─ core_regs, data bus <──── core <─────┘
 //                   pmem B <─ accelerators <─┘   └─> send ─> tx_dma ─> tx
 //                                                     pmem A ─┘
 //
-// Beside them broadcast_port has a region of memory that the words of all units come into.
+// Beside them broadcast_port has a region of memory for the words of all units.
 //
-// Data bus, by region: data memory, broadcast region and registers answer in the first MEM cycle (RECV when a frame is there; a load right
-// behind a store in the second, in data memory one of the same word), packet memory takes stores in the first and answers loads in the third, an
-// accelerator when it is ready. With address bit 26 an access to data or packet memory finds the four bytes of each word in reverse order, a cycle
-// later: a store is turned round in the first MEM cycle, a load in the one in which its word is there. Port A of packet memory serves the core first, then rx_dma, then tx_dma; port B the host, then the accelerators,
-// which only read.
+// Data bus, by region: data memory, broadcast region and registers answer in the first MEM cycle (RECV when a frame is
+// there; a load right behind a store in the second, in data memory one of the same word), packet memory takes stores in
+// the first and answers loads in the third, an accelerator when it is ready. With address bit 26 an access to data or
+// packet memory finds the four bytes of each word in reverse order, a cycle later: a store is turned round in the first
+// MEM cycle, a load in the one in which its word is there. Port A of packet memory serves the core first, then rx_dma,
+// then tx_dma; port B the host, then the accelerators, which only read.
 //
-// The core never holds frames up: a store that would deny port A to a row in a second cycle running waits one cycle in MEM, and so does a store to data
-// memory that would do so to a header copy. So frames have at least every other cycle of both, whatever the program does.
+// The core never stalls frames for long: a store that would deny port A to a row for a second cycle in a row waits one
+// cycle in MEM, and so does a store to data memory that would deny it to a header copy. Frames therefore have at least
+// every other cycle of both memories, whatever the program does.
 module rpu
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -41,7 +43,7 @@ module rpu
 );
   localparam int unsigned RowW = $clog2(PmemBytes / BeatBytes);
 
-  // A reset lasts until all frames of the program before have left: their slots would come back to the next one.
+  // A reset lasts until all frames of the old program have left: otherwise their slots would return to the next one.
   logic core_reset, tx_empty;
   logic core_rst_q;
   always_ff @(posedge clk) core_rst_q <= rst || core_reset || (core_rst_q && !tx_empty);
@@ -94,7 +96,8 @@ module rpu
   logic m_dmem_q, m_bc_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
   logic [15:2] m_pc_q;  // of its instruction
   logic m_read_q;    // it reads an accelerator: of its own, because that may hold the core
-  logic port_hold;   // a load of packet memory waits for its word, or a store for a cycle in which a frame has its memory
+  // a load of packet memory waits for its word, or a store for a cycle in which a frame has its memory
+  logic port_hold;
   logic [1:0] load_step_q;  // the load has been in MEM for so many cycles
   logic pmem_denied, dmem_denied;  // in this cycle the core has the port that a frame wants
   logic replay_q;    // a load of data memory reads again
@@ -111,7 +114,8 @@ module rpu
   wire ex_bc = dbus_addr[31:13] == 19'h00403;
   wire ex_swap = dbus_addr[26];
   wire ex_dmem = ({dbus_addr[31:27], dbus_addr[25:15]} == 16'h0100 && dbus_addr[14:13] != 2'd3) || ex_window;
-  (* keep *) wire ex_regs = dbus_addr[31:9] == 23'd3;  // of its own: shared with the other regions it comes too late for `early`
+  // a separate comparator: shared with the other regions, it would be too late for `early`
+  (* keep *) wire ex_regs = dbus_addr[31:9] == 23'd3;
   wire ex_accel = dbus_addr[31:22] == 10'd1;
   wire ex_pmem = {dbus_addr[31:27], dbus_addr[25:20]} == 11'h010 && 32'(dbus_addr[19:0]) < PmemBytes;
 
@@ -157,7 +161,7 @@ module rpu
     end
   end
 
-  // Whether there is a request comes late, and without one they mean nothing.
+  // The request's valid bit arrives late, and without a request they mean nothing.
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
       m_we_q <= dbus_we;
@@ -295,8 +299,8 @@ module rpu
   logic [255:0] head_data;
   logic [14:8] window;  // page of the header window: out of registers, it is there before the sum that is the address
 
-  // A load reads in EX; a store writes in MEM, out of registers, through the port that header copies and the host use. A load that follows a
-  // store of the same word at once was too early, and reads again.
+  // A load reads in EX; a store writes in MEM, out of registers, through the port that header copies and the host use.
+  // A load that follows a store of the same word at once was too early, and reads again.
   wire [14:2] ex_word = {dbus_addr[15] ? window : dbus_addr[14:8], dbus_addr[7:2]};
   wire [31:0] one_word = host_dmem_en ? host_wdata : m_wdata_q;
   logic [14:2] m_word_q;
@@ -380,7 +384,8 @@ module rpu
   logic [13:0] rx_row, tx_row;
   logic [DataW-1:0] rx_row_data;
   logic [BeatBytes-1:0] rx_row_be;
-  logic core_takes_a_q;  // in the first cycle of an access in MEM that has nothing to turn; a register, because much hangs on it
+  // in the first cycle of an access in MEM that has nothing to turn; a register, because much hangs on it
+  logic core_takes_a_q;
   always_ff @(posedge clk)
     core_takes_a_q <= ((issue && ex_pmem && !(dbus_we && (ex_swap || pmem_denied))) ||
         ((turns || port_hold) && m_pmem_q && m_we_q)) && !core_rst_q;
@@ -393,8 +398,9 @@ module rpu
   always_ff @(posedge clk) begin
     pmem_denied_q <= {pmem_denied_q[0], pmem_denied};
     dmem_denied_q <= dmem_denied && !host_dmem_en;
-    // A store and the load behind it, then no access for two cycles
-    if (!rst) assert (!(pmem_denied && pmem_denied_q == 2'b11)) else $error("%m: the core keeps packet memory from frames");
+    // A store and the next load, then no access for two cycles
+    if (!rst) assert (!(pmem_denied && pmem_denied_q == 2'b11))
+      else $error("%m: the core keeps packet memory from frames");
     if (!rst) assert (!(dmem_denied && dmem_denied_q)) else $error("%m: the core keeps data memory from header copies");
   end
 `endif

@@ -36,7 +36,7 @@ package rpu_pkg;
   typedef logic [18:0] half_t;        // half word of packet memory
   typedef logic [9:0] header_row_t;   // 32-byte row of data memory
 
-  // What a unit remembers of the frame in a slot.
+  // The unit's record of the frame in a slot.
   typedef struct packed {
     len_t len;
     port_t src;
@@ -44,7 +44,7 @@ package rpu_pkg;
     logic [31:0] hash;
   } slot_info_t;
 
-  // What the firmware has sent: a frame, or a slot that only comes back.
+  // A send request of the firmware: a frame, or a slot that only returns.
   typedef struct packed {
     logic  generated;  // the program made the frame: it has no slot
     slot_index_t slot;
@@ -60,7 +60,8 @@ package rpu_pkg;
     return word == register[7:2];
   endfunction
 
-  // Accesses of the core to its registers that may have to wait there, or that take a frame: much hangs on them, so they are known early.
+  // Accesses of the core to its registers that may have to wait there, or that take a frame. Many signals depend on
+  // them, so they are decoded early.
   typedef struct packed {
     logic recv;       // takes the next descriptor: reads it and takes it,
     logic take;       // or takes it only

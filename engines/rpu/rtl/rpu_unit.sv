@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The rpu engine as a unit of the card (engines/unit.sv). `Param`: its accelerators, a bit each (accel.sv). It asks nothing of the card's maps.
+// The rpu engine as a unit of the card (engines/unit.sv). `Param`: its accelerators, a bit each (accel.sv). It asks
+// nothing of the card's maps.
 module rpu_unit
   import penstock_pkg::*;
 #(

@@ -8,11 +8,12 @@
 //                                                                                             │   (waits for the host and for stores of the core)
 //                                                                                             └─> with the last row: slot to the receive queue
 //
-// A beat becomes a row; what the rotation pushes out of the last beat becomes a row of its own. A row stays one cycle, or two while its
-// half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames one more for each beat, when nobody else
-// wants the memories.
-// What was read from host memory goes where the answer says, and nothing beside it is touched; it gets no header copy and no descriptor.
-// The answer to a write has no bytes: it is told (`wrote`) and gone. A slot's place must stay while a frame comes into it.
+// A beat becomes a row; the bytes that the rotation pushes out of the last beat become another row. A row stays one
+// cycle, or two while its half rows go into data memory. At offset 10, 64 bytes take 3 cycles, 128 bytes 5, and longer
+// frames one more for each beat, if there are no other accesses to the memories.
+// Data that was read from host memory goes to the address in the answer, and no other byte changes; it gets no header
+// copy and no descriptor. The answer to a write has no bytes: the engine raises `wrote` and discards it. A slot's place
+// must not change while a frame arrives in it.
 // Latency from rx to the descriptor: 4 cycles and the rows.
 module rx_dma
   import penstock_pkg::*;
@@ -53,7 +54,7 @@ module rx_dma
     output slot_index_t       done_slot,
     output len_t              done_len,
 
-    // what was read from host memory is in, and the answer to a write has come: one cycle each
+    // data from host memory is stored, and the answer to a write has arrived: one cycle each
     output logic              was_read,
     output slot_index_t       was_read_tag,
     output logic              was_read_error,
@@ -69,7 +70,8 @@ module rx_dma
     len_t len;
     logic answer;       // of host memory
     logic error;        // of an answer
-    logic [6:0] stop;   // of an answer: byte after its last one, in the row of its last beat; above 64 in the row behind that
+    // of an answer: byte after its last one, in the row of its last beat; above 64 in the next row
+    logic [6:0] stop;
     half_t place;       // in packet memory
     header_row_t header; // the header copy's row
     logic [7:0] head_end; // byte after its last one, counted from the start of row 0; 0 when there is none
@@ -117,7 +119,7 @@ module rx_dma
 
   assign push = rx_valid && !to_write;
 
-  // With the word at the output there are 32 at most: what `data_mem` holds.
+  // With the word at the output there are at most 32, the depth of `data_mem`.
   fifo_dist #(
       .Width($bits(entry_t)),
       .Room (5)
@@ -134,12 +136,13 @@ module rx_dma
   );
   assign stall = head_avail && !rx_room;  // after a reset there is no room for a cycle, which is no stall
 
-  // The data stand in a memory beside it and are read where they stand: a register behind it would be 512 bits that wait for `pop`.
+  // The data are in a separate memory and are read from it directly: a register after it would be 512 bits that wait
+  // for `pop`.
   (* ram_style = "distributed" *) logic [DataW-1:0] data_mem[32];
   logic [4:0] data_in_q, data_out_q;
   wire [DataW-1:0] beat = data_mem[data_out_q];
 
-  // What is not pushed leaves its place to the next: 512 bits do not wait for what kind of beat it is.
+  // A beat that is not pushed is overwritten by the next one, so the kind of beat does not control 512 bits.
   always_ff @(posedge clk) if (rx_valid) data_mem[data_in_q] <= rx.data;
 
   always_ff @(posedge clk) begin
@@ -173,7 +176,7 @@ module rx_dma
     endcase
   end
 
-  // Bytes of the last beat (1..64) and whether the rotation pushes some of them into a row of their own.
+  // Bytes of the last beat (1..64) and whether the rotation pushes some of them into another row.
   wire [6:0] tail = {head.len[5:0] == 0, head.len[5:0]};
   wire spills = tail + {3'b0, off, 1'b0} > 7'd64;
 
@@ -277,10 +280,12 @@ module rx_dma
   assign waiting = level + 6'(head_avail);
   always_ff @(posedge clk)
     if (!rst)
-      assert (waiting <= 6'd32 && waiting[4:0] == data_in_q - data_out_q) else $error("%m: data without its word, or over another's");
+      assert (waiting <= 6'd32 && waiting[4:0] == data_in_q - data_out_q)
+        else $error("%m: data without its word, or over another's");
   always_ff @(posedge clk) if (!rst) assert (!rx_valid || waiting < 6'd32) else $error("%m: no place for a beat");
   always_ff @(posedge clk)
-    if (!rst && rx_valid && first_q) assert (rx.meta.slot >= 1 && rx.meta.slot <= 6'(MaxSlots)) else $error("%m: no such slot");
+    if (!rst && rx_valid && first_q) assert (rx.meta.slot >= 1 && rx.meta.slot <= 6'(MaxSlots))
+      else $error("%m: no such slot");
 `endif
 endmodule
 

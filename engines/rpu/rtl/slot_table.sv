@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What the unit knows of each slot, in distributed RAM: where its frame lies in packet memory, where its header copy lies in data
-// memory, and the metadata of the frame it holds. Writes take effect in the next cycle, reads are combinational.
-// The firmware writes places (UPDATE_SLOT), the receive engine writes metadata. A reset forgets which slots have a header copy.
+// The unit's record of each slot, in distributed RAM: the place of its frame in packet memory, the place of its header
+// copy in data memory, and the metadata of the frame in it. Writes take effect in the next cycle, reads are
+// combinational. The firmware writes places (UPDATE_SLOT), the receive engine writes metadata. After a reset no slot
+// has a header copy.
 module slot_table
   import penstock_pkg::*;
   import rpu_pkg::*;

@@ -7,14 +7,18 @@
 //         └─> queue ─> place asked ──┘   (32)     one row a cycle  (core and rx    2 cycles           against the     (32)
 //             (32)     for, register                                come first)                       row before
 //
-// Frames to other units over loopback wait in a queue of their own until they have a place there (loop_if.sv); the others pass them.
-// Throughput one row a cycle, also from frame to frame. Latency from send to the first beat on tx: 8 cycles when nobody disturbs; 11 more over loopback.
-// Rows are only read while the queue has room for all that are on their way, so memory never has to stop.
-// Requests to host memory go the same way (penstock_pkg.sv says how they look) and give no slot back. Nor do frames that the program made: they
-// say that they come from this unit, and when they were begun. Of both together one at a time has a place in the queue: `extra_busy` from `send`
-// until the frame has begun, or the request's first beat is in the queue; its address and what a read asks for stay as they are meanwhile.
-// `unread` tells when the memory of frames that the program made may change: not before their last row was read.
-// A slot comes back when its frame's last beat has left; when the frame is not to be sent, as soon as its turn in the queue comes.
+// Frames to other units over loopback wait in a queue of their own until they have a place there (loop_if.sv); the
+// other frames pass them.
+// Throughput is one row a cycle, also from frame to frame. Latency from send to the first beat on tx is 8 cycles
+// without other traffic, and 11 more over loopback. The engine only reads rows while the queue has room for all rows in
+// flight, so memory never has to stop.
+// Requests to host memory go the same way (penstock_pkg.sv has their format) and return no slot. Frames that the
+// program made return no slot either: their metadata has this unit as source, and the cycle in which they were begun.
+// The queue has one place for both kinds together: `extra_busy` is up from `send` until the frame has begun, or until
+// the request's first beat is in the queue. Address and parameters of the request must not change meanwhile. `unread`
+// is up until the last row of a generated frame was read; until then its memory must not change.
+// A slot returns when its frame's last beat has left. If the frame is not to be sent, its slot returns as soon as its
+// turn in the queue comes.
 module tx_dma
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -54,7 +58,7 @@ module tx_dma
     output slot_index_t free_slot,
     output logic        blocked    // a frame was dropped by the program: one cycle
 );
-  // Beats between the grant of a row and the queue: memory, output, rotation, and what `ready` of the queue lags.
+  // Beats between the grant of a row and the queue: memory, output, rotation, and the lag of the queue's `ready`.
   localparam int unsigned InFlight = 6;
 
   function automatic logic to_host_memory(port_t dst);
@@ -190,7 +194,7 @@ module tx_dma
     end
   end
 
-  // ---- what is known of a row while it comes from memory
+  // ---- the properties of a row on its way from memory
   typedef struct packed {
     logic valid;
     logic beat;    // a beat begins in this row

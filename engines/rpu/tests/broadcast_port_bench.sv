@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// broadcast_port with flat ports and, as in the core, what is in MEM a cycle after it was in EX.
+// broadcast_port with flat ports. As in the core, an access is in MEM one cycle after it was in EX.
 module broadcast_port_bench
   import penstock_pkg::*;
 (

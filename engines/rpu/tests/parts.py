@@ -1,7 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""How the test benches of the unit's parts build and run `parts_bench`, and what they share.
+"""Builds and runs `parts_bench` for the test benches of the unit's parts, with their shared code.
 
-As in unit.py all happens at the falling edge: outputs are those of the cycle, inputs driven there are taken at the rising edge.
+As in unit.py all happens at the falling edge: outputs are those of the cycle, inputs driven there are taken at the
+rising edge.
 """
 
 from __future__ import annotations

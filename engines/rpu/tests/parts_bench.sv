@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Receive engine, transmit engine and the firmware's registers of a packet unit side by side, each with its ports outside, so that
-// a test bench plays memories, slot table, core and links. (Together they compile once.) The registers keep their slot table.
+// Receive engine, transmit engine and the firmware's registers of a packet unit side by side, each with its ports
+// outside, so that a test bench plays memories, slot table, core and links. (Together they compile once.) The registers
+// keep their slot table.
 module parts_bench
   import penstock_pkg::*;
   import rpu_pkg::*;

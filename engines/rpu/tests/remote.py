@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A small client of gdb's remote protocol (Debugging with GDB, appendix E), and what it needs to know of a program."""
+"""A small client of gdb's remote protocol (Debugging with GDB, appendix E), and its knowledge of a program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Remote:
         self._socket.close()
 
     def send(self, packet: str) -> None:
-        """Sends a packet and waits until it has come across."""
+        """Sends a packet and waits for its acknowledgement."""
         data = packet.encode("latin-1")
         self._socket.sendall(b"$%s#%02x" % (data, sum(data) % 256))
         assert self._stream.read(1) == b"+", f"{packet} is not acknowledged"
@@ -55,7 +55,7 @@ class Remote:
         assert int(self._stream.read(2), 16) == sum(data) % 256
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the server leaves with its last packet
             self._socket.sendall(b"+")
-        # Runs of a byte: its code less 29 says how often it comes again.
+        # Runs of a byte: its code less 29 is the number of repetitions.
         return re.sub(r"(.)\*(.)", lambda run: run[1] * (ord(run[2]) - 28), data.decode("latin-1"), flags=re.DOTALL)
 
     def ask(self, packet: str) -> str:
@@ -79,7 +79,7 @@ class Remote:
         return self.registers()[self.PC]
 
     def read(self, address: int, count: int) -> bytes:
-        """Memory; raises KeyError where there is none."""
+        """Reads memory; raises KeyError if the address is not mapped."""
         answer = self.ask(f"m{address:x},{count:x}")
         if answer.startswith("E"):
             raise KeyError(f"{address:#x}: {answer}")
@@ -103,7 +103,7 @@ class Remote:
         return self.ask("vCont;s")
 
     def go(self) -> None:
-        """Lets the unit go on; `receive` gives why it stops."""
+        """Lets the unit go on; `receive` gives the reason of its stop."""
         self.send("vCont;c")
 
     def interrupt(self) -> str:
@@ -113,7 +113,7 @@ class Remote:
 
 
 class Debugged:
-    """A command that says where gdb finds a unit, running."""
+    """A running command that prints the port for gdb."""
 
     def __init__(self, *args: str | Path, env: dict[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
@@ -151,8 +151,10 @@ class Debugged:
         return int(found[1])
 
     def settle(self, timeout: float) -> None:
-        """Waits until it hardly computes any more, or has ended. On rtl, whose clock never stops, it waits the full time, in seconds."""
-        # Of the time in which a thread has not to wait for a processor it hardly runs: so the machine's load does not matter.
+        """Waits until it hardly computes any more, or has ended. On rtl, whose clock never stops, it waits the full
+        time, in seconds.
+        """
+        # Counts only time in which the thread does not wait for a processor, so the machine's load does not matter.
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline and self._process.poll() is None:
             began, before = time.monotonic_ns(), self._times()
@@ -189,7 +191,7 @@ class Debugged:
 
 
 class Symbols:
-    """Where a program's variables, functions and lines are."""
+    """The places of a program's variables, functions and lines."""
 
     def __init__(self, elf: Path) -> None:
         with elf.open("rb") as file:

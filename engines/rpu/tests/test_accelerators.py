@@ -21,7 +21,7 @@ PROGRAM = ROOT / "engines/rpu/programs/fingerprint.c"
 ALL = ["ip_prefix", "flow_hash", "checksum", "crc32", "string_match"]
 WORDS = 9  # that the program appends
 
-# As the list of patterns has them: text, and what it stands for.
+# Entries as in the list of patterns: the text, and the bytes that it stands for.
 PATTERNS: list[tuple[str, bytes, bool]] = [
     ('"GET /"', b"GET /", False),
     ('"host: " nocase', b"host: ", True),
@@ -39,7 +39,7 @@ PREFIXES = [("10.0.0.0/8", 3), ("10.1.0.0/16", 0), ("192.0.2.7/32", 15)]
 
 
 def ones_sum(packet: bytes, initial: int = 0) -> int:
-    """RFC 1071 over words as they lie in memory."""
+    """RFC 1071 over words in memory order."""
     padded = packet + bytes(len(packet) % 2)
     total = initial + sum(struct.unpack(f"<{len(padded) // 2}H", padded))
     while total >> 16:
@@ -48,7 +48,7 @@ def ones_sum(packet: bytes, initial: int = 0) -> int:
 
 
 def rss(frame: bytes, key: bytes) -> int:
-    """As the program says: IPv4 alone, without tags."""
+    """As in the program: IPv4 alone, without tags."""
     if len(frame) < 34 or frame[12:14] != b"\x08\x00" or frame[14] >> 4 != 4 or frame[14] & 15 < 5:
         return 0
     ports = frame[23] in (6, 17) and frame[14] == 0x45 and not frame[20] & 0x3F and not frame[21] and len(frame) >= 38
@@ -192,7 +192,9 @@ def test_bad_tables(name: str, text: str, message: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_not_there(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """The page of an accelerator that the units do not have, and bytes outside packet memory: reported, and the rest goes on."""
+    """The page of an accelerator that the units do not have, and bytes outside packet memory: reported, and everything
+    else goes on.
+    """
     program = tmp_path / "wrong.c"
     program.write_text(
         "#include <checksum.h>\n#include <crc32.h>\n"
@@ -213,7 +215,7 @@ def test_what_is_not_there(target: str, tmp_path: Path, make_design: DesignMaker
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_example_of_the_documentation(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """Addresses are changed, and both checksums come out as Scapy's."""
+    """After a change of addresses both checksums equal Scapy's."""
     text = (ROOT / "docs/accelerators.md").read_text().split("```c\n")[1].split("```")[0]
     program = tmp_path / "repair.c"
     program.write_text(

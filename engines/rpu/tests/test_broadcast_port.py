@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""broadcast_port: what leaves, what comes, who sees it, and messages: none lost, none twice, in order."""
+"""broadcast_port: words out, words in, their receivers, and messages: none lost, none twice, in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INPUTS = (
     *("out_ready", "in_valid", "in_from", "in_addr", "in_be", "in_data", "req", "we", "be", "addr", "wdata"),
     *("host_en", "host_we", "host_addr", "host_wdata", "listen", "mask", "value", "next"),
 )
-# A message may be queued again for a word that came so many cycles before its address came to the head.
+# A message may be queued again for a word that arrived up to this many cycles before its address reached the head.
 BLUR = 4
 
 
@@ -90,7 +90,7 @@ class Bench:
         return int(self.dut.rdata.value)
 
     async def host(self, addr: int, data: int | None = None, busy: bool = False) -> int:
-        """Reads or, with `data`, writes as the host; with `busy` while words for other addresses come."""
+        """Reads or, with `data`, writes as the host; with `busy` while words for other addresses arrive."""
         if data is not None:
             self.region[addr] = data
         access = {"host_en": 1, "host_we": int(data is not None), "host_addr": addr, "host_wdata": data or 0}
@@ -172,7 +172,7 @@ async def the_host_gets_its_turn(dut: Any) -> None:
 
 @cocotb.test()
 async def a_message_of_each_word_that_matches(dut: Any) -> None:
-    """One at a time: exactly those of other units that the filter lets through."""
+    """One at a time: exactly the words of other units that pass the filter."""
     bench = Bench(dut)
     rng = bench.rng
     await bench.start()
@@ -198,7 +198,7 @@ async def a_message_of_each_word_that_matches(dut: Any) -> None:
 
 @cocotb.test()
 async def addresses_wait_once(dut: Any) -> None:
-    """All 2,048 wait, in the order in which they came first, however often they come."""
+    """All 2,048 wait, in the order of their first arrival, however often they arrive."""
     bench = Bench(dut)
     rng = bench.rng
     await bench.start()
@@ -227,7 +227,7 @@ async def addresses_wait_once(dut: Any) -> None:
     for _ in range(8):
         await bench.step()
     assert dut.head_valid.value and int(dut.head.value) == order[0], "an address that was read may come again"
-    # What waits is forgotten, and stands in nobody's way.
+    # A reset discards waiting messages, and they do not block later ones.
     for addr in range(50):
         await bench.come(addr, 1)
     for _ in range(80):
@@ -246,7 +246,9 @@ async def addresses_wait_once(dut: Any) -> None:
 
 @cocotb.test()
 async def no_message_is_lost_in_a_flood(dut: Any) -> None:
-    """Words come every cycle while messages are read: after each word its address comes to the head, and none without a word."""
+    """Words arrive every cycle while messages are read: after each word its address reaches the head, and no address
+    without a word does.
+    """
     bench = Bench(dut)
     rng = bench.rng
     await bench.start()

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What firmware sees in its registers, against a model in plain Python written from engines/rpu/regs/rpu.rdl."""
+"""The registers that firmware sees, against a model in plain Python written from engines/rpu/regs/rpu.rdl."""
 
 from __future__ import annotations
 
@@ -52,8 +52,9 @@ def in_packet_memory(address: int) -> bool:
 
 @dataclass
 class Model:
-    """State behind the registers. A store gives what must come of it: ("send", slot, length, destination, start), slot 0 with ("generated",),
-    ("release", slot, counts as blocked), ("refused",) when a frame is dropped for its descriptor, ("setup", count, size).
+    """The state of the registers. A store returns its expected effect: ("send", slot, length, destination, start), for
+    slot 0 with ("generated",), ("release", slot, counts as blocked), ("refused",) if a frame is dropped for its
+    descriptor, ("setup", count, size).
     """
 
     held: set[int] = field(default_factory=set)
@@ -213,7 +214,7 @@ class Bench:
         assert await self.load(regs.RPU_CORE_RECV, 4) == self.descriptor(slot)
 
     async def expect(self, *expected: tuple) -> None:
-        """After two cycles exactly these events have come."""
+        """After two cycles exactly these events have occurred."""
         await self.step(3)
         assert self.events == list(expected)
         self.events = []
@@ -247,7 +248,7 @@ def header_of(slot: int) -> int:
 
 @cocotb.test()
 async def receives(dut: Any) -> None:
-    """RECV waits, gives frames in their order; the registers beside it tell of the frame it gave last."""
+    """RECV waits, gives frames in order; the registers beside it describe the frame that it gave last."""
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     await bench.declare_all()
@@ -259,7 +260,7 @@ async def receives(dut: Any) -> None:
         await bench.step(rd=1, addr=regs.RPU_CORE_RECV)
         assert bench.hold
     dut.rd.value = 0
-    # It gives up to an interrupt: in the cycle after, without taking anything, also when a frame comes just then.
+    # It gives way to an interrupt: in the next cycle, without taking a frame, even if one arrives just then.
     await bench.arrive(6)
     await bench.step(1, rd=1, addr=regs.RPU_CORE_RECV)
     assert bench.hold
@@ -288,7 +289,7 @@ async def receives(dut: Any) -> None:
             await bench.store(regs.RPU_CORE_RECV_DESC_RELEASE, bench.rng.getrandbits(32))
         else:
             assert await bench.load(regs.RPU_CORE_RECV) == bench.descriptor(slot), length
-        # In the very cycle, so that the next access sees it, and from then on.
+        # In the same cycle, so that the next access sees it, and from then on.
         assert bench.window == header_of(slot) - DMEM & ~0xFF
         assert await bench.load(regs.RPU_CORE_RECV_HDR) == header_of(slot) + place_of(slot) % 64
         assert await bench.load(regs.RPU_CORE_RECV_DATA) == place_of(slot)
@@ -296,7 +297,7 @@ async def receives(dut: Any) -> None:
         assert await bench.load(regs.RPU_CORE_RECV_TIME) == timestamp
         assert bench.window == header_of(slot) - DMEM & ~0xFF
     assert await bench.load(regs.RPU_CORE_READY) == 0x01010100
-    # A frame that comes while RECV waits ends the wait, and one a cycle leaves the queue.
+    # A frame that arrives while RECV waits ends the wait, and one a cycle leaves the queue.
     for slot in slots:
         await bench.store(regs.RPU_CORE_SEND, slot << 16)
         await bench.step(free=1, free_slot=slot - 1)
@@ -313,7 +314,7 @@ async def receives(dut: Any) -> None:
 
 @cocotb.test()
 async def sends(dut: Any) -> None:
-    """Every port byte with every kind of send; refusals are told by an interrupt and give the slot back."""
+    """Every port byte with every kind of send; refusals raise an interrupt and return the slot."""
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     await bench.declare_all()
@@ -344,7 +345,7 @@ async def sends(dut: Any) -> None:
             await check(regs.RPU_CORE_SEND_DESC_LOW, 100 | 9 << 16 | port << 24)
             await check(regs.RPU_CORE_SEND_DESC_HIGH, place_of(9))
             await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
-    # SEND leaves the descriptor of SEND_DESC as it is.
+    # SEND does not change the descriptor of SEND_DESC.
     await give(2)
     await check(regs.RPU_CORE_SEND, 64 | 2 << 16)
     await give(9)
@@ -386,7 +387,9 @@ async def sends(dut: Any) -> None:
 
 @cocotb.test()
 async def takes_descriptors_in_parts(dut: Any) -> None:
-    """Bytes, halfwords and words of a descriptor, in any order and some twice: nothing is sent before SEND_DESC_TYPE, and then what was written."""
+    """Bytes, halfwords and words of a descriptor, in any order and some twice: nothing is sent before SEND_DESC_TYPE,
+    and then what was written.
+    """
     bench = Bench(dut, random.Random(SEED + 9))
     rng = bench.rng
     await bench.start()
@@ -402,7 +405,7 @@ async def takes_descriptors_in_parts(dut: Any) -> None:
         while parts_left:
             width = rng.choice([1, 2, 4])
             at = rng.choice(parts_left) // width * width
-            # Whatever the core has in the other lanes does not count.
+            # The data in the other lanes does not count.
             word, lanes = due >> 32 * (at // 4) & 0xFFFFFFFF, ((1 << width) - 1) << at % 4
             mask = sum(0xFF << 8 * lane for lane in range(4) if lanes >> lane & 1)
             register = (regs.RPU_CORE_SEND_DESC_LOW, regs.RPU_CORE_SEND_DESC_HIGH)[at // 4]
@@ -414,7 +417,7 @@ async def takes_descriptors_in_parts(dut: Any) -> None:
         await bench.step(free=1, free_slot=slot - 1)
         low, high = due & 0xFFFFFFFF, due >> 32
         if number % 4 == 0:
-            # What is not written again is as it was.
+            # Registers that are not written again keep their values.
             await bench.arrive_and_take(slot)
             await bench.step(wr=1, addr=regs.RPU_CORE_SEND_DESC_LOW, wdata=(port ^ 1) * 0x01010101, be=8)
             await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
@@ -432,7 +435,9 @@ async def takes_descriptors_in_parts(dut: Any) -> None:
 
 @cocotb.test()
 async def sends_without_a_slot(dut: Any) -> None:
-    """Frames that the program made: from any place where one may begin, to ports and the host, one at a time; what cannot be is refused."""
+    """Frames that the program made: from any place where one may begin, to ports and the host, one at a time; what
+    cannot be is refused.
+    """
     bench = Bench(dut, random.Random(SEED + 8))
     rng = bench.rng
     await bench.start()
@@ -446,7 +451,7 @@ async def sends_without_a_slot(dut: Any) -> None:
         await bench.flags(model.flags)
         model.flags = 0
 
-    # Before the first descriptor there is none.
+    # Before the first descriptor the register is 0.
     await check(regs.RPU_CORE_SEND_FROM, PMEM)
     for kind in (SEND, TO_UNIT, RELEASE, 6):
         for port in (0, 1, 2, 3, 4, 7, 8, 9, 10, 15, 16, 0x40, 0x4F, 0x50, 0xFF):
@@ -467,13 +472,13 @@ async def sends_without_a_slot(dut: Any) -> None:
         await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 64 | 1 << 24)
         assert await bench.load(regs.RPU_CORE_READY) >> 8 & 1
         await bench.store(regs.RPU_CORE_SEND_FROM, PMEM + 64 * number)
-        # The engine says that it is busy a cycle after it has got the frame.
+        # The engine reports that it is busy a cycle after it has received the frame.
         assert await bench.load(regs.RPU_CORE_OCCUPANCY) == 1 << 16
         dut.extra_busy.value = dut.unread.value = 1
         assert not await bench.load(regs.RPU_CORE_READY) >> 8 & 1
         await bench.expect(("send", 0, 64, 9, 64 * number), ("generated",))
         if number % 3 == 0:
-            # SEND_FROM does not wait with what has a slot.
+            # SEND_FROM does not wait with a descriptor that has a slot.
             await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 64 | 5 << 16)
             await bench.store(regs.RPU_CORE_SEND_FROM, 0)
             assert not bench.hold
@@ -504,7 +509,9 @@ async def sends_without_a_slot(dut: Any) -> None:
 
 @cocotb.test()
 async def asks_host_memory(dut: Any) -> None:
-    """Requests leave one at a time and hold the core meanwhile; what cannot be is refused; flags and interrupts tell of the answers."""
+    """Requests leave one at a time and hold the core meanwhile; impossible ones are refused; flags and interrupts
+    report the answers.
+    """
     bench = Bench(dut, random.Random(SEED + 5))
     rng = bench.rng
     await bench.start()
@@ -536,7 +543,7 @@ async def asks_host_memory(dut: Any) -> None:
         await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, place)
         assert await ready()
         await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, kind)
-        # The engine says that it is busy a cycle after it has got the request.
+        # The engine reports that it is busy a cycle after it has received the request.
         assert not await ready()
         dut.extra_busy.value = 1
         assert not await ready()
@@ -606,7 +613,9 @@ async def asks_host_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def a_frame_without_header_copy(dut: Any) -> None:
-    """Its place is 0, whatever frames before it had, and after a reset nobody has one; the window shows the first page."""
+    """Its place is 0, whatever earlier frames had, and after a reset no slot has one; the window
+    shows the first page.
+    """
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     assert await bench.load(regs.RPU_CORE_RECV_HDR) == 0
@@ -699,7 +708,9 @@ async def sets_slots_up(dut: Any) -> None:
 
 @cocotb.test()
 async def random_traffic(dut: Any) -> None:
-    """A program in a hurry: an access in nearly every cycle, frames arriving, slots coming back, now and then a mistake."""
+    """A program in a hurry: an access in nearly every cycle, frames arriving, slots coming back, now and then a
+    mistake.
+    """
     bench = Bench(dut, random.Random(SEED))
     rng = bench.rng
     await bench.start()
@@ -727,7 +738,7 @@ async def random_traffic(dut: Any) -> None:
         act = rng.random()
         inputs |= {"rd": 0, "irq_ready": rng.random() < 0.1}
         sent: list[tuple] = []
-        # Who waits for a frame while holding all slots waits for ever.
+        # A program that waits for a frame while it holds all slots would wait for ever.
         if waits or (act < 0.35 and len(known) < SLOTS - 1):
             inputs |= {"rd": 1, "addr": regs.RPU_CORE_RECV}
         elif act < 0.75 and known:
@@ -767,7 +778,9 @@ async def random_traffic(dut: Any) -> None:
 
 @cocotb.test()
 async def interrupts(dut: Any) -> None:
-    """Each source sets its flag; the mask hides all but errors; acknowledging clears what is named and nothing else."""
+    """Each source sets its flag; the mask hides all but errors; acknowledging clears the named
+    flags and nothing else.
+    """
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     await bench.declare_all()

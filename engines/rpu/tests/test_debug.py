@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A unit under a debugger: halts, steps, breakpoints and looks at registers, while frames come."""
+"""A unit under a debugger: halts, steps, breakpoints and reads of registers, while frames arrive."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def store(rs2: int, offset: int) -> int:
 
 
 class Debugger:
-    """What a host does to debug a unit, with nothing but its window."""
+    """A host that debugs a unit through its window alone."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -84,7 +84,7 @@ async def running(dut: Any, firmware: str) -> tuple[Unit, Debugger]:
 
 @cocotb.test()
 async def costs_no_frame(dut: Any) -> None:
-    """Halts at any time, most of them while forward.c waits for a frame, with steps, looks at registers, and pokes."""
+    """Halts at any time, mostly while forward.c waits for a frame, with steps, reads of registers, and pokes."""
     unit, debugger = await running(dut, "forward")
     rng = unit.rng
     unit.rx_pause = 0.95
@@ -111,7 +111,7 @@ async def costs_no_frame(dut: Any) -> None:
 
 @cocotb.test()
 async def registers_keep_what_is_written(dut: Any) -> None:
-    """All of them, in any order; afterwards the program goes on with its own."""
+    """All registers, in any order; afterwards the program goes on with its own values."""
     unit, debugger = await running(dut, "memory")
     for _ in range(2):
         await debugger.halt()
@@ -135,7 +135,7 @@ async def registers_keep_what_is_written(dut: Any) -> None:
 
 @cocotb.test()
 async def a_load_that_waits(dut: Any) -> None:
-    """HALT takes the core out of it. A step stays in it until a frame comes, or HALT is written again."""
+    """HALT ends the wait. A step stays in it until a frame arrives, or HALT is written again."""
     unit, debugger = await running(dut, "forward")
     await unit.step(100)
     await debugger.halt()
@@ -174,7 +174,7 @@ async def a_load_that_waits(dut: Any) -> None:
 
 @cocotb.test()
 async def breakpoints(dut: Any) -> None:
-    """ebreak halts when it is told to, as often as the program comes there; a unit that is halted does not count as one that hangs."""
+    """If enabled, ebreak halts the unit each time that the program reaches it; a halted unit does not count as hung."""
     unit, debugger = await running(dut, "forward")
     await debugger.halt()
     pc = await debugger.pc()
@@ -212,7 +212,9 @@ async def breakpoints(dut: Any) -> None:
 
 @cocotb.test()
 async def from_reset(dut: Any) -> None:
-    """HALT outlasts a reset: the core halts at its first instruction, and again there when it is reset while it is halted."""
+    """HALT outlasts a reset: the core halts at its first instruction, and again there when it is reset while it is
+    halted.
+    """
     unit = Unit(dut)
     await unit.start()
     debugger = Debugger(unit)
@@ -254,7 +256,7 @@ async def from_reset(dut: Any) -> None:
 
 @cocotb.test()
 async def interrupts_wait(dut: Any) -> None:
-    """An interrupt comes when the core goes on. Its handler can be stepped through, and mret leads back."""
+    """An interrupt is taken when the core resumes. Its handler can be stepped through, and mret returns."""
     unit, debugger = await running(dut, "events")
     await debugger.halt()
     await unit.write(regs.UNIT_POKE, 1)

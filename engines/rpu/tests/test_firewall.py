@@ -24,7 +24,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("program", ["ours", "compat", "listing"])
 def test_published_traffic(program: str, captures: Path, tmp_path: Path) -> None:
-    """4 of 2,104 frames come from outside the list of 1,050 prefixes."""
+    """4 of 2,104 frames come from sources outside the list of 1,050 prefixes."""
     source = PROGRAMS[program]
     if not source.is_file():
         pytest.skip("the published listing is not here")
@@ -112,7 +112,9 @@ def test_random_lists(program: str, tmp_path: Path, make_design: DesignMaker) ->
 
 
 def test_readme_program(tmp_path: Path, make_design: DesignMaker) -> None:
-    """The program in the README does what the shipped firewall does, also on frames that end before the source address."""
+    """The program in the README agrees with the shipped firewall, even for frames that end before
+    the source address.
+    """
     text = (ROOT / "README.md").read_text()
     program = tmp_path / "readme.c"
     program.write_text(text.split("```c\n")[1].split("```")[0])

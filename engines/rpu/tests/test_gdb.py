@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Firmware under a debugger: over gdb's remote protocol with a client of our own, and with a gdb that knows RISC-V where there is one."""
+"""Firmware under a debugger: over gdb's remote protocol with a client of our own, and with a gdb that knows RISC-V
+where there is one.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def expected(frame: bytes, key: int, unit: int) -> bytes:
 
 
 def signal_of(answer: str) -> int:
-    """What stopped the unit."""
+    """The signal that stopped the unit."""
     assert answer[0] in "ST", answer
     return int(answer[1:3], 16)
 
@@ -60,8 +62,10 @@ def debug(tmp_path: Path, design: Path, target: str, count: int, unit: int) -> D
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_frame_is_met_at_a_line_and_changed(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """A breakpoint at a line of C is hit with a frame; registers and memory are what they must be; each step is what a simulator of others
-    does; a variable is changed, and the unit's frames with it. Meanwhile the other unit sends its own."""
+    """A breakpoint at a line of C is hit with a frame; registers and memory are what they must be; each step is what a
+    simulator of others does; a variable is changed, and the unit's frames with it. Meanwhile the other unit sends its
+    own.
+    """
     count = 60
     design = make_design(MIXER, units=2, policy="round-robin", accelerators=["ip_prefix"])
     with debug(tmp_path, design, target, count, 1) as run:
@@ -83,7 +87,7 @@ def test_a_frame_is_met_at_a_line_and_changed(target: str, tmp_path: Path, make_
         assert gdb.word(symbols["count"]) == 1
         assert gdb.read(symbols["key"], 4) == KEY.to_bytes(4, "little")
 
-        # The other unit has sent all of its frames by the time that this one goes on.
+        # The other unit has sent all of its frames before this one goes on.
         run.settle(60 if target == "soft" else 5)
         gdb.write(symbols["key"], (0x77).to_bytes(4, "little"))
         gdb.clear_breakpoint(here)
@@ -105,7 +109,7 @@ def test_a_frame_is_met_at_a_line_and_changed(target: str, tmp_path: Path, make_
 
 
 def simulate_steps(gdb: Remote, steps: int) -> None:
-    """Steps, after each of which all registers are those of Unicorn; at the end data memory is, too."""
+    """After each step all registers equal those of Unicorn, and at the end data memory does."""
     machine = Uc(UC_ARCH_RISCV, UC_MODE_RISCV32)
     for base, size in ((0, 0x10000), (DMEM, 0x8000), (PMEM, 0x100000)):
         machine.mem_map(base, size)
@@ -137,8 +141,9 @@ def simulate_steps(gdb: Remote, steps: int) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """Ctrl-C in a load that waits, memory of every region, registers written, a step that waits, ranges, a client that vanishes, and the end
-    of the run."""
+    """Ctrl-C in a load that waits, memory of every region, registers written, a step that waits, ranges, a client that
+    vanishes, and the end of the run.
+    """
     count = 6
     table = tmp_path / "table.txt"
     table.write_text("10.0.0.0/8 5\n")
@@ -148,7 +153,8 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
         symbols = Symbols(tmp_path / "out" / "program.elf")
         main, here = symbols["main"], symbols.line(MIXER, "the frame is here")
 
-        # Steps from the first instruction; a breakpoint does not show in memory, and what is written there is not lost.
+        # Steps from the first instruction; a breakpoint is not visible in memory, and a write to its address is not
+        # lost.
         assert signal_of(gdb.step()) == SIGTRAP and gdb.pc() > 4
         own = gdb.read(main, 8)
         gdb.set_breakpoint(main)
@@ -161,7 +167,7 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
         gdb.go()
         assert "swbreak" in gdb.receive() and gdb.pc() == here
 
-        # Every region, aligned or not; what only the core reaches, too.
+        # Every region, aligned or not, including regions that only the core reaches.
         before = gdb.registers()
         for base in (DMEM + 0x3000, PMEM + 0xF0001, WINDOW + 0x81, 0x8001):
             data = bytes(range(7, 7 + 13))
@@ -177,7 +183,7 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
                 gdb.read(nothing, 4)
         assert gdb.ask("Z0,20000,4") != "OK" and gdb.ask("Z0,2,4") != "OK"
         assert gdb.registers() == before
-        # The core has them, too: a step shows what it has, and changes one at most.
+        # The core reaches them too: a step shows their values, and changes one at most.
         assert signal_of(gdb.step()) == SIGTRAP
         rd = gdb.word(here) >> 7 & 31
         after = gdb.registers()
@@ -194,7 +200,7 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
         assert signal_of(gdb.ask(f"vCont;r{here:x},{here + 16:x}")) == SIGTRAP
         assert not here <= gdb.pc() < here + 16
 
-        # A client that vanishes leaves no breakpoint behind, and the run goes on to its end.
+        # A client that vanishes leaves no breakpoint, and the run goes on to its end.
         gdb.set_breakpoint(here)
         gdb.close()
         status, said = run.end()
@@ -204,7 +210,9 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_ctrl_c_and_the_end(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """Ctrl-C stops a program in its loop; `kill` lets it go; a run that is over while the unit runs is the program's exit."""
+    """Ctrl-C stops a program in its loop; `kill` lets it go; a run that is over while the unit runs is the program's
+    exit.
+    """
     source = tmp_path / "spin.c"
     source.write_text(
         "#include <penstock.h>\nstatic volatile uint32_t stay = 1, rounds;\nint main(void) {\n  pn_init();\n"

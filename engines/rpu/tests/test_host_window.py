@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The host's window into a unit: every region, what is not there, and answers in bounded time whatever the unit does."""
+"""The host's window into a unit: every region, unmapped addresses, and answers in bounded time
+whatever the unit does.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ MAPPED = [
 
 @cocotb.test()
 async def regions_read_back(dut: Any) -> None:
-    """Random words in every region, with the first and the last; what is next to a written word stays."""
+    """Random words in every region, including the first and the last; the neighbours of a written word keep their
+    values.
+    """
     unit = Unit(dut)
     await unit.start(unit_id=13)
     words: dict[int, int] = {}
@@ -54,7 +58,7 @@ async def regions_read_back(dut: Any) -> None:
 
 @cocotb.test()
 async def registers(dut: Any) -> None:
-    """Values after power-up, those that can be written, those that cannot."""
+    """Values after power-up, of writable and of read-only registers."""
     unit = Unit(dut)
     await unit.start(unit_id=13)
     fixed = {
@@ -142,7 +146,7 @@ async def answers_under_traffic(dut: Any) -> None:
 
 @cocotb.test()
 async def answers_while_the_core_hangs(dut: Any) -> None:
-    """Also with a core that waits in RECV for ever, one that loops, and one that faulted."""
+    """The same with a core that waits in RECV for ever, one that loops, and one that faulted."""
     unit = Unit(dut)
     await unit.start()
     for firmware in ("forward", "hang", "illegal"):
@@ -157,7 +161,7 @@ async def answers_while_the_core_hangs(dut: Any) -> None:
 
 @cocotb.test()
 async def poke_evict_and_debug(dut: Any) -> None:
-    """events.c tells what reached it."""
+    """events.c counts the events that it received."""
     unit = Unit(dut)
     await unit.start()
     await unit.boot("events")

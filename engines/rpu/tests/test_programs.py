@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Programs that show one capability of a unit each, on both targets: length check, sampler, timer, rate meter, latency probe, generator, hash."""
+"""Programs that show one capability of a unit each, on both targets: length check, sampler, timer, rate meter, latency
+probe, generator, hash.
+"""
 
 from __future__ import annotations
 
@@ -133,8 +135,8 @@ def test_rate_meter(open_device: Open) -> None:
     frames = [bytes(100)] * 1920
     card.send(frames)
     if card.target == "rtl":
-        # 1,000 bits a microsecond, of which a frame takes 992 on the wire: 100.8 frames in an interval, half of them a unit. The
-        # last of them comes in the middle of one.
+        # 1,000 bits a microsecond, of which a frame takes 992 on the wire: 100.8 frames in an interval, half of them a
+        # unit. The last of them comes in the middle of one.
         result = card.run(rate=1)
         for unit in card.units:
             assert unit.debug_out & 0xFFFFFFFF in (50, 51)
@@ -160,13 +162,14 @@ def test_latency_probe(open_device: Open) -> None:
         arrival, round_trip = struct.unpack("<II", frame.data[14:22])
         assert arrival < 1 << 20 and 0 < round_trip < 1 << 20
         if card.target == "rtl":
-            # Both are parts of the frame's way; over loopback and back there are two rounds through switches and engines.
+            # Both are parts of the frame's way; over loopback and back there are two rounds through switches and
+            # engines.
             assert 20 < arrival and 60 < round_trip < 1000
             assert (arrival + round_trip) * 4 < frame.latency_ns
 
 
 def order(count: int, length: int, pace: int = 0, ports: tuple[int, int] = (0, 1), step: int = 0) -> int:
-    """What generator.c reads in its debug words."""
+    """The debug words that generator.c reads."""
     return (count | pace << 16) << 32 | length | ports[0] << 16 | ports[1] << 20 | step << 24
 
 
@@ -179,7 +182,7 @@ def made_frame(unit: int, number: int, length: int, time: bytes) -> bytes:
 
 
 def check_made(result: Result, unit: int, count: int, lengths: list[int], ports: tuple[int | str, ...]) -> list[int]:
-    """All frames that a unit had to make are there and as they have to be; gives their times."""
+    """Checks that all frames of a unit have arrived with the right contents; returns their times."""
     frames = [frame for frame in result.frames if frame.unit == unit]
     frames.sort(key=lambda frame: frame.data[42:46][::-1])
     assert len(frames) == count
@@ -191,7 +194,9 @@ def check_made(result: Result, unit: int, count: int, lengths: list[int], ports:
 
 
 def test_generator(open_device: Open) -> None:
-    """Frames of several sizes at both ports and the host at a pace, exactly as many as were ordered, beside frames that are forwarded."""
+    """Frames of several sizes at both ports and the host at a pace, exactly as many as were ordered, beside frames that
+    are forwarded.
+    """
     card = open_device(DESIGN, program=PROGRAMS / "generator.c", units=2, policy="round-robin")
     rng = random.Random(11)
     frames = [rng.randbytes(rng.choice([60, 64, 65, 300, 1514])) for _ in range(1500)]
@@ -216,7 +221,7 @@ def test_generator(open_device: Open) -> None:
     for unit in card.units:
         assert unit.read(regs.UNIT_GENERATED) == 378 + 3 * unit.number
         assert unit.read(regs.UNIT_TX_FRAMES) == unit.read(regs.UNIT_RX_FRAMES) + 378 + 3 * unit.number
-    # An order that changes ends what is going on.
+    # A new order ends the present one.
     card.units[0].debug_in = order(5000, 64, pace=9000)
     card.units[0].debug_in = order(10, 64)
     result = card.run()
@@ -225,7 +230,7 @@ def test_generator(open_device: Open) -> None:
 
 @pytest.mark.long  # a card of its own; `bench rpu-generate` measures the same
 def test_generator_fills_both_ports(open_device: Open) -> None:
-    """Eight units as fast as they can, more than two ports carry of the long ones: every frame comes out."""
+    """Eight units as fast as they can, which is more long frames than two ports carry: every frame leaves."""
     card = open_device(DESIGN, program=PROGRAMS / "generator.c", units=8)
     for length in (64, 1500):
         for unit in card.units:
@@ -239,7 +244,7 @@ def test_generator_fills_both_ports(open_device: Open) -> None:
 
 
 def test_generator_and_receivers(open_device: Open) -> None:
-    """What one card makes another one meters and probes."""
+    """One card generates frames, and another card meters and probes them."""
     source = open_device(DESIGN, program=PROGRAMS / "generator.c", units=2)
     for unit in source.units:
         unit.debug_in = order(100, 100, ports=(0, 0))
@@ -257,7 +262,7 @@ def test_generator_and_receivers(open_device: Open) -> None:
 
 
 def test_generator_without_end(open_device: Open) -> None:
-    """A run ends, says why, and the card is as it was; the program, too."""
+    """A run ends with a reason; afterwards card and program are as before."""
     card = open_device(DESIGN, program=PROGRAMS / "generator.c", units=2)
     card.units[1].debug_in = order(0xFFFF, 1500, pace=1000)
     card.send([bytes(60)] * 2000)  # which takes longer than the first frame of the generator
@@ -282,7 +287,9 @@ BAD_FRAMES = {
 
 @pytest.mark.parametrize("kind", BAD_FRAMES)
 def test_frames_that_cannot_be_made(kind: int, open_device: Open) -> None:
-    """Outside packet memory, at an odd place, of a length that none has, to where none can go: told, and the unit goes on."""
+    """An address outside packet memory or odd, a length that is not valid, a destination that is not possible: each is
+    reported, and the unit goes on.
+    """
     firmware = ROOT / "engines" / "rpu" / "tests" / "firmware" / "generate.c"
     card = open_device(DESIGN, program=firmware, units=2)
     frames = [bytes([kind, n]) + bytes(60) for n in range(10)]
@@ -292,7 +299,7 @@ def test_frames_that_cannot_be_made(kind: int, open_device: Open) -> None:
     result = caught.value.result
     assert sorted(result.at(1)) == sorted(frames) and len(result.frames) == 10
     assert result.generated == 0 and not any(result.drops.values())
-    # The same program makes what can be made.
+    # The same program makes all valid frames.
     card.send([bytes([1, 60]) + bytes(58), bytes([2, 14]) + bytes(58)])
     result = card.run()
     assert sorted(result.at(0)) == [bytes([1, 60]) + bytes(58), bytes([2, 14]) + bytes(12)]

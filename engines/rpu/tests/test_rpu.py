@@ -1,7 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """The whole unit with real firmware, against a dispatcher, a host and a sink in plain Python.
 
-PENSTOCK_SEED changes what is random.
+PENSTOCK_SEED changes the random numbers.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ async def answers_soon(dut: Any) -> None:
 
 @cocotb.test()
 async def interrupts_cost_no_frame(dut: Any) -> None:
-    """Pokes at any time, most of them while forward.c waits for a frame: each is served, and no frame is lost or sent twice."""
+    """Pokes at any time, most of them while forward.c waits for a frame: each is served, and no frame is lost or sent
+    twice.
+    """
     unit = await running(dut, "forward")
     unit.rx_pause = 0.97
     unit.to_send.extend(unit.random_frame(unit.rng.choice([14, 64, 200])) for _ in range(150))
@@ -128,7 +130,7 @@ async def loads_and_stores_while_frames_flow(dut: Any) -> None:
     for length in lengths:
         unit.to_send.append(unit.random_frame(length))
         unit.to_send.extend(unit.random_frame(unit.rng.choice([300, 1514, 5000, MAX_FRAME])) for _ in range(4))
-    # The host looks at data memory all the while, and wins the port through which stores go.
+    # The host reads data memory all the time, and wins the port that stores use.
     unit.accesses.extend(Access(bench.DMEM + 4 * (n % 64)) for n in range(2000))
     await unit.drained(200000)
     assert await unit.read(regs.UNIT_DEBUG_OUT_L) == 0
@@ -179,7 +181,9 @@ async def sends_as_firmware_says(dut: Any) -> None:
 
 @cocotb.test()
 async def makes_frames(dut: Any) -> None:
-    """generate.c: frames without a slot between those with one, in order, also while the link stands; what cannot be is told."""
+    """generate.c: frames without a slot between frames with one, in order, even while the link stalls; impossible ones
+    are reported.
+    """
     unit = await running(dut, "generate", unit_id=5)
     expected: list[tuple[bytes, int, int, int, slice]] = []  # bytes, source, destination, slot, which bytes are known
     everything, behind_the_offset = slice(None), slice(bench.OFFSET, None)
@@ -215,7 +219,7 @@ async def makes_frames(dut: Any) -> None:
         assert len(got.data) == len(data) and got.data[known] == data[known]
         assert (got.src, got.dst, got.slot) == (source, destination, slot)
         assert source != 0x45 or start - 3000 < got.timestamp < start
-    # What cannot be, each kind alone; the unit goes on.
+    # Impossible descriptors, each kind alone; the unit goes on.
     for kind in (*range(16, 26), 0):
         unit.tx_pause = 0.0
         unit.entered, unit.sent, unit.freed = [], [], []
@@ -232,7 +236,9 @@ async def makes_frames(dut: Any) -> None:
 
 @cocotb.test()
 async def makes_frames_fast(dut: Any) -> None:
-    """Back to back the card's link decides for long frames, and the core for short ones; so does generator.c."""
+    """Back to back, the card's link limits long frames, and the core limits short ones; the same
+    holds for generator.c.
+    """
     unit = await running(dut, "generate")
     for kind, length, limit in ((3, 64, 5), (4, 1500, 24)):
         unit.tx_first_cycles.clear()
@@ -265,7 +271,9 @@ async def makes_frames_fast(dut: Any) -> None:
 
 
 def ways_to_write(rng: random.Random) -> list[bytes]:
-    """How descriptors.c writes a descriptor, as frames begin: every C statement, every order of fields, words and halfwords, many of bytes."""
+    """How descriptors.c writes a descriptor, as frames begin: every C statement, every order of fields, words and
+    halfwords, many of bytes.
+    """
     ways = [bytes([way]) for way in range(32)]
     stores = [
         *([(offset, width) for offset in order] for width in (4, 2) for order in permutations(range(0, 8, width))),
@@ -304,7 +312,7 @@ async def check_is_store(unit: Unit, register: int) -> None:
 
 @cocotb.test()
 async def survives_bad_firmware(dut: Any) -> None:
-    """Wild addresses, slots given back twice, ports that do not exist: told to the host, and the unit goes on."""
+    """Wild addresses, slots given back twice, ports that do not exist: reported to the host, and the unit goes on."""
     unit = await running(dut, "wild")
     unit.to_send.extend(unit.random_frame(length) for length in (64, 200, 1514, 14))
     await unit.drained()
@@ -334,7 +342,7 @@ async def survives_bad_firmware(dut: Any) -> None:
 
 @cocotb.test()
 async def nothing_lies_where_null_pointers_lead(dut: Any) -> None:
-    """Loads and stores of every width below the registers and behind them are wild, and those to the registers are not."""
+    """Loads and stores of every width below and after the registers are wild, and those to the registers are not."""
     unit = await running(dut, "pointer")
     last = 0
     for address, is_wild in (
@@ -353,7 +361,9 @@ async def nothing_lies_where_null_pointers_lead(dut: Any) -> None:
 
 @cocotb.test()
 async def dies_and_lives_again(dut: Any) -> None:
-    """A fault and an endless loop are seen from outside, where the host still reads and writes; a reset brings the unit back."""
+    """A fault and an endless loop are seen from outside, where the host still reads and writes; a reset brings the unit
+    back.
+    """
     unit = await running(dut, "illegal")
     unit.to_send.append(unit.random_frame(64))
     await unit.step(400)
@@ -384,7 +394,9 @@ async def dies_and_lives_again(dut: Any) -> None:
 
 @cocotb.test()
 async def a_reset_waits_for_what_is_to_be_sent(dut: Any) -> None:
-    """Frames that wait for a place when the unit is reset leave as they are, and give their slots back before the next program runs."""
+    """Frames that wait for a place when the unit is reset leave as they are, and give their slots back before the next
+    program runs.
+    """
     unit = await running(dut, "loopback")
     unit.place_rate = 0.0
     unit.to_send.extend(unit.random_frame(100) for _ in range(3))
@@ -408,7 +420,9 @@ async def a_reset_waits_for_what_is_to_be_sent(dut: Any) -> None:
 
 @cocotb.test()
 async def stores_hold_no_frames_up(dut: Any) -> None:
-    """A program that stores in every cycle leaves frames half of the cycles of the memories: they come in and go out at half the link's rate or more."""
+    """A program that stores in every cycle leaves frames half of the cycles of the memories: they come in and go out at
+    half the link's rate or more.
+    """
     unit = await running(dut, "stores")
     for where in range(4):
         # In: the program takes none of them.
@@ -436,7 +450,9 @@ async def stores_hold_no_frames_up(dut: Any) -> None:
 
 @cocotb.test()
 async def copies_headers_where_told(dut: Any) -> None:
-    """forward.c gets header copies and nothing beside them in data memory; bare.c, which declares no place for them, gets none."""
+    """forward.c gets header copies and nothing beside them in data memory; bare.c, which declares no place for them,
+    gets none.
+    """
     unit = await running(dut, "forward")
     for place in range(bench.HEADERS, bench.DMEM + 0x6000, 4):
         await unit.write(place, 0x5A5A5A5A)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The receive engine against plain Python: what it must leave in packet memory and in data memory, byte for byte."""
+"""The receive engine against plain Python: its writes to packet memory and data memory, byte for byte."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Frame:
 
 
 class Bench:
-    """Sends frames into the engine and keeps what it writes."""
+    """Sends frames into the engine and records its writes."""
 
     def __init__(self, dut: Any, rng: random.Random) -> None:
         self.dut = dut
@@ -63,7 +63,7 @@ class Bench:
         self.edge = await parts.start(self.dut)
 
     async def step(self) -> None:
-        """Drives the sides that are not rx, and takes what the engine gives in this cycle."""
+        """Drives the interfaces other than rx, and records the engine's outputs of this cycle."""
         dut, rng = self.dut, self.rng
         row_ready, head_ready = rng.random() >= self.row_stall, rng.random() >= self.head_stall
         dut.rx_row_ready.value = row_ready
@@ -89,7 +89,8 @@ class Bench:
         header = self.header[slot]
         dut.rx_table_copies.value = header is not None
         dut.rx_table_header.value = rng.getrandbits(10) if header is None else header // HALF
-        # `done` and `info_we` follow inputs of this cycle, so they are looked at just before the edge that takes them.
+        # `done` and `info_we` follow inputs of this cycle, so the bench samples them just before the edge that takes
+        # them.
         await parts.settled()
         if dut.rx_done.value:
             frame = self.sent.popleft()
@@ -107,7 +108,9 @@ class Bench:
         self.cycle += 1
 
     async def send(self, frame: Frame, entry: tuple[int, int] | None = None) -> None:
-        """Sends a frame into its slot; `entry` is what the slot table says when it does not belong there (an answer of host memory)."""
+        """Sends a frame into its slot; `entry` is the slot table's entry if the frame does not belong there (an answer
+        of host memory).
+        """
         dut = self.dut
         self.sent.append(frame)
         self.place[frame.slot], self.header[frame.slot] = entry or (frame.place, frame.header)
@@ -119,7 +122,7 @@ class Bench:
             while self.rng.random() < self.pause or not self._rooms[0]:
                 await self.step()
             chunk = frame.data[start : start + BEAT]
-            # What lies behind the end of a frame is nobody's.
+            # The bytes after the end of a frame are arbitrary.
             chunk += self.rng.randbytes(BEAT - len(chunk))
             dut.rx_valid.value = 1
             dut.rx_data.value = int.from_bytes(chunk, "little")
@@ -168,7 +171,7 @@ def frame_of(rng: random.Random, slot: int, length: int, offset: int, copies: bo
     place = (slot - 1) * SLOT_ROWS * BEAT + offset
     header = None if not copies and rng.random() < 0.1 else 0x4000 + (slot - 1) * 160
     bits = rng.getrandbits
-    # From anywhere but host memory, whose number has not this bit.
+    # From any source except host memory, whose number lacks this bit.
     return Frame(rng.randbytes(length), slot, place, header, bits(8) | 8, bits(32), bits(32))
 
 
@@ -188,7 +191,7 @@ async def batch(bench: Bench, lengths: list[int], offset: int, always_copies: bo
 
 @cocotb.test()
 async def every_offset_and_length(dut: Any) -> None:
-    """All offsets with all lengths around the edges of beats, half rows and the copy; nobody disturbs."""
+    """All offsets with all lengths around the edges of beats, half rows and the copy, without other traffic."""
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     for offset in OFFSETS:
@@ -216,7 +219,9 @@ async def stalls_everywhere(dut: Any) -> None:
 
 @cocotb.test()
 async def answers_of_host_memory(dut: Any) -> None:
-    """What was read lands at its place and nowhere else, is told once, and is no frame; answers to writes are told and write nothing."""
+    """Read data lands at its place and nowhere else, is reported once, and is not a frame; answers to writes are
+    reported and write nothing.
+    """
     bench = Bench(dut, random.Random(SEED + 3))
     rng = bench.rng
     await bench.start()
@@ -230,7 +235,7 @@ async def answers_of_host_memory(dut: Any) -> None:
         error = rng.random() < 0.2
         frame.src = 4
         frame.hash = error << 31 | write << 30 | (0 if write else frame.place // 2)
-        # What the slot's own entry says must not matter.
+        # The slot's own entry must not matter.
         await bench.send(frame, entry=(rng.randrange(1 << 19) * 2, 0x100))
         limit = bench.cycle + 200
         while not bench.answers:
@@ -253,7 +258,7 @@ async def answers_of_host_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def a_reset_forgets_what_waits(dut: Any) -> None:
-    """Whatever was in the queue at the reset, what comes after it is as ever."""
+    """Later frames are received as usual, whatever the queue held at the reset."""
     bench = Bench(dut, random.Random(SEED + 4))
     await bench.start()
     for length in (64, 65, 1000, 1500):

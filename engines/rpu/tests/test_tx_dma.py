@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The transmit engine against plain Python: frames out of a model of packet memory, and the slots that come back."""
+"""The transmit engine against plain Python: frames from a model of packet memory, and the slots that return."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 
 @dataclass(frozen=True)
 class Send:
-    """A frame of `length` bytes at `start`; without a destination its slot only comes back. Slot 0: the program made it."""
+    """A frame of `length` bytes at `start`; without a destination its slot only returns. Slot 0:
+    the program made it.
+    """
 
     slot: int
     start: int
@@ -52,7 +54,7 @@ class Send:
 
 
 class Bench:
-    """Gives the engine frames to send, serves its reads and takes what comes out."""
+    """Gives the engine frames to send, serves its reads and collects its output."""
 
     def __init__(self, dut: Any, rng: random.Random) -> None:
         self.dut = dut
@@ -86,7 +88,7 @@ class Bench:
 
     async def step(self) -> None:
         dut, rng = self.dut, self.rng
-        # what the memory was asked for two cycles ago
+        # the row requested two cycles ago
         row = self._reads.popleft()
         data = (
             rng.getrandbits(512)
@@ -107,7 +109,7 @@ class Bench:
         dut.tx_now.value = self.cycle
         dut.tx_loop_table_hash.value = self.hash[int(dut.tx_loop_table_slot.value) + 1] & 0x7F
         self._dispatcher()
-        # slots that come back, and what was counted
+        # returned slots, and the counters
         if dut.tx_free.value:
             self.freed.append(int(dut.tx_free_slot.value) + 1)
         self.blocked += int(dut.tx_blocked.value)
@@ -131,7 +133,7 @@ class Bench:
         self.cycle += 1
 
     def _dispatcher(self) -> None:
-        """Answers a request some cycles after it is there; what it asks for must not change meanwhile."""
+        """Answers a request some cycles after it appears; its fields must not change meanwhile."""
         dut, rng = self.dut, self.rng
         dut.loop_answer.value = 0
         if not dut.loop_valid.value:
@@ -158,7 +160,7 @@ class Bench:
         self._answer_in -= 1
 
     async def run(self, sends: list[Send]) -> None:
-        """Sends all of them, in order, each slot once; checks what comes out."""
+        """Sends all of them, in order, each slot once; checks the output."""
         assert len({send.slot for send in sends}) == len(sends) <= SLOTS
         self.to_send.extend(sends)
         limit = self.cycle + 30000
@@ -179,7 +181,7 @@ class Bench:
             assert (meta >> 70 & 31, meta >> 64 & 0x3F) == (UNIT, send.slot), what
             assert meta >> 32 & 0xFFFFFFFF == self.timestamp[send.slot], what
             assert meta & 0xFFFFFFFF == self.hash[send.slot], what
-        # Frames come back in their order, what is not sent at any time.
+        # Frames arrive in order; slots without a frame may return at any time.
         kept = {send.slot for send in frames}
         assert sorted(self.freed) == sorted(send.slot for send in sends)
         assert [slot for slot in self.freed if slot in kept] == [send.slot for send in frames]
@@ -214,7 +216,7 @@ def pairs_of_interest() -> list[tuple[int, int]]:
 
 @cocotb.test()
 async def every_offset_and_length(dut: Any) -> None:
-    """All offsets with all lengths around the edges of beats; nobody disturbs."""
+    """All offsets with all lengths around the edges of beats, without other traffic."""
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     for sends in batches(bench.rng, pairs_of_interest()):
@@ -242,7 +244,9 @@ async def stalls_everywhere(dut: Any) -> None:
 
 @cocotb.test()
 async def requests_to_host_memory(dut: Any) -> None:
-    """Writes and reads between frames: address and length go with them, no slot comes back, and the frames are as before."""
+    """Writes and reads between frames: address and length go with them, no slot returns, and the
+    frames are unchanged.
+    """
     bench = Bench(dut, random.Random(SEED + 4))
     rng = bench.rng
     await bench.start()
@@ -286,8 +290,9 @@ async def requests_to_host_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def frames_without_a_slot(dut: Any) -> None:
-    """Between frames with a slot and requests, as many as there is room for: they say where they come from and when they were begun, give no
-    slot back, and tell while their memory must stay."""
+    """Between frames with a slot and requests, as many as there is room for: their metadata have their source and the
+    time of their beginning, they return no slot, and they report while their memory must stay.
+    """
     bench = Bench(dut, random.Random(SEED + 7))
     rng = bench.rng
     await bench.start()
@@ -313,7 +318,7 @@ async def frames_without_a_slot(dut: Any) -> None:
             assert bench.cycle < limit, "the engine stands still"
             if number == 4 and len(waiting) <= 18:
                 bench.tx_stall = 0.0
-            # A further one waits until the one before has begun; `extra_busy` tells so from the cycle after it was sent.
+            # A further one waits until the one before has begun; `extra_busy` is up from the cycle after it was sent.
             free = not dut.tx_extra_busy.value
             if waiting and not bench.to_send and (waiting[0].slot or free):
                 bench.to_send.append(send := waiting.pop(0))
@@ -346,8 +351,9 @@ async def frames_without_a_slot(dut: Any) -> None:
 
 @cocotb.test()
 async def places_for_loopback(dut: Any) -> None:
-    """Frames over loopback wait for their places while all others pass; they go out in order, labelled with the place, and a refused one
-    only gives its slot back."""
+    """Frames over loopback wait for their places while all others pass; they go out in order, labelled with the place,
+    and a refused one only gives its slot back.
+    """
     bench = Bench(dut, random.Random(SEED + 6))
     rng = bench.rng
     await bench.start()
@@ -384,7 +390,7 @@ async def places_for_loopback(dut: Any) -> None:
         bench.refused = 0
         for record in (bench.asked, bench.frames, bench.freed, bench.granted):
             record.clear()
-    # Without an answer, for however long, the others go on.
+    # Without an answer, however long, the others go on.
     bench.answer_delay = lambda: 1 << 30
     waits = [replace(random_send(rng, slot, 64, 10), dst=LOOPBACK) for slot in (1, 2, 3)]
     others = [random_send(rng, slot, 64, 10) for slot in range(4, SLOTS + 1)]
@@ -401,7 +407,7 @@ async def places_for_loopback(dut: Any) -> None:
 
 @cocotb.test()
 async def only_drops(dut: Any) -> None:
-    """Slots of frames that are not sent come back at once, one a cycle."""
+    """Slots of frames that are not sent return at once, one a cycle."""
     bench = Bench(dut, random.Random(SEED + 2))
     await bench.start()
     sends = [Send(slot, 0, 0, discard=True, blocked=True) for slot in range(1, SLOTS + 1)]
@@ -412,7 +418,7 @@ async def only_drops(dut: Any) -> None:
 
 @cocotb.test()
 async def drops_while_the_link_stands(dut: Any) -> None:
-    """A drop behind frames that wait for the link does not wait for them to leave; one in front lets them pass."""
+    """A drop after frames that wait for the link does not wait for them to leave; a drop before them lets them pass."""
     bench = Bench(dut, random.Random(SEED + 3))
     await bench.start()
     bench.tx_stall = 1.0

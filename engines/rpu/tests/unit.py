@@ -1,8 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """A packet unit under test: its clock, its host, a dispatcher that gives it frames and a sink that takes what it sends.
 
-All happens at the falling edge, once a cycle: outputs are those of the cycle, inputs driven there are taken at the rising edge that
-follows. So a beat leaves when `valid` and `ready` are both up after the falling edge.
+Everything happens at the falling edge, once a cycle: outputs are those of the cycle, and inputs driven there count at
+the rising edge that follows. A beat leaves when `valid` and `ready` are both up after the falling edge.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ PLACE = (9, 17)  # unit and slot that a frame over loopback gets
 
 @functools.cache
 def firmware_folder() -> tempfile.TemporaryDirectory[str]:
-    """Where this process keeps compiled firmware while it lives."""
+    """The folder in which this process keeps compiled firmware while it lives."""
     return tempfile.TemporaryDirectory(prefix="penstock-firmware-")
 
 
 @functools.cache
 def compile_firmware(source: Path) -> Path:
-    """Compiles a C file against the kit; gives the ELF. The compiler keeps what it made under build/zig."""
+    """Compiles a C file against the kit; returns the ELF. The compiler keeps its results under build/zig."""
     cache = ROOT / "build" / "zig"
     elf = Path(firmware_folder().name) / f"{source.stem}.elf"
     start = [KIT / "start" / name for name in ("crt0.S", "handlers.c", "string.c", "div64.c")]
@@ -89,7 +89,7 @@ def run(module: str, case: str, *firmware: Path) -> None:
 
 
 def load_words(elf: Path) -> dict[int, int]:
-    """What the host writes to load an ELF: window address -> word."""
+    """The writes by which the host loads an ELF: window address -> word."""
     words: dict[int, int] = {}
     with elf.open("rb") as file:
         for segment in ELFFile(file).iter_segments("PT_LOAD"):
@@ -143,7 +143,7 @@ class Access:
 
 @dataclass
 class Unit:
-    """Drives one `rpu_bench`. `step()` is one cycle; the probabilities say how often a side pauses."""
+    """Drives one `rpu_bench`. `step()` is one cycle; the probabilities set how often a side pauses."""
 
     dut: Any
     rng: random.Random = field(default_factory=lambda: random.Random(SEED))
@@ -340,12 +340,12 @@ class Unit:
         assert self.setups == [(SLOTS, SLOT_BYTES - OFFSET)]
 
     async def drained(self, limit: int = 20000) -> None:
-        """Waits until all frames have entered and all slots have come back, and until the last beats are counted."""
+        """Waits until all frames have entered and all slots have returned, and until the last beats are counted."""
         await self.until(lambda: not self.to_send and not self.in_unit, limit)
         await self.step(4)
 
     async def stop(self) -> None:
-        """Puts the core into reset and forgets what its slots held, as the dispatcher does."""
+        """Puts the core into reset and forgets the contents of its slots, as the dispatcher does."""
         await self.write(regs.UNIT_RESET, 1)
         self.in_unit.clear()
         self.free_slots.clear()
@@ -358,7 +358,7 @@ class Unit:
         return Frame(data, src=self.rng.choice([0, 1]), hash=self.rng.getrandbits(32))
 
     def check_forwarded(self, change: Callable[[Frame], bytes] = lambda frame: frame.data) -> None:
-        """What came out is what went in after `change`, in order, bound for the other port of the pair."""
+        """The frames that left are those that entered after `change`, in order, for the other port of the pair."""
         assert len(self.sent) == len(self.entered)
         for got, frame in zip(self.sent, self.entered, strict=True):
             assert got.data == change(frame), f"{len(frame.data)} bytes in slot {frame.slot}"

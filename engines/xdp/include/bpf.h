@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* What an XDP program needs of Linux' interface: types, map declarations, helpers. Numbers and names are those of
- * <linux/bpf.h>, so a program that includes libbpf's headers instead compiles to the same object. */
+/* The part of Linux' interface that XDP programs use: types, map declarations, helpers. Numbers and names are those
+ * of <linux/bpf.h>, so a program that includes libbpf's headers instead compiles to the same object. */
 #pragma once
 
 typedef unsigned char __u8;
@@ -21,7 +21,7 @@ typedef __u32 __wsum;
 #define __always_inline inline __attribute__((always_inline))
 #define __noinline __attribute__((noinline))
 
-/* The keys of a map: a number is the size of an array, a type is what a pointer points to. */
+/* The keys of a map: a number is the size of an array, a type is the target of a pointer. */
 #define __uint(name, value) int(*name)[value]
 #define __type(name, value) __typeof__(value) *name
 #define __array(name, value) __typeof__(value) *name[]

@@ -114,7 +114,7 @@ struct tcphdr {
   __be16 urg_ptr;
 };
 
-/* The frame's first byte, and the one behind its last. */
+/* The frame's first byte, and the one after its last. */
 static __always_inline void *frame_start(const struct xdp_md *ctx) { return (void *)(long)ctx->data; }
 static __always_inline void *frame_end(const struct xdp_md *ctx) { return (void *)(long)ctx->data_end; }
 

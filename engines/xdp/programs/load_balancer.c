@@ -73,7 +73,7 @@ struct {
   __uint(max_entries, SERVICES);
 } counters SEC(".maps");
 
-/* Where packets go next, and what their tunnels come from; the loader sets them. */
+/* The next hop of packets, and the source of their tunnels; the loader sets them. */
 volatile const __u8 gateway_mac[6];
 volatile const __be32 tunnel_source;
 

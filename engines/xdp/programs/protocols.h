@@ -11,7 +11,7 @@ struct {
   __uint(max_entries, 256);
 } protocols SEC(".maps");
 
-/* Behind up to two VLAN tags. Returns false when the frame is too short for what it says it is. */
+/* Skips up to two VLAN tags. Returns false if the frame is too short for its type. */
 static __always_inline int count_protocol(struct xdp_md *ctx) {
   void *end = frame_end(ctx);
   struct ethhdr *eth = frame_start(ctx);

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Counts frames by receive queue and does with them what the configuration says: drop, or send back. */
+/* Counts frames by receive queue and does with them as the configuration says: drop, or send back. */
 #include <packet.h>
 
 #define MAX_QUEUES 64

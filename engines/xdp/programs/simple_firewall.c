@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A stateful firewall: a flow that began inside may come back, one that begins outside is dropped. Both directions of a
- * flow share an entry. */
+/* A stateful firewall: answers to a flow that began inside may enter, and flows that begin outside are dropped. Both
+ * directions of a flow share an entry. */
 #include <packet.h>
 
 #define INSIDE 1

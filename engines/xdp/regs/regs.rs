@@ -2,9 +2,9 @@
 //! Written by tools/regs.py from the .rdl files; change those.
 
 // engines/xdp/regs/xdp.rdl
-/// [0] Bank of row memory in which a frame that begins now finds its program. Frames that are being worked on stay with theirs.
+/// [0] Bank of row memory with the program for frames that begin now. Frames that have begun stay with their bank.
 pub const XDP_HOST_BANK: u32 = 0x90;
-/// [0] 1: frames of a flow go to one context, by their flow hash. 0: a frame goes to any that is idle.
+/// [0] 1: frames of a flow go to one context, by their flow hash. 0: a frame goes to any idle context.
 pub const XDP_HOST_BY_FLOW: u32 = 0x94;
 /// Contexts that work on a frame begun in bank 0, [15:0], and in bank 1, [31:16].
 pub const XDP_HOST_WORKING: u32 = 0x98;
@@ -12,21 +12,22 @@ pub const XDP_HOST_WORKING: u32 = 0x98;
 pub const XDP_HOST_SHAPE: u32 = 0x9C;
 /// Frames that ended with XDP_ABORTED, with a verdict that does not exist, or because their program took too many rows.
 pub const XDP_HOST_ABORTED: u32 = 0xA0;
-/// Rows carried out, low 32 bits.
+/// Rows executed, low 32 bits.
 pub const XDP_HOST_ROWS: u32 = 0xA4;
-/// Requests to where nothing is, or of a kind that the unit has not got.
+/// Requests to a destination that does not exist, or of a kind that the unit lacks.
 pub const XDP_HOST_WILD: u32 = 0xA8;
-/// Stores outside of metadata and packet, which were not carried out: counted by row.
+/// Stores outside of metadata and packet, which the unit ignored: counted by row.
 pub const XDP_HOST_STRAY: u32 = 0xAC;
 
 // engines/xdp/regs/maps.rdl
 /// Banks, as a power of two, [7:0]; rows of 16 bytes of each, as a power of two, [15:8]; maps, [23:16].
 pub const MAPS_HOST_SHAPE: u32 = 0x0;
-/// What the request says beside its parts: see `info` in maps.md.
+/// The request's fields beside its parts: see `info` in maps.md.
 pub const MAPS_HOST_INFO: u32 = 0x4;
-/// Written: sends a request of the operation [2:0], whose key has [6:4] parts, with [12:8] parts in all, as a processor with the context [19:16]. Read: [0] its answer is not here yet, [1] a map is being made.
+/// Written: sends a request of the operation [2:0], whose key has [6:4] parts, with [12:8] parts in all, as a processor
+/// with the context [19:16]. Read: [0] the answer has not arrived, [1] a map is being made.
 pub const MAPS_HOST_COMMAND: u32 = 0x8;
-/// Written: makes the map of that number as DESCRIPTOR says. All that it held is gone.
+/// Written: makes the map of that number according to DESCRIPTOR. Its old entries are lost.
 pub const MAPS_HOST_DEFINE: u32 = 0xC;
 /// Five words that describe a map.
 pub const MAPS_HOST_DESCRIPTOR: u32 = 0x10;
@@ -38,7 +39,8 @@ pub const MAPS_HOST_SEED_LOW: u32 = 0x24;
 pub const MAPS_HOST_SEED_HIGH: u32 = 0x28;
 /// Written: stores SEED_HIGH and SEED_LOW as the word of that number, 0 to 16. No map of keys may be in use.
 pub const MAPS_HOST_SEED_AT: u32 = 0x2C;
-/// Parts of a request, four words each: of its key, then of its value. An answer stands in the first two words; rows stand from the first word on.
+/// Parts of a request, four words each: of its key, then of its value. An answer is in the first two words; rows begin
+/// at the first word.
 pub const MAPS_HOST_DATA: u32 = 0x200;
 /// How many there are, 4 bytes apart.
 pub const MAPS_HOST_DATA_COUNT: u32 = 0x80;

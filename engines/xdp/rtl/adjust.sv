@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// bpf_xdp_adjust_head, _meta and _tail: where the packet lies afterwards, and what the helper returns. Linux keeps 40
-// bytes for itself before the headroom that a program may use, and 320 behind.
+// bpf_xdp_adjust_head, _meta and _tail: the packet's new place, and the helper's result. Linux keeps 40 bytes for
+// itself before the headroom that a program may use, and 320 after the packet.
 //
 //   EXEC  sums and limits -> registers, in MEM
 module adjust
@@ -35,6 +35,7 @@ module adjust
 
   sum_t new_start, new_meta, new_finish, length;
   word_t error;
+  wire grown = extent.grown || new_meta < sum_t'(Headroom);
   always_comb begin
     new_start = start + offset;
     new_meta = meta + offset;
@@ -58,8 +59,12 @@ module adjust
         AdjustHead: begin
           moved.start <= offset_t'(new_start);
           moved.meta <= offset_t'(new_meta);
+          moved.grown <= grown;
         end
-        AdjustMeta: moved.meta <= offset_t'(new_meta);
+        AdjustMeta: begin
+          moved.meta <= offset_t'(new_meta);
+          moved.grown <= grown;
+        end
         default: moved.finish <= offset_t'(new_finish);
       endcase
     end

@@ -8,13 +8,16 @@
 //           └─ first beat ─> queues of buffers ─> start        of an idle context, one a cycle
 //                            by flow: one a context; else one for all
 //   done ─┬─> queue of frames to send ─> transmitter (port B, when neither of the others needs it) ─> tx
-//         └─> buffer free
+//         └─> buffer free, after its headroom was cleared if the packet had grown into it (port B, before frames that
+//         leave; four cycles)
 //
-// The core's stores come first, but when they have kept frames from port B for four cycles running, the core leaves them every other cycle until
-// no row of a frame waits (`starved`). So frames come in at half the link's rate or more, whatever programs do.
+// The core's stores have priority, but when they have kept frames from port B for four cycles in a row, the core leaves
+// every other cycle to frames until no row of a frame waits (`starved`). Frames therefore arrive at half the link's
+// rate or more, whatever programs do.
 //
-// A frame may start when its first beat is there; the core asks how much of it has come. A buffer is a slot of the dispatcher: slot n is
-// buffer n - 1. It is free again when its frame's last beat has left, or at once when the frame is dropped.
+// A frame may start when its first beat is there; the core asks how much of it has come. A buffer is a slot of the
+// dispatcher: slot n is buffer n - 1. It is free again when its frame's last beat has left, or at once when the frame
+// is dropped.
 module frames
   import penstock_pkg::*;
   import xdp_pkg::*;
@@ -60,6 +63,7 @@ module frames
     output logic empty     // no frame is here
 );
   localparam int unsigned ContextBit = 7;  // of the flow hash: the dispatcher's table takes those below
+  localparam int unsigned HeadroomRows = Headroom / Window;
 
   typedef struct packed {
     port_t src;
@@ -194,6 +198,7 @@ module frames
     start_packet <= '{
         at: start_buffer_q,
         extent: '{
+            grown: 1'b0,
             meta: offset_t'(Headroom),
             start: offset_t'(Headroom),
             finish: offset_t'(Headroom) + lengths[start_buffer_q][11:0]
@@ -214,7 +219,8 @@ module frames
 
   logic [7:0] target_index;
   assign target_index = done_packet.target - 8'd1;
-  wire target_there = done_packet.target == IfindexHost || (done_packet.target != 0 && done_packet.target <= 8'(card.port_count));
+  wire target_there =
+      done_packet.target == IfindexHost || (done_packet.target != 0 && done_packet.target <= 8'(card.port_count));
   port_t target_port, dst;
   logic sends, refuses;
 
@@ -264,10 +270,14 @@ module frames
   offset_t place_q;
   logic [6:0] rows_left_q, beats_left_q;
   wire [12:0] length = 13'(next.extent.finish) - 13'(next.extent.start);
-  wire row_asked = busy_q && room && !busy && !beat_valid;
+  logic clear_valid, clear_pop;  // a buffer's headroom is to be cleared
+  logic [$clog2(HeadroomRows)-1:0] clear_row_q;
+  buffer_t clear_buffer;
+  wire row_cleared = clear_valid && !busy && !beat_valid;
+  wire row_asked = busy_q && room && !busy && !beat_valid && !clear_valid;
   wire last_row = row_asked && rows_left_q == 7'd1;
 
-  wire waits = beat_valid || (busy_q && room);
+  wire waits = beat_valid || clear_valid || (busy_q && room);
   logic [3:0] denied_q;
   always_ff @(posedge clk) begin
     denied_q <= {denied_q[2:0], waits && busy};
@@ -298,10 +308,12 @@ module frames
   end
 
   always_comb begin
-    io_write = take;
-    io_data = beat.data;
-    io_buffer = beat_valid ? into : now_q.at;
-    io_place = beat_valid ? offset_t'(Headroom) + {row_q, 6'd0} : place_q;
+    io_write = take || row_cleared;
+    io_data = beat_valid ? beat.data : '0;
+    io_buffer = beat_valid ? into : clear_valid ? clear_buffer : now_q.at;
+    io_place = place_q;
+    if (clear_valid) io_place = offset_t'({clear_row_q, 6'd0});
+    if (beat_valid) io_place = offset_t'(Headroom) + {row_q, 6'd0};
   end
 
   typedef struct packed {
@@ -396,7 +408,10 @@ module frames
       .level()
   );
 
-  // ---- buffers that come back: of frames that have left, and of those that are dropped
+  // ---- buffers that come back: of frames that have left, and of those that are dropped. One whose packet has grown
+  // into the headroom is cleared there first, so that no later frame shows what was stored.
+  logic [Buffers-1:0] grown_q;
+  always_ff @(posedge clk) if (done) grown_q[done_packet.at] <= done_packet.extent.grown;
   logic sent_q;
   buffer_t sent_buffer_q;
   fifo_dist #(
@@ -414,11 +429,35 @@ module frames
       .level()
   );
 
+  wire back_valid = sent_q || drop_valid;
+  buffer_t back;
+  assign back = sent_q ? sent_buffer_q : drop_buffer;
+  wire back_free = back_valid && !grown_q[back];
+  assign clear_pop = row_cleared && clear_row_q == '1 && !back_free;
+  fifo_dist #(
+      .Width($bits(buffer_t)),
+      .Depth(Buffers)
+  ) clears_q (
+      .clk,
+      .rst,
+      .push (back_valid && grown_q[back]),
+      .din  (back),
+      .ready(),
+      .valid(clear_valid),
+      .pop  (clear_pop),
+      .dout (clear_buffer),
+      .level()
+  );
+  always_ff @(posedge clk) begin
+    if (row_cleared && (clear_row_q != '1 || clear_pop)) clear_row_q <= clear_row_q + 1'b1;
+    if (rst) clear_row_q <= '0;
+  end
+
   always_ff @(posedge clk) begin
     sent_q <= tx.valid && tx.ready && tx.last;
     sent_buffer_q <= buffer_t'(tx.meta.slot - 6'd1);
-    free <= sent_q || drop_valid;
-    free_buffer <= sent_q ? sent_buffer_q : drop_buffer;
+    free <= back_free || clear_pop;
+    free_buffer <= back_free ? back : clear_buffer;
     dropped <= done && done_verdict == XdpDrop;
     aborted <= done && done_verdict == XdpAborted;
     refused <= done && refuses;

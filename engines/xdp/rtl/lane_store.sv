@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The store of a lane: 1 to 8 bytes, at their places in a memory's row. The value is turned within 8 bytes and stands
-// so in all groups; strobes say which bytes of which group are meant.
+// The store of a lane: 1 to 8 bytes, at their places in a memory's row. The value is rotated within 8 bytes and copied
+// to all groups; strobes select the bytes of each group.
 //
 //   EXEC  order of the bytes
 //   MEM   turned; strobes  -> registers, in TURN

@@ -7,9 +7,9 @@
 //   request ─> Idle ─┬─> an access: one part ─────────────────────────────────┐
 //                    └─> Check ─> [Look ─> Wait] ─> Parts of the key, the value ┴─> link
 //
-// A lookup whose key of 16 bytes lies in its row's window takes 3 cycles here. A look reads the other bytes: a turn of
-// the core for each 48 bytes, 10 cycles. Requests leave in the order in which they came; what fails here is answered by
-// the maps (OpSay), so all answers come the same way.
+// A lookup whose key of 16 bytes is in its row's window takes 3 cycles here. A look reads the other bytes: a turn of
+// the core for each 48 bytes, 10 cycles. Requests leave in the order of arrival; the maps also answer requests that
+// fail here (OpSay), so all answers take the same path.
 module map_port
   import xdp_pkg::*;
   import xdp_isa_pkg::*;

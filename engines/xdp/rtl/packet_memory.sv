@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The 32 buffers of a unit, 4 KiB each: rows of 64 bytes in block RAM, in groups of 8 bytes that have an address each. So both ports reach 57 bytes
-// from any byte on, and 64 from a multiple of 8. The core reads on port A; port B takes its stores, frames that come and frames that leave: one of them a cycle.
+// The 32 buffers of a unit, 4 KiB each: rows of 64 bytes in block RAM, in groups of 8 bytes with an address each. Both
+// ports therefore reach 57 bytes from any byte on, and 64 from a multiple of 8. The core reads on port A; port B serves
+// its stores, frames that arrive and frames that leave, one of them a cycle.
 //
 //   EXEC address     MEM memory -> output register     TURN groups
 module packet_memory

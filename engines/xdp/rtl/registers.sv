@@ -7,7 +7,7 @@
 //   write ─> register, one for every three ports ─> memory       a value can be read in the second cycle behind that in
 //   which it was given
 //
-// A value travels far, to the memories of all ports, so registers stand near each of them, with only wires behind.
+// A value travels far, to the memories of all ports, so there is a register near each of them, followed only by wires.
 module registers
   import xdp_pkg::*;
 #(

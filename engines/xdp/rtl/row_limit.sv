@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Counts the rows that each context has carried out for its frame, and says when there may be no more.
+// Counts the rows that each context has executed for its frame, and signals the limit.
 //
 //   ROW  whether it is over -> register      EXEC  the count -> register      MEM  one more
 module row_limit
@@ -45,7 +45,7 @@ module row_limit
   end
 
 `ifndef SYNTHESIS
-  // No context may end later than in the row behind its last.
+  // No context may end later than in the row after its last.
   logic late_q[Contexts];
   always_ff @(posedge clk) begin
     if (row) late_q[mem_ctx] <= over_q[mem_ctx];

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Rows of a program, in two banks: the core reads one, the host writes the other and so brings a new program beside the
-// one that runs. A row comes two cycles after its address. UltraRAM; the host writes words of 64 bits.
+// Rows of a program, in two banks: the core reads one, while the host writes a new program into the other. A row
+// arrives two cycles after its address. UltraRAM; the host writes words of 64 bits.
 module row_memory
   import xdp_pkg::*;
 #(

@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Stores to the packet: those of a row become one, without what lies outside of metadata and packet. The compiler has
-// proven that there is no such store; this makes sure that a program which it got wrong spoils its own frame alone.
+// Stores to the packet: the stores of a row become one, without bytes outside of metadata and packet. The compiler has
+// proven that there is no such store; this guard ensures that a program which the compiler got wrong damages its own
+// frame only.
 //
 //   MEM  ends of each store      TURN  compared with the packet's ends      WRITE  the store
 module store_guard
@@ -37,7 +38,7 @@ module store_guard
   offset_t first_q[StoreLanes];
   logic [StoreLanes-1:0] stores, fits;
   for (genvar l = 0; l < StoreLanes; l++) begin : gen_lane
-    // `first` counts modulo the buffer, and what is behind it from there.
+    // `first` counts modulo the buffer, and later bytes count from there.
     wire [12:0] first = 13'(mem_place) + 13'(mem_first[l]);
     wire [12:0] behind = 13'(mem_place) + 13'(7'(mem_first[l]) + 7'(mem_count[l]));
     logic [12:0] behind_q;

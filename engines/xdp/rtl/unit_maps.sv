@@ -7,7 +7,7 @@
 //   0 ask ─> banks ─> 1 output register ─> 2 turned; a store ─> banks; done ─> 3 changed by an atomic operation ─>
 //   banks; done
 //
-// Nobody comes between what an atomic operation reads and what it writes.
+// No other access comes between the read and the write of an atomic operation.
 module unit_maps
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
@@ -47,7 +47,7 @@ module unit_maps
     (* ram_style = "ultra", no_rw_check *) logic [63:0] mem[Bytes/16];
     // Bank 0 of an access that begins in bank 1 is that of the next row.
     assign row[b] = at[$clog2(Bytes)-1:4] + AddrW'(b == 0 && at[3]);
-    // The request's valid bit comes late; the data read without a request is not used.
+    // The request's valid bit arrives late; the data read without a request is not used.
     wire [AddrW-1:0] here = stage_q == 2'd0 ? row[b] : row_q[b];
     wire [7:0] strobes = be[8*b+:8] & {8{change}};
     always @(posedge clk) begin

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The xdp unit: a core of sixteen contexts, buffers for thirty-two frames, maps of its own.
+// The xdp unit: a core of sixteen contexts, buffers for thirty-two frames, and its own maps.
 //
 //   rx ─> frames ─> packet_memory B        A <─ core ─> requests ─> maps, division; maps of the card ═>
 //   tx <─   │ ^                                  │

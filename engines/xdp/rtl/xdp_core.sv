@@ -9,8 +9,8 @@
 //      │                       base    ─> packet_memory, stack ─> lane_load ┘
 //      └── next row, waits, ends <──────────────── guards         stores
 //
-// Nothing stalls: what cannot go on in MEM (bytes that have not arrived, a store while frames are starved) is tried again at the context's next
-// turn.
+// Nothing stalls: an operation that cannot proceed in MEM (bytes that have not arrived, a store while frames are
+// starved) is tried again at the context's next turn.
 module xdp_core
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
@@ -60,7 +60,7 @@ module xdp_core
     input  wire logic    answer,
     input  wire answer_t answer_data,
     output logic         answer_taken,
-    // the turn that an answer asked for is over: `around` of request_data is what a look found,
+    // the turn for an answer is over: `around` of request_data has the result of a look,
     output logic       looked,
     output logic       looked_here,  // if the packet's bytes have arrived; else it has to be asked for again
     input  wire logic  accepted,
@@ -223,7 +223,7 @@ module xdp_core
     );
   end
 
-  // Where the bytes of a window's access lie
+  // The place of the bytes of a window access
   typedef struct packed {
     logic [5:0] first;
     logic [3:0] count;
@@ -401,7 +401,8 @@ module xdp_core
       exec_reaches |= (exec_lane_q[l].op.loads || exec_lane_q[l].op.stores) && !exec_lane_q[l].op.on_stack;
     exec_reaches |= exec_lane_q[0].op.requests && exec_lane_q[0].imm[REQUEST_KEY_PACKET_AT];
     exec_stores = 1'b0;
-    for (int unsigned l = 0; l < StoreLanes; l++) exec_stores |= exec_lane_q[l].op.stores && !exec_lane_q[l].op.on_stack;
+    for (int unsigned l = 0; l < StoreLanes; l++)
+      exec_stores |= exec_lane_q[l].op.stores && !exec_lane_q[l].op.on_stack;
   end
 
   always_ff @(posedge clk) begin
@@ -672,7 +673,7 @@ module xdp_core
     turn_here_q <= here;
   end
 
-  // Where a key, or what a look asks for, lies in the memory's row
+  // The place of a key, or of the bytes of a look, in the memory's row
   wire turn_packet = turn_q.answer ? !turn_answer.place.on_stack : turn_what_q[REQUEST_KEY_PACKET_AT];
   wire [4:0] key_first = turn_what_q[REQUEST_KEY_FIRST_AT+:REQUEST_KEY_FIRST_BITS];
   assign looked = turn_q.answer && (turn_answer.looks || turn_answer.loads || turn_answer.stores);

@@ -20,7 +20,7 @@ package xdp_pkg;
   typedef logic [10:0] row_t;
   typedef logic [4:0] buffer_t;
   typedef logic [11:0] offset_t;                  // a byte of a buffer
-  // what a window's groups of 8 bytes have, at their own places: not turned
+  // the groups of 8 bytes of a window, each in its own place: not rotated
   typedef logic [Groups-1:0][63:0] window_t;
 
   // Registers of a lane's bank.
@@ -91,7 +91,7 @@ package xdp_pkg;
     LogicSwap64
   } logic_op_e;
 
-  // A comparison: true when one of what it asks for is so, or, inverted, when none is.
+  // A comparison: true if one of its selected relations holds or, inverted, if none does.
   typedef struct packed {
     logic equal;
     logic less;
@@ -155,8 +155,9 @@ package xdp_pkg;
     return 8'(port & ~penstock_pkg::PortEthHigh) + 8'd1;
   endfunction
 
-  // Where a packet lies in its buffer. `finish` is the byte behind its last.
+  // The place of a packet in its buffer. `finish` is the byte after its last.
   typedef struct packed {
+    logic    grown;  // packet or metadata has reached into the headroom, where stores may have left bytes
     offset_t meta;
     offset_t start;
     offset_t finish;
@@ -178,11 +179,11 @@ package xdp_pkg;
     AccessAtomic
   } access_e;
 
-  // A request to what stands outside of the core.
+  // A request to a destination outside of the core.
   typedef struct packed {
     ctx_t        ctx;
     logic        silent;   // there is no answer
-    // its context has ended; else it waits: for the answer, or, if there is none, until the request is taken
+    // the context has ended; otherwise it waits for the answer, or, without an answer, until the request is taken
     logic        ends;
     logic [31:0] what;     // the lane's imm: kind, number
     logic [4:0]  dst;      // register of lane 0 for the answer
@@ -196,7 +197,7 @@ package xdp_pkg;
     packet_t     packet;
   } request_t;
 
-  // Where an address leads in a context's own memories
+  // The target of an address in a context's own memories
   typedef struct packed {
     logic    on_stack;  // else in the packet's buffer
     offset_t at;
@@ -212,8 +213,9 @@ package xdp_pkg;
     return '{on_stack: address[$clog2(xdp_isa_pkg::ADDRESS_STACK)], at: address[11:0]};
   endfunction
 
-  // An answer; or what needs a turn of the core as an answer does, at a place of the waiting context's memories: a load
-  // into `dst`, a store of `value`, or a look at the windows there, after which the context goes on waiting.
+  // An answer; or an operation that needs a turn of the core as an answer does, at a place of the waiting context's
+  // memories: a load into `dst`, a store of `value`, or a look at the windows there, after which the context keeps
+  // waiting.
   typedef struct packed {
     ctx_t       ctx;
     logic [4:0] dst;

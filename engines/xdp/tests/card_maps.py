@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The card's maps as plain Python sees them (engines/xdp/maps.md): requests in parts, how a loader lays maps out, what
-each operation gives."""
+"""The card's maps in plain Python (engines/xdp/maps.md): requests in parts, a loader's layout of maps, the result of
+each operation.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def signed(value: int) -> int:
 
 
 def parts(data: bytes) -> list[int]:
-    """Bytes in parts of 16, zeros behind them."""
+    """Bytes in parts of 16, followed by zeros."""
     return [int.from_bytes(data[i : i + ROW], "little") for i in range(0, len(data), ROW)]
 
 
@@ -71,7 +72,7 @@ class Request:
 
 @dataclass
 class Shape:
-    """A map: what the program says of it, and where it lies in each bank."""
+    """A map: its declaration in the program, and its place in each bank."""
 
     kind: int
     key_bytes: int
@@ -91,7 +92,7 @@ class Shape:
         return 1 if self.value_bytes <= 8 else 2 * -(-self.value_bytes // ROW)
 
     def lay_out(self, base: int, banks: int, share: int | None = None) -> int:
-        """Finds its place from row `base` on; gives the row behind it."""
+        """Finds its place from row `base` on; returns the row after it."""
         value_rows = -(-self.step() * self.processors // 2) or -(-self.value_bytes // ROW)
         mean = self.max_entries / banks
         if self.kind == ARRAY:
@@ -126,7 +127,7 @@ def hash_of(key: bytes, seed: list[int]) -> int:
 
 
 def cut(key: bytes, length: int) -> bytes:
-    """A key of prefixes, without what is behind `length` bits."""
+    """A key of prefixes, without the bits after `length`."""
     bits = int.from_bytes(key[4:], "big")
     width = 8 * (len(key) - 4)
     bits = bits >> (width - length) << (width - length) if length < width else bits
@@ -135,7 +136,7 @@ def cut(key: bytes, length: int) -> bytes:
 
 @dataclass
 class Model:
-    """A map of exact keys or of prefixes; which keys are there. Addresses are what the hardware says they are."""
+    """A map of exact keys or of prefixes, and its keys. Addresses come from the hardware."""
 
     shape: Shape
     keys: dict[bytes, int] = field(default_factory=dict)  # to the value's address, 0 while it is not known
@@ -144,7 +145,7 @@ class Model:
         return len(self.keys) >= self.shape.max_entries
 
     def update(self, key: bytes, flags: int) -> int:
-        """What an update gives."""
+        """The result of an update."""
         if self.shape.kind == ARRAY:
             if int.from_bytes(key, "little") >= self.shape.max_entries:
                 return E2BIG
@@ -235,7 +236,7 @@ def reaches(members: list[Request], there: bool, end: bool) -> bool:
 
 
 def step(request: Request, there: bool) -> bool | None:
-    """The state behind an operation that gave what it gave; None: it could not have."""
+    """The state after an operation that returned this result; None: the result is impossible."""
     answer = signed(request.answer)
     if request.op == LOOKUP:
         return there if bool(answer) == there else None

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""XDP programs in plain Python, as RFC 9669 and Linux' manual of helpers say: what native code and RTL are held against
-where the kernel cannot be asked. It reads programs and frames from standard input and writes what becomes of them:
+"""XDP programs in plain Python, according to RFC 9669 and Linux' manual of helpers: the reference for native code and
+RTL where the kernel cannot serve. It reads programs and frames from standard input and writes the results:
 
 program HEX KIND:KEY_BYTES:VALUE_BYTES:ENTRIES... a new program, its maps are empty frame HEX r0, the interface that was
 named, and the frame: `R0 TARGET HEX`
@@ -30,7 +30,7 @@ def error(number: int) -> int:
 
 
 class Map:
-    """A map of a kind: values by key. Of an array all are there from the beginning."""
+    """A map of a kind: values by key. An array has all entries from the beginning."""
 
     def __init__(self, kind: str, key: int, value: int, entries: int) -> None:
         self.kind, self.key_bytes, self.value_bytes, self.entries = kind, key, value, entries
@@ -44,7 +44,7 @@ class Map:
 
     @staticmethod
     def cut(key: bytes) -> bytes:
-        """A prefix without the bits behind it."""
+        """A prefix without the bits after it."""
         length = int.from_bytes(key[:4], "little")
         bits = 8 * (len(key) - 4)
         number = int.from_bytes(key[4:], "big") >> bits - length << bits - length if length else 0

@@ -27,7 +27,7 @@ module maps_bench
     output logic             cfg_err,
     output logic [31:0]      cfg_rdata,
 
-    // Lines that came from the card's memory, and that went there
+    // Lines that were read from the card's memory, and that were written to it
     output logic [31:0] lines_in,
     output logic [31:0] lines_out
 );

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The card's memory for test benches: takes what it is told in any order, and answers after a while.
+// The card's memory for test benches: accepts requests in any order, and answers after a while.
 module maps_memory #(
     parameter int unsigned Beats = 1024  // of 64 bytes
 ) (
@@ -10,7 +10,7 @@ module maps_memory #(
     axi_write_if     write,
     axi_read_if      read,
 
-    // Lines that came from it, and that went there
+    // Lines that were read from it, and that were written to it
     output logic [31:0] lines_in,
     output logic [31:0] lines_out
 );

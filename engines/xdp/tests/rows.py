@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Rows of the xdp engine's core in plain Python: makes them, and carries them out as engines/xdp/core.md says."""
+"""Rows of the xdp engine's core in plain Python: makes them, and executes them according to engines/xdp/core.md."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def load(dst: int, first: int, count: int, *, stack: bool = False, sign: bool = 
 
 
 def store(source: int, first: int, count: int, *, stack: bool = False, swap: bool = False) -> Lane:
-    """Of a register."""
+    """The number of a register."""
     bits = place_bits(first, count, swap=swap)
     return Lane(isa.OP_STS if stack else isa.OP_STP, bits & 31, source, bits >> 5)
 
@@ -241,7 +241,7 @@ class Machine:
         return at >= self.meta and at + count <= self.finish
 
     def operands(self, word: int) -> tuple[int, int]:
-        """What a lane reads: a, and b or the immediate. Loads and stores have other things there."""
+        """The inputs of a lane: a, and b or the immediate. Loads and stores have other fields there."""
         op = get(word, "LANE_OP")
         if op in (isa.OP_LDP, isa.OP_LDS):
             return 0, 0
@@ -252,12 +252,12 @@ class Machine:
 
 
 def known(verdict: int) -> int:
-    """A verdict, or XDP_ABORTED in place of one that does not exist."""
+    """A verdict, or XDP_ABORTED if it does not exist."""
     return verdict if verdict <= 4 else 0
 
 
 def compared(op: int, a: int, b: int) -> bool:
-    """How the comparison in an operation comes out."""
+    """The result of the comparison in an operation."""
     return compare(CONDITIONS[op & 15], a, b, 64 if op & isa.OP_WIDE else 32)
 
 

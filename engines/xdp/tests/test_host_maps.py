@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Maps that the host fills and reads: what programs then do and leave is what plain Python says, on both targets."""
+"""Maps that the host fills and reads: the programs' actions and the final maps equal plain
+Python's, on both targets.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def longest(routes: dict[str, int], address: bytes) -> int:
 
 
 def by_key(folder: Path, name: str) -> dict[str, Any]:
-    """What a file of entries says, keys as JSON."""
+    """The entries of a file, keys as JSON."""
     entries = json.loads((folder / f"{name}.json").read_text())
     found = {json.dumps(entry["key"]): entry["value"] for entry in entries}
     assert len(found) == len(entries)
@@ -126,7 +128,7 @@ def test_maps_are_filled_before_and_written_behind(target: str, make_design: Des
     assert by_key(dump, "globals.data") == {"0": {"total": 5 + len(frames), "table": table}}
     assert by_key(dump, "globals.bss") == {"0": {"step": 40_000}}
     assert by_key(dump, "globals.rodata") == {"0": {"mark": CONSTANT}}
-    # What is written is what is taken.
+    # Written data reads back the same.
     again = tmp_path / "again"
     options = [word for name in ("flows", "routes", "counts") for word in ("--table", f"{name}={dump / name}.json")]
     none = write_capture(tmp_path / "none.pcap", [bytes(13)])
@@ -136,7 +138,7 @@ def test_maps_are_filled_before_and_written_behind(target: str, make_design: Des
 
 
 def test_a_dump_shows_what_is_there_now(tmp_path: Path, make_design: DesignMaker) -> None:
-    """Files of an earlier program's maps go, those of others stay."""
+    """Files of an earlier program's maps are removed, other files stay."""
     folder = tmp_path / "maps"
     folder.mkdir()
     (folder / "mine.json").write_text("mine")
@@ -146,7 +148,7 @@ def test_a_dump_shows_what_is_there_now(tmp_path: Path, make_design: DesignMaker
         design = make_design(program, units=1, engine="xdp")
         assert run_design(design, [none], tmp_path / "out", "soft", "--dump", f"map={folder}").status == 0
         shown.append({path.name for path in folder.iterdir()} - {"maps.txt", "mine.json"})
-        # A list that somebody has changed leads out of the folder no more than another.
+        # A modified list cannot lead out of the folder.
         (tmp_path / "out.json").touch()
         with (folder / "maps.txt").open("a") as listed:
             listed.write("../out.json\nmine.txt\n.\n\n")
@@ -202,7 +204,7 @@ def test_a_map_needs_a_file(make_design: DesignMaker, tmp_path: Path) -> None:
 
 
 def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
-    """They are listed, read, filled and emptied while it works; what is wrong is said, and changes nothing."""
+    """Maps are listed, read, filled and emptied while the card works; wrong input gets an error and changes nothing."""
     up = Up(net, tmp_path, make_design(PROGRAM, units=2, engine="xdp"), driver="packet")
 
     def sent(count: int) -> None:
@@ -272,7 +274,7 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
 
 
 def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
-    """Frames flow meanwhile, and none is missing, neither behind the card nor in the counts of maps."""
+    """Frames flow meanwhile, and none is missing, neither at the exits nor in the counts of maps."""
     design = make_design(PROGRAM, units=2, engine="xdp", policy="round-robin")
     up = Up(net, tmp_path, design, driver="packet")
     listed = up.ctl("prog", "list")
@@ -297,7 +299,7 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
     assert up.ctl("prog", "swap").endswith("; begun anew: flows\n")
     assert up.ctl("map", "dump", "flows") == ""
 
-    # What was loaded waits, as it was then.
+    # The loaded program waits, with its text at load time.
     other.write_text(text.replace("max_entries, 32)", "max_entries, 34)"))
     loaded = up.ctl("prog", "load", other)
     assert loaded.startswith(f"waits for `prog swap`: units 0..1 (xdp): maps of {other}; tables: .rodata, ")
@@ -321,7 +323,9 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
 
 
 def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
-    """The only one that waits, or the one that is named; what the other runs is not looked at, and what the design names may be missing."""
+    """The swap takes the only program that waits, or the one that is named. The other group's program does not matter,
+    and maps that the design names may be missing.
+    """
     for name in ("one", "two"):
         (tmp_path / f"{name}.c").write_text(counting(name))
     groups = "".join(
@@ -333,7 +337,7 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
     design = tmp_path / "two_groups.toml"
     design.write_text('[card]\nname = "two_groups"\nports = 2\n' + groups)
     up = Up(net, tmp_path, design, driver="packet")
-    # Whoever would compile it again now would fail.
+    # If the program were compiled again now, it would fail.
     (tmp_path / "one.c").write_text("int broken")
     other = tmp_path / "other.c"
     other.write_text(counting("other"))
@@ -353,7 +357,7 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
     assert "waits" not in listed and "one: units 0..0 (xdp): one_frames of " in listed
     assert "two: units 1..1 (xdp): other_frames of " in listed
 
-    # Nobody can say which of two is meant; a design with two groups needs a name, too, when none waits.
+    # The name is ambiguous; a design with two groups needs a name even if no program waits.
     assert "say whose it is: NAME=" in up.refusal("prog", "swap")
     up.ctl("prog", "load", f"two={tmp_path / 'two.c'}")
     (tmp_path / "one.c").write_text(counting("one"))
@@ -396,7 +400,7 @@ SEC("xdp") int {name}_frames(struct xdp_md *ctx) {{
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_program_in_place_of_the_design_s(target: str, tmp_path: Path) -> None:
-    """It need not have what the design names for its own; the design's own must."""
+    """It may lack what the design names for its own program; the design's own program may not."""
     for name in ("own", "other"):
         (tmp_path / f"{name}.c").write_text(counting(name))
     design = tmp_path / "own.toml"

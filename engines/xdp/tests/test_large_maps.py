@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Maps that are larger than the chip has memory for, with rows that take each other's place there: no count is lost, on both targets."""
+"""Maps that are larger than the chip has memory for, with rows that take each other's place there: no count is lost, on
+both targets.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ def test_no_count_is_lost(target: str, tmp_path: Path) -> None:
         assert sum(map(len, counted.values())) == 2 * len(frames)
         for found in counted.values():
             assert sorted(found) == list(range(len(found)))
-        # The host finds the same, also what nobody has counted.
+        # The host finds the same values, including those that no program has counted.
         for index in (*elements[:60], 299_999):
             assert card.maps["counts"][index] == len(counted["element", index]), index
         assert {key: card.maps["keys"][key] for key in keys} == {key: len(counted["key", key]) for key in keys}

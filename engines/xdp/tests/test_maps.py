@@ -188,8 +188,9 @@ class Maps:
 
 @cocotb.test()
 async def arrays(dut: Any) -> None:
-    """An array's elements are where the contract says, in bank after bank, and zeros; wrong numbers and flags get
-    Linux' answers."""
+    """An array's elements have the contract's places, in bank after bank, and are zeros; wrong numbers and flags get
+    Linux' answers.
+    """
     maps = Maps(dut)
     await maps.start()
     shape = Shape(ARRAY, 4, 24, 37)
@@ -233,8 +234,9 @@ async def arrays(dut: Any) -> None:
 
 @cocotb.test()
 async def accesses(dut: Any) -> None:
-    """Loads, stores and atomics of all sizes at all places, held against bytes; a context's silent stores are there for
-    its loads."""
+    """Loads, stores and atomics of all sizes at all places, compared with bytes; a context's loads see its silent
+    stores.
+    """
     maps = Maps(dut)
     await maps.start()
     memory = bytearray(256)
@@ -270,8 +272,7 @@ async def accesses(dut: Any) -> None:
 
 @cocotb.test()
 async def close(dut: Any) -> None:
-    """Accesses that come one right behind the other over a link, to few bytes: each finds what those before it have
-    left, silent ones too."""
+    """Back-to-back accesses over a link to few bytes: each sees the results of earlier ones, including silent ones."""
     maps = Maps(dut)
     await maps.start()
     rng, memory = maps.rng, bytearray(48)
@@ -294,7 +295,7 @@ async def close(dut: Any) -> None:
             maps.send(1, request)
             if not request.quiet:
                 sent.append((request, old))
-        # Now and then all that is under way is done before the next one comes.
+        # Sometimes all requests in flight complete before the next one.
         for _ in range(rng.choice([1, 1, 1, 12]) if turn % 50 == 0 else 1):
             await maps.step()
     await maps.settle()
@@ -305,8 +306,9 @@ async def close(dut: Any) -> None:
 
 @cocotb.test()
 async def spills(dut: Any) -> None:
-    """Counters and bytes all over the memory, at the ends of rows and lines too, while lines come and go: no count is
-    lost, and each byte is what was stored last."""
+    """Counters and bytes all over the memory, including the ends of rows and lines, while cache lines come and go: no
+    count is lost, and each byte has the value that was stored last.
+    """
     maps = Maps(dut)
     await maps.start()
     rng, line = maps.rng, 256
@@ -318,7 +320,7 @@ async def spills(dut: Any) -> None:
     places = [ORIGIN + (bank * maps.rows + 16 * at) * 16 for bank, at in lines]
     # In each line: a counter in its last 4 bytes and the 4 after them, and bytes that only one context stores
     counters = {place + line - 4: 0 for place in places}
-    # Near the line boundary, so that a read of a wrong line shows
+    # Near the line boundary, so that a read of a wrong line is visible
     starts = {counter: (rng.getrandbits(30) << 32) + 0xFFFF_FFFF - rng.randrange(50) for counter in counters}
     for counter, start in starts.items():
         await maps.ask(Request(STORE, address=counter, operand=start))
@@ -393,7 +395,7 @@ def keys_of(rng: random.Random, size: int, count: int) -> list[bytes]:
 
 
 async def tables(maps: Maps, number: int, shape: Shape, keys: list[bytes], rounds: int) -> Model:
-    """One operation after the other on a map, with values checked: as the model says."""
+    """One operation after the other on a map, with values checked against the model."""
     model = Model(shape)
     values: dict[bytes, bytes] = {}
     rng = maps.rng
@@ -427,7 +429,7 @@ async def tables(maps: Maps, number: int, shape: Shape, keys: list[bytes], round
 
 @cocotb.test()
 async def hashes(dut: Any) -> None:
-    """Keys and values of several sizes; a map holds exactly as many entries as it says, wherever they lie."""
+    """Keys and values of several sizes; a map holds exactly its declared number of entries, wherever they are."""
     maps = Maps(dut)
     await maps.start()
     row = 1
@@ -450,8 +452,9 @@ async def hashes(dut: Any) -> None:
 
 @cocotb.test()
 async def chains(dut: Any) -> None:
-    """Entries of a bucket, wherever in their chain they are taken out; where the hash of the contract says, as rows
-    show."""
+    """Entries of a bucket, removed from any place of their chain; the rows show that the contract's
+    hash places them.
+    """
     maps = Maps(dut)
     await maps.start()
     shape = Shape(HASH, 8, 16, 60)
@@ -529,7 +532,7 @@ async def alike(dut: Any) -> None:
 
 @cocotb.test()
 async def forgets(dut: Any) -> None:
-    """A map that forgets takes every new key; what is used stays, what is not goes."""
+    """An LRU map takes every new key; used entries stay, unused ones go."""
     maps = Maps(dut)
     await maps.start()
     shape = Shape(LRU, 16, 16, 8 * maps.banks)
@@ -578,7 +581,7 @@ async def straddles(dut: Any) -> None:
         entry = (address - ORIGIN) // 16 - 5  # in front of its value four rows of its key
         there[entry // maps.rows].append((key, address, entry))
     assert all(any(entry % 16 > 11 for _, _, entry in some) for some in there.values())
-    # Lines behind the map, two for each of the four places that a bank has on the chip
+    # Lines after the map, two for each of the four places that a bank has on the chip
     words: dict[int, int] = {}
     for bank in range(maps.banks):
         for row in range(16 * (end // 16 + 1), 16 * (end // 16 + 9)):
@@ -593,7 +596,7 @@ async def straddles(dut: Any) -> None:
         key, address, entry = asked[0]
         assert await maps.ask(Request(LOOKUP, map=0, key=key)) == address
         await maps.ask(Request(STORE, address=ORIGIN + 16 * entry + 2, count=1, operand=1))
-        # In the place of its entry, of the line behind, and anywhere
+        # In the place of its entry, of the next line, and anywhere
         beside = [row for row in words if row // maps.rows == bank]
         in_its_place = [row for row in beside if (row - entry) % 64 == 0]
         behind_it = [row for row in beside if (row // 16 - entry // 16) % 4 == 1]
@@ -668,7 +671,7 @@ async def processors(dut: Any) -> None:
                     found = await maps.ask(Request(LOAD, address=address + at, count=size), unit) & M64
                     assert found == int.from_bytes(values[key][processor][at : at + size], "little"), (turn, processor)
         for key, expected_values in values.items():
-            # Processor 0's address is the host's; behind it are all the others.
+            # Processor 0's address is the host's; all others follow it.
             address = (await maps.host(Request(LOOKUP, map=number, key=key)))[0]
             size = 8 * shape.step() * count
             rows = []
@@ -678,7 +681,7 @@ async def processors(dut: Any) -> None:
             for processor, value in enumerate(expected_values):
                 at = 8 * shape.step() * processor
                 assert memory[at : at + value_bytes] == value, processor
-        # Forgotten entries leave nothing to those that take their place.
+        # Evicted entries leave nothing to those that replace them.
         if kind == LRU:
             for _ in range(30 * maps.banks):
                 key = rng.randbytes(key_bytes)
@@ -692,7 +695,7 @@ async def processors(dut: Any) -> None:
 
 @cocotb.test()
 async def prefixes(dut: Any) -> None:
-    """The longest prefix that is there, of IPv4, of IPv6 and of odd sizes; lengths that are too long."""
+    """The longest existing prefix, of IPv4, of IPv6 and of odd sizes; lengths that are too long."""
     maps = Maps(dut)
     await maps.start()
     rng, row = maps.rng, 1
@@ -727,7 +730,7 @@ async def made(dut: Any) -> None:
     await maps.start()
     trie, other = Shape(LPM, 12, 8, 64), Shape(ARRAY, 4, 8, 1)
     other.lay_out(trie.lay_out(1, maps.banks, share=64), maps.banks)
-    # No prefix begins another one, and each has a length of its own.
+    # No prefix begins another one, and each has a different length.
     keys = [length.to_bytes(4, "little") + bytes([length]) + bytes(7) for length in range(8, 65)]
     for _ in range(6):
         await maps.make(1, trie)
@@ -748,8 +751,9 @@ async def made(dut: Any) -> None:
 
 @cocotb.test()
 async def together(dut: Any) -> None:
-    """All units, several contexts each, on few keys, while the host works too: for each key some order of all that was
-    done explains what came of it; no count is lost."""
+    """All units, several contexts each, on few keys, while the host works too: for each key, some order of all
+    operations explains the results; no count is lost.
+    """
     maps = Maps(dut)
     await maps.start()
     maps.pause = 0.1
@@ -821,9 +825,9 @@ async def together(dut: Any) -> None:
 
 @cocotb.test()
 async def hot(dut: Any) -> None:
-    """All units look up the same few keys, load the same value and put another in its place, while keys come and go,
-    and the oldest are forgotten: each answer is one that was possible while it was asked for. The host reads the
-    value's row in between."""
+    """All units look up the same few keys, load the same value and store another one, while keys come and go and the
+    oldest are evicted: each answer was possible while its request was open. The host reads the value's row in between.
+    """
     maps = Maps(dut)
     await maps.start()
     rng = maps.rng
@@ -858,7 +862,7 @@ async def hot(dut: Any) -> None:
                 new += 1
                 maps.send(unit, accesses[-1])
             elif unit == 0:
-                # Keys that are put in once, and those that are kept written over; some of the others are taken out.
+                # Keys that are inserted once, and keys that are overwritten repeatedly; some of the others are removed.
                 key = rng.choice([rng.randbytes(16), rng.choice(kept)])
                 maps.send(unit, Request(UPDATE, ctx, key=key, value=key[:8]))
             else:
@@ -876,7 +880,7 @@ async def hot(dut: Any) -> None:
     assert all(request.answer == there[request.key] + 8 * request.ctx for request in looked)
     for key in kept:
         assert await maps.ask(Request(LOAD, address=there[key])) & M64 == int.from_bytes(key[:8], "little")
-    # Each exchange has found what the one before it has left: their order.
+    # Each exchange has found the value of the one before it, which gives their order.
     following = {request.answer: request for request in accesses if request.op == ATOMIC}
     assert len(following) == new - 1
     found: dict[int, list[Request]] = {}
@@ -897,8 +901,9 @@ async def hot(dut: Any) -> None:
 
 @cocotb.test()
 async def burst(dut: Any) -> None:
-    """What has gathered while a map was made is answered at once by two banks, faster than a group of links takes it:
-    nothing is lost."""
+    """Requests that gathered while a map was made are answered at once by two banks, faster than a group of links takes
+    them: no answer is lost.
+    """
     maps = Maps(dut)
     await maps.start()
     places = [ORIGIN + bank * maps.rows * 16 + 0x100 + 8 * unit for bank in range(2) for unit in range(maps.units)]
@@ -912,7 +917,7 @@ async def burst(dut: Any) -> None:
     await maps.write(regs.MAPS_HOST_DEFINE, 0)
     sent = []
     for unit in range(maps.units):
-        # Those of the second group stand behind all of the first, which holds them up.
+        # Requests of the second group wait behind all of the first, which blocks them.
         for _ in range(150 if unit == 4 else 0):
             await maps.step()
         for ctx in range(16):
@@ -1045,7 +1050,7 @@ TIMED = ("speed", "hot", "burst")
     ],
 )
 def test_maps(case: str, shape: dict[str, int]) -> None:
-    """What the coroutine of that name says."""
+    """The coroutine of that name describes the test."""
     simulate(
         "maps_bench",
         ["engines/xdp/rtl/maps/maps.f", "engines/xdp/tests/maps_memory.sv", "engines/xdp/tests/maps_bench.sv"],

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What `penstock compile xdp` says of programs: rows that a capture takes, what cards in RTL cannot do, the longest way."""
+"""The output of `penstock compile xdp` for programs: rows that a capture takes, features that cards in RTL lack, the
+longest way.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ PROGRAMS = ROOT / "engines" / "xdp" / "programs"
 def compiled(
     source: Path, folder: Path, *options: str | Path
 ) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
-    """The report, and what was printed."""
+    """The report, and the output."""
     report = folder / "report.json"
     done = call("compile", "xdp", source, "--json", report, *options)
     assert done.returncode == 0, done.stderr
@@ -35,7 +37,7 @@ def program(folder: Path, text: str) -> Path:
 
 
 def udp(number: int) -> bytes:
-    """A frame of a flow of its own, as long as its number says."""
+    """A frame of its own flow, with its number as length."""
     header = bytes(range(12)) + b"\x08\x00\x45\x00" + (60 - 14).to_bytes(2, "big") + bytes(4) + b"\x40\x11" + bytes(2)
     return (header + bytes([10, 0, 0, number]) + b"\xc0\x00\x02\x01" + b"\x10\x01\x00\x35" + bytes(200))[: 60 + number]
 
@@ -79,7 +81,7 @@ def test_frames_of_a_capture_find_what_those_before_have_left(tmp_path: Path) ->
 
 
 def test_a_map_gets_a_size(make_design: DesignMaker, tmp_path: Path) -> None:
-    """As from bpf_map__set_max_entries(): the object says none."""
+    """As from bpf_map__set_max_entries(): the object has no size."""
     source = program(
         tmp_path,
         """struct {
@@ -151,7 +153,7 @@ def test_what_is_said_of_each_program(tmp_path: Path) -> None:
     (about,) = report["programs"]
     assert about["name"] == "pass" and about["slots"] == 2 and about["rows"] == 1 and about["ipc"] == 2.0
     assert about["helpers"] == about["maps"] == about["does_not_fit"] == [] and about["executed_rows"] is None
-    # What stands in the card alone is told, and no figure given.
+    # Features that exist only in the card are named, without a figure.
     printing = ROOT / "engines" / "xdp" / "tests" / "firmware" / "printed.c"
     capture = write_capture(tmp_path / "in.pcap", [bytes(100)])
     report, done = compiled(printing, tmp_path, "--capture", capture)
@@ -199,7 +201,7 @@ def test_what_does_not_fit_is_said_before_a_card_is_loaded(text: str, told: str,
 
 @pytest.mark.parametrize("rounds", [1_000, 40_000])
 def test_the_longest_way(rounds: int, tmp_path: Path) -> None:
-    """A loop that always has all its rounds is one way, and all that is looked at."""
+    """A loop that always has all its rounds is one way, and the only one that is checked."""
     loop = """SEC("xdp") int loop(struct xdp_md *ctx) {
           __u64 sum = ctx->ingress_ifindex;
           %s
@@ -209,10 +211,10 @@ def test_the_longest_way(rounds: int, tmp_path: Path) -> None:
         }"""
     straight, done = compiled(program(tmp_path, loop % ("", rounds)), tmp_path, "--explain")
     (about,) = straight["programs"]
-    # Behind the loop a way goes on to each of the verdicts, or none does.
+    # After the loop a way leads to each of the verdicts, or none does.
     assert rounds * 4 <= about["longest"] <= about["visited"] <= about["longest"] + 4
     stopped = "  in RTL a frame that takes more than 65536 rows is stopped and counted as aborted"
     assert (stopped in done.stdout) == (rounds > 16_000)
-    # A short way beside it is looked at, too, and changes nothing.
+    # The search also follows a shorter way beside it, which changes nothing.
     branched, _ = compiled(program(tmp_path, loop % ("if (sum == 7) return XDP_DROP;", rounds)), tmp_path)
     assert about["longest"] <= branched["programs"][0]["longest"] <= about["longest"] + 4

@@ -146,7 +146,7 @@ class Writer:
         return Immediate(op, bits & 31, a, bits >> 5, imm)
 
     def dump(self) -> None:
-        """Grows the packet to its longest, for stores reach nothing else. Where it ended stands on the stack then."""
+        """Grows the packet to its longest, because stores reach nothing else. Its old end is on the stack then."""
         word = self.rng.randrange(63)
         self.row([store(0, 0, 8, stack=True)], control(word=word))
         self.row([Lane(opcode("mov", True), 0, isa.SOURCE_ZERO, isa.SOURCE_DATA_END)])
@@ -177,7 +177,7 @@ class Immediate(Lane):
 
 @dataclass
 class Frame:
-    """A packet in a buffer: what the bench puts there, and how many of its bytes arrive in a cycle."""
+    """A packet in a buffer: the bytes that the bench puts there, and how many of them arrive in a cycle."""
 
     buffer: bytes
     meta: int

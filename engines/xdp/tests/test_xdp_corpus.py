@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Small XDP programs as users write them (engines/xdp/tests/corpus, one idea each): RTL does with frames and maps what native code does."""
+"""Small XDP programs as users write them (engines/xdp/tests/corpus, one idea each): RTL changes frames and maps as
+native code does.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
 
 
 def traffic() -> list[bytes]:
-    """Few addresses, ports and tags, so that flows come back."""
+    """Few addresses, ports and tags, so that flows repeat."""
     rng = random.Random(20)
     frames = []
     for _ in range(48):
@@ -78,6 +80,6 @@ def test_corpus(program: str, make_design: DesignMaker, tmp_path: Path) -> None:
     assert_twins(runs["soft"], runs["rtl"])
     assert maps["soft"] == maps["rtl"]
     assert [unit["wild"] for unit in runs["rtl"].result["counters"]["units"]] == [0]
-    # Frames go different ways, so that there is something to get wrong.
+    # Frames take different ways, so that errors can show.
     soft = runs["soft"]
     assert sum(map(bool, soft.frames.values())) + bool(soft.result["drops"]) > 1

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Helpers that are code in the program: native code and RTL do what plain Python says, and the same."""
+"""Helpers that are code in the program: native code and RTL agree with plain Python, and with each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIRMWARE = Path(__file__).parent / "firmware"
 LONGEST = 3520  # what a slot of an xdp unit holds
 MOST_TAIL_CALLS = 33
 
-# Where a frame from port 0 goes (None: nowhere, for that reason), and its bytes.
+# The destination of a frame from port 0 (None: dropped, for that reason), and its bytes.
 Fate = tuple[str | None, bytes]
 
 
@@ -27,7 +27,7 @@ def ones_complement(data: bytes, seed: int = 0) -> int:
 
 
 def helped(frame: bytes) -> Fate:
-    """What firmware/helped.c says."""
+    """The commands of firmware/helped.c."""
     data, n = bytearray(frame), frame[1]
     if len(frame) < 80:
         return None, b"blocked"
@@ -63,7 +63,7 @@ def test_helpers(make_design: DesignMaker, tmp_path: Path) -> None:
         size = rng.choice([79, 80, 81, 120, 500, LONGEST - 100, LONGEST])
         frame = bytearray(rng.choice([rng.randbytes(size), rng.randbytes(size), bytes(size), b"\xff" * size]))
         frame[0] = number % 7
-        # Most of what frames say is small.
+        # Most numbers in frames are small.
         frame[1] = rng.choice([rng.randrange(256), rng.randrange(48)])
         frames.append(bytes(frame))
     capture = write_capture(tmp_path / "in.pcap", frames)
@@ -82,7 +82,7 @@ def test_helpers(make_design: DesignMaker, tmp_path: Path) -> None:
 
 
 def too_long(frame: bytes) -> Fate:
-    """What programs/xdp_adjust_tail.c says: an ICMP error with the first 84 bytes of what follows the Ethernet header."""
+    """The answer of programs/xdp_adjust_tail.c: an ICMP error with the first 84 bytes after the Ethernet header."""
     if frame[12:14] != b"\x08\x00" or len(frame) <= 600:
         return "host", frame
     quoted = frame[14:98]

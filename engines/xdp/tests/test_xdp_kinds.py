@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Maps of kinds that few programs use, on both targets: what programs find in them, and what they leave, is what plain Python says."""
+"""Maps of rare kinds, on both targets: lookups by programs and the final contents equal plain Python's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRMWARE = Path(__file__).parent / "firmware"
 
 
 def both(design: Path, frames: list[bytes], maps: dict[str, Any], folder: Path) -> dict[str, tuple[Run, Path]]:
-    """Runs on each target, with maps filled before and written behind."""
+    """Runs on each target, with maps filled before and dumped afterwards."""
     capture = write_capture(folder / "in.pcap", frames)
     options: list[str | Path] = []
     for name, content in maps.items():
@@ -34,7 +34,7 @@ def both(design: Path, frames: list[bytes], maps: dict[str, Any], folder: Path) 
 
 
 def entries(folder: Path, name: str) -> dict[str, Any]:
-    """What a file of entries says, keys as JSON."""
+    """The entries of a file, keys as JSON."""
     found = json.loads((folder / f"{name}.json").read_text())
     by_key = {json.dumps(entry["key"]): entry["value"] for entry in found}
     assert len(by_key) == len(found)
@@ -47,7 +47,9 @@ def by_text(numbers: dict[int, Any]) -> dict[str, Any]:
 
 
 def test_redirection_to_processors_and_sockets(make_design: DesignMaker, tmp_path: Path) -> None:
-    """A card has neither: a frame that an entry sends there is refused; without an entry the program gets what it asked for."""
+    """A card has neither: a frame that an entry sends there is refused; without an entry the program gets what it asked
+    for.
+    """
     rng = random.Random(21)
     cpus, sockets = {1: 2, 4: 16384}, {0: 0, 3: 1}
     frames = [bytes([rng.randrange(6), rng.choice([*range(7), 255])]) + rng.randbytes(58) for _ in range(400)]
@@ -84,7 +86,7 @@ def asked(flow: bytes, table: int, what: int, key: int, flags: int = 0, value: i
 
 
 def answered(frame: bytes) -> tuple[int, int, int]:
-    """Result, processor and what its value began with."""
+    """Result, processor and the initial value."""
     return struct.unpack("<iII", frame[48:60])
 
 
@@ -93,14 +95,14 @@ def key_of(table: int, key: int) -> Any:
 
 
 def shown(table: int, key: int, value: int) -> Any:
-    """A value as a file of entries has it; 0 is one that nobody has stored."""
+    """A value in the form of a file of entries; 0 is a value that no program has stored."""
     if table == SMALL:
         return value
     return {"first": value, "rest": [1, 2, 3, 4, key] if value else [0] * 5}
 
 
 def test_each_processor_counts_in_hash_tables(make_design: DesignMaker, tmp_path: Path) -> None:
-    """Whoever makes an entry, every other processor begins at 0 in it."""
+    """Every other processor begins at 0 in an entry, whichever processor makes it."""
     rng = random.Random(31)
     flows = [rng.randbytes(8) for _ in range(60)]
     frames = [asked(rng.choice(flows), rng.randrange(2), COUNT, rng.randrange(6), value=1) for _ in range(600)]
@@ -124,14 +126,16 @@ def test_each_processor_counts_in_hash_tables(make_design: DesignMaker, tmp_path
         for key in range(6):
             values = large[json.dumps(key_of(LARGE, key))]
             assert [value["first"] for value in values] == [counts[LARGE][key][n] for n in range(32)]
-            # The rest only those have who found no entry: one, or several at the same time.
+            # Only processors that have found no entry create one: one of them, or several at the same time.
             rests = Counter(tuple(value["rest"]) for value in values)
             assert 1 <= rests[1, 2, 3, 4, key] <= 4
             assert rests[0, 0, 0, 0, 0] == 32 - rests[1, 2, 3, 4, key]
 
 
 def test_a_new_entry_is_zeros_to_others(make_design: DesignMaker, tmp_path: Path) -> None:
-    """One processor updates, deletes and looks up in tables that the host has filled for all; the others' values stay until the entry goes."""
+    """One processor updates, deletes and looks up in tables that the host has filled for all; the others' values stay
+    until the entry goes.
+    """
     rng = random.Random(32)
     flow = rng.randbytes(8)
     model: list[dict[int, list[int]]] = [
@@ -191,7 +195,7 @@ IN_MAPS: list[dict[int, str]] = [
 
 
 def updated(table: dict[int, int], key: int, flags: int, of: int) -> int:
-    """What an update of a map in maps gives."""
+    """The result of an update of a map in maps."""
     if flags == 3:
         return EINVAL
     if of == ARRAYS and key not in table:

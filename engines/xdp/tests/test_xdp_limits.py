@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What the xdp unit holds programs to: so many that follow each other, so many rows, stores inside of the packet."""
+"""The limits that the xdp unit enforces: the number of programs in a chain, the number of rows, and stores inside of
+the packet.
+"""
 
 from __future__ import annotations
 
@@ -71,9 +73,10 @@ async def programs_follow_each_other(dut: Any) -> None:
 
 @cocotb.test()
 async def stores_stay_inside(dut: Any) -> None:
-    """Stores at distances that the frame says, by window and by address, from one or two lanes: those that reach a byte
-    outside of metadata and packet are left out whole, and counted by row. Neighbours, which lie in other buffers, and
-    the same buffer's next frame see nothing."""
+    """Stores at distances from the frame, by window and by address, from one or two lanes: stores that reach a byte
+    outside of metadata and packet are ignored as a whole, and counted by row. Neighbours in other buffers, and the same
+    buffer's next frame, see no change.
+    """
     unit = Xdp(dut)
     rng = unit.rng
     # Distances go into registers 1 and 2 of each lane: stores may meet their bytes.
@@ -119,10 +122,11 @@ async def stores_stay_inside(dut: Any) -> None:
 
 @cocotb.test()
 async def nobody_runs_for_ever(dut: Any) -> None:
-    """A program without an end is stopped, its frame counted as aborted; one that ends in its very last row is not.
-    Others go on meanwhile."""
+    """A program without an end is stopped, and its frame counts as aborted; a program that ends in its very last row is
+    not stopped. Others go on meanwhile.
+    """
     unit = Xdp(dut)
-    # The second byte says by how many the loop's rounds fall short; four rows are outside of it.
+    # The second byte shortens the loop by this many rounds; four rows are outside of it.
     program = [
         row(load(0, 0, 1), load(0, 1, 1), Lane(opcode("mov"), 0, imm=MOST_ROWS - 4), window=DATA),
         row(Lane(opcode("br.eq"), a=0, b=isa.SOURCE_ZERO, imm=1 << isa.TARGET_EXIT_AT | TX)),
@@ -157,7 +161,7 @@ CASES = ["programs_follow_each_other", "stores_stay_inside", "nobody_runs_for_ev
 
 @pytest.mark.parametrize("case", CASES)
 def test_xdp_limits(case: str) -> None:
-    """What the coroutine of that name says."""
+    """The coroutine of that name describes the test."""
     simulate(
         "xdp_bench",
         ["engines/xdp/rtl/rtl.f", "engines/xdp/tests/xdp_bench.sv"],

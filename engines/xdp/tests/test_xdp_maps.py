@@ -113,7 +113,7 @@ class Card(Xdp):
         return words
 
     async def value(self, number: int, key: bytes, size: int) -> bytes | None:
-        """What stands under a key."""
+        """The value of a key."""
         address = (await self.host(Request(3, map=number, key=key)))[0]
         if not address:
             return None
@@ -162,9 +162,10 @@ async def counts_flows(dut: Any) -> None:
 
 @cocotb.test()
 async def keeps_what_it_is_told(dut: Any) -> None:
-    """The frame says what to do: update or delete under its key of 20 bytes, which stands on the stack behind a
-    pointer, or look it up in the stack's window; the value's address, or Linux' error, comes back in the frame. One
-    frame at a time: so plain Python can say what."""
+    """The frame selects the operation: an update or deletion under its key of 20 bytes, which is on the stack behind a
+    pointer, or a lookup of the key in the stack's window. The value's address, or Linux' error, comes back in the
+    frame. Frames go one at a time, so plain Python can predict the result.
+    """
     card = Card(dut)
     # Stack: the key from byte 3 of its second 8 on, 20 bytes, and others behind it; the value of 56 bytes is in the
     # packet, from byte 33 on.
@@ -336,7 +337,7 @@ async def each_counts_for_itself(dut: Any) -> None:
 
 @cocotb.test()
 async def maps_by_pointer(dut: Any) -> None:
-    """The frame names the map in which its key is looked up, then deleted; what names none is counted."""
+    """The frame names the map in which its key is looked up and then deleted; a frame that names no map is counted."""
     card = Card(dut)
     pointer = Lane(isa.OP_ARG, 1, isa.SOURCE_ZERO, 0)
     program = [
@@ -406,7 +407,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES)
 def test_xdp_maps(case: str) -> None:
-    """What the coroutine of that name says."""
+    """The coroutine of that name describes the test."""
     simulate(
         "xdp_bench",
         ["engines/xdp/rtl/rtl.f", "engines/xdp/tests/xdp_bench.sv"],

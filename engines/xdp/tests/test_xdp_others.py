@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Objects of others, those of Debian's xdp-tools: RTL does with frames and maps what native code does, and the filters what their entries say."""
+"""Third-party objects, those of Debian's xdp-tools: RTL changes frames and maps as native code does, and the filters
+act as their entries say.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ ENTRY = {"xdp-dispatcher": "xdp_dispatcher"}
 NO_XDP = "xdpdump_bpf"
 # Maps of a card in RTL have a value for each context of each unit: what these have by default is more than it holds.
 ENTRIES = {"filter_ports": 128, "filter_ipv4": 16, "filter_ipv6": 16, "filter_ethernet": 16}
-# What the filters are asked for: flags of source 1, destination 2, TCP 4, UDP 8.
+# The selectors of the filters: flags of source 1, destination 2, TCP 4, UDP 8.
 SOURCE, DESTINATION, TCP, UDP = 1, 2, 4, 8
 HOST, OTHER = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
-# The filters look a port up as it stands in the frame, so this one is 1, within the few that the map has.
+# The filters look a port up in network order, so this one is 1, within the map's few entries.
 PORT = 256
 MAC, MAC_OTHER = bytes([2, 0, 0, 0, 0, 1]), bytes([2, 0, 0, 0, 0, 2])
 
@@ -30,7 +32,7 @@ MAC, MAC_OTHER = bytes([2, 0, 0, 0, 0, 1]), bytes([2, 0, 0, 0, 0, 2])
 def frame(mac: bytes, source: bytes, protocol: int, port: int) -> bytes:
     """A frame to that port of 10.0.0.9."""
     body = b"\x00\x09" + port.to_bytes(2, "big")
-    # The length that UDP says, and that of TCP's header.
+    # The length in UDP's header, and that of TCP's header.
     body += bytes([0, 32, 0, 0]) + bytes(24) if protocol == 17 else bytes(8) + b"\x50" + bytes(19)
     header = b"\x45\x00" + (20 + len(body)).to_bytes(2, "big") + bytes(4) + bytes([64, protocol, 0, 0])
     return bytes([2, 0, 0, 0, 0, 9]) + mac + b"\x08\x00" + header + source + bytes([10, 0, 0, 9]) + body
@@ -51,7 +53,7 @@ ASKED = {
 
 
 def matches(name: str, frame: bytes) -> bool:
-    """Whether an entry asks for a frame, by what a filter is called after."""
+    """Whether an entry matches a frame, by the name of a filter."""
     port = int.from_bytes(frame[36:38], "big") == PORT
     found = {
         "eth": frame[6:12] == MAC,
@@ -91,7 +93,7 @@ def test_object(path: Path, make_design: DesignMaker, tmp_path: Path) -> None:
     assert maps["soft"] == maps["rtl"]
     passed = FRAMES
     if name.startswith("xdpfilt_"):
-        # Those that allow stop what an entry asks for, those that deny let it pass.
+        # Filters that allow stop frames that match an entry; filters that deny let them pass.
         passed = [frame for frame in FRAMES if matches(name, frame) != ("_alw_" in name)]
         assert 0 < len(passed) < len(FRAMES)
     assert sorted(runs["soft"].frames.get("host", [])) == sorted(passed)

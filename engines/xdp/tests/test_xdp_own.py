@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Updates of arrays of which each context has its own: on both targets what plain Python says."""
+"""Updates of per-context arrays: on both targets the results equal plain Python's."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_own_values(target: str, make_design: DesignMaker, tmp_path: Path) -> No
         now = kept[key] if key < ENTRIES else frame[40:58]
         expected.append(frame[:8] + struct.pack("<q", answer) + frame[16:40] + now + frame[58:])
     capture = write_capture(tmp_path / "in.pcap", frames)
-    # Of one flow, and so of one context.
+    # Frames of one flow, and so of one context.
     run = run_design(make_design(PROGRAM, units=1, engine="xdp"), [capture], tmp_path / "out", target)
     assert run.status == 0, run.stderr
     assert run.frames["port0"] == expected

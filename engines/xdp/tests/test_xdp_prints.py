@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Lines that programs print: on both targets those that Python's own formatting makes."""
+"""Lines that programs print: on both targets they equal those of Python's own formatting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROGRAM = Path(__file__).parent / "firmware" / "printed.c"
 
 
 def printed(frame: bytes) -> list[str]:
-    """What firmware/printed.c says. The last kind asks for more numbers than there are: Linux prints nothing."""
+    """The lines of firmware/printed.c. The last kind has too few arguments: Linux prints nothing."""
     words = struct.unpack_from("<6Q", frame, 16)
     low = [word & 0xFFFFFFFF for word in words]
     signed = [struct.unpack_from("<i", frame, 16 + 8 * n)[0] for n in range(6)]
@@ -59,7 +59,7 @@ def test_more_lines_than_there_is_room(make_design: DesignMaker, tmp_path: Path)
 
 
 def test_lines_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
-    """Each comes once, those too of a program that does not run any more."""
+    """Each line comes once, even those of a program that no longer runs."""
     up = Up(net, tmp_path, make_design(PROGRAM, units=1, engine="xdp"), driver="packet")
     frames = [bytes([kind, *bytes(15)]) + struct.pack("<6Q", *range(kind, 6 + kind)) for kind in (0, 1, 4)]
     lines = [line for frame in frames for line in printed(frame)]

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Records that programs send to the host: on both targets those that plain Python expects, of each flow in order."""
+"""Records that programs send to the host: on both targets they equal plain Python's, in order for each flow."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def a_frame(rng: random.Random, number: int) -> bytes:
 
 
 def sent(frame: bytes) -> tuple[int, list[bytes], list[bytes]]:
-    """What the program is given, and its records in the ring and in the array."""
+    """The commands in the program's frames, and its records in the ring and in the array."""
     kind, number, third, fourth = frame[:4]
     words = frame[16:80]
     if kind == OUTPUT:
@@ -91,7 +91,7 @@ def test_records(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
     in_order = defaultdict(list), defaultdict(list)
     for side, side_records in zip(in_order, (records, [record for _, of, _ in told for record in of]), strict=True):
         for record in side_records:
-            # Those that say of which flow they are.
+            # Records that name their flow.
             if len(record) >= FIRST - 16 + 8 and record[10:18] in FLOWS:
                 side[record[10:18]].append(record)
     assert in_order[0] == in_order[1] and max(map(len, in_order[0].values())) > 5
@@ -108,7 +108,7 @@ def test_records(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_units_share_a_ring(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
-    """All contexts at once, into a ring that is too small: nothing is torn, and what found no room is counted."""
+    """All contexts at once, into a ring that is too small: no record is torn, and records without room are counted."""
     rng = random.Random(131)
     frames = [bytes([1, 24, 0, 0]) + bytes(12) + rng.randbytes(64) for _ in range(500)]
     capture = write_capture(tmp_path / "in.pcap", frames)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Routes that programs ask for: on both targets what plain Python finds in the same table."""
+"""Routes for programs: on both targets the results equal plain Python's for the same table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from system import TARGETS, DesignMaker, run_design, write_capture
 from test_xdp import CAPTURE, SEND
 
 PROGRAM = Path(__file__).parent / "firmware" / "routed.c"
-# Of the helper, as Linux numbers them.
+# Results of the helper, with Linux' numbers.
 FOUND, NOT_FORWARDED, FORWARDING_OFF, NO_NEIGHBOUR, TOO_LONG = 0, 4, 5, 7, 8
 KINDS = {"blackhole": 1, "unreachable": 2, "prohibit": 3, "local": NOT_FORWARDED}
 OUTPUT, SKIP_NEIGHBOUR = 2, 4
@@ -42,7 +42,7 @@ def a_table(rng: random.Random) -> Table:
         else:
             bits = rng.choice([0, 3, 32, 48, 64, 127, 128])
             address, gateway = an_address(rng, 6), IPv4Address(f"192.0.2.{rng.randrange(4)}")
-        # With bits behind the prefix, which say nothing.
+        # With bits after the prefix, which have no meaning.
         route: dict[str, object] = {"dst": f"{address}/{bits}", "metric": rng.randrange(1, 1 << 32)}
         kind = rng.choice(["unicast"] * 8 + list(KINDS))
         if kind != "unicast":
@@ -76,7 +76,7 @@ def network(text: str) -> IPv4Network | IPv6Network:
 
 
 def ask(table: Table, query: bytes, flags: int, size: int) -> tuple[int, bytes]:
-    """What Linux' helper says of a table, and what it leaves of the struct."""
+    """The result of Linux' helper for a table, and its changes of the struct."""
     if size < 64 or flags & ~7:
         return -22, query
     if query[0] not in (2, 10):
@@ -191,7 +191,7 @@ def test_what_is_wrong_with_routes(table: Table, told: str, make_design: DesignM
 
 
 def test_as_many_prefixes_as_a_card_takes(make_design: DesignMaker, tmp_path: Path) -> None:
-    """A neighbour takes one of its own only on a route without a gateway, to its interface."""
+    """A neighbour needs its own entry only on a route without a gateway, to its interface."""
     near = {"dst": "198.51.100.7", "dev": 2, "lladdr": "02:00:00:00:00:97"}
     table: Table = {
         "interfaces": {str(dev): {"mac": f"02:00:00:00:00:0{dev}", "mtu": 1500, "forwards": True} for dev in (1, 2)},
@@ -260,7 +260,7 @@ def test_routes_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_pat
         file.write_text(text)
         assert told in up.refusal("routes", "load", file)
     assert "none.json: No such file" in up.refusal("routes", "load", tmp_path / "none.json")
-    # What is shown as JSON can be loaded.
+    # The JSON output can be loaded again.
     routes = json.loads(up.ctl("routes", "show", "--json"))
     file.write_text(json.dumps({**routes, "routes": routes["routes"][:1]}))
     up.ctl("routes", "load", file)

@@ -101,7 +101,7 @@ def sizes(rng: random.Random, count: int) -> list[int]:
 
 @cocotb.test()
 async def sends_back(dut: Any) -> None:
-    """XDP_TX in one row: all frames, unchanged, to where they came from, with stalls on both sides."""
+    """XDP_TX in one row: all frames return to their source unchanged, with stalls on both sides."""
     unit = Xdp(dut)
     await unit.begin([row(leave(TX))])
     unit.rx_pause, unit.tx_pause = 0.2, 0.2
@@ -114,7 +114,9 @@ async def sends_back(dut: Any) -> None:
 
 @cocotb.test()
 async def stores_hold_no_frames_up(dut: Any) -> None:
-    """Contexts that store in every cycle leave frames half of packet memory's cycles. Frames that begin with 1 do so in 1000 rows."""
+    """Contexts that store in every cycle leave frames half of packet memory's cycles. Frames that begin with 1 do so in
+    1000 rows.
+    """
     unit = Xdp(dut)
     data, add, unless = control(isa.SOURCE_DATA), opcode("add", True), opcode("br.ne", True)
     program = [
@@ -136,7 +138,7 @@ async def stores_hold_no_frames_up(dut: Any) -> None:
     await unit.until(lambda: bool(unit.sent), 20_000)
     dut._log.info(f"{LONGEST} B in and out again within {unit.cycle - start} cycles")
     assert unit.cycle - start <= 2 * 2 * beats + 200 and unit.sent[0].data[0] == 0
-    # In: frames for which there is one context, and buffers
+    # Input: frames for which there is one context, and buffers
     start, count = unit.cycle, BUFFERS - CONTEXTS + 1
     unit.to_send.extend(unit.random_frame(LONGEST, 1) for _ in range(count))
     await unit.until(lambda: unit.rx_last_cycle > start and not unit.to_send and not unit._beats, 50_000)
@@ -153,7 +155,7 @@ async def stores_hold_no_frames_up(dut: Any) -> None:
 
 @cocotb.test()
 async def verdicts(dut: Any) -> None:
-    """The first byte chooses the verdict; a verdict that does not exist is one that aborts."""
+    """The first byte selects the verdict; a verdict that does not exist aborts."""
     unit = Xdp(dut)
     program = [
         row(load(0, 0, 1), Lane(isa.OP_REDIR, 0, 0), window=control(isa.SOURCE_DATA)),
@@ -184,8 +186,7 @@ async def verdicts(dut: Any) -> None:
 
 @cocotb.test()
 async def grows_and_shrinks(dut: Any) -> None:
-    """The packet's head moves by what its first two bytes say, its tail by the next two; what stands there is its
-    bytes."""
+    """The packet's first two bytes move its head, and the next two its tail; the bytes at head and tail are checked."""
     unit = Xdp(dut)
     move = [
         row(
@@ -225,7 +226,7 @@ async def grows_and_shrinks(dut: Any) -> None:
 
 @cocotb.test()
 async def counts(dut: Any) -> None:
-    """Each context counts its frames in the unit's maps; division, and a load behind a store without an answer."""
+    """Each context counts its frames in the unit's maps; division, and a load after a store without an answer."""
     unit = Xdp(dut)
     program = [
         row(
@@ -308,7 +309,7 @@ async def reaches_its_memories(dut: Any) -> None:
     packet = control(isa.SOURCE_DATA)
     program = []
     for turn in range(10):
-        # By a multiple of 16 bytes the stores meet what was stored before.
+        # At multiples of 16 bytes the stores overlap earlier ones.
         mask = 0x1FF if turn < 3 else 0x1F7 if turn < 6 else 0xF
         own = [isa.ADDRESS_STACK, isa.ADDRESS_STACK + 80, isa.ADDRESS_PACKET + 256]
         to, of = rng.choice(own), rng.choice(own)
@@ -339,7 +340,7 @@ async def reaches_its_memories(dut: Any) -> None:
 
 @cocotb.test()
 async def guards_arguments(dut: Any) -> None:
-    """Arguments whose guard says no leave those that were there: compare-and-exchange compares with them."""
+    """Arguments whose guard does not hold keep their old values: compare-and-exchange compares with them."""
     unit = Xdp(dut)
     program = [
         row(
@@ -368,7 +369,7 @@ async def guards_arguments(dut: Any) -> None:
 
 @cocotb.test()
 async def keeps_flows_in_order(dut: Any) -> None:
-    """By flow, frames of a flow leave in the order in which they came, however long each takes."""
+    """By flow, frames of a flow leave in their order of arrival, however long each takes."""
     unit = Xdp(dut)
     program = [
         row(load(0, 0, 1), window=control(isa.SOURCE_DATA)),
@@ -438,7 +439,7 @@ CASES += ["stores_hold_no_frames_up", "guards_arguments", "keeps_flows_in_order"
 
 @pytest.mark.parametrize("case", CASES)
 def test_xdp_unit(case: str) -> None:
-    """What the coroutine of that name says."""
+    """The coroutine of that name describes the test."""
     simulate(
         "xdp_bench",
         ["engines/xdp/rtl/rtl.f", "engines/xdp/tests/xdp_bench.sv"],

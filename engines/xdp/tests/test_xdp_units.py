@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""XDP programs on cards of xdp units: native code and RTL do what plain Python says, and the same."""
+"""XDP programs on cards of xdp units: native code and RTL agree with plain Python, and with each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROGRAMS = ROOT / "engines" / "xdp" / "programs"
 FIRMWARE = Path(__file__).parent / "firmware"
 LONGEST = 3520  # what a slot of an xdp unit holds
 
-# What becomes of a frame from port 0: where it goes (a port, "host"; None is dropped), and its bytes.
+# The fate of a frame from port 0: its destination (a port, "host"; None is dropped), and its bytes.
 Fate = tuple[str | None, bytes]
 
 
@@ -26,7 +26,7 @@ def swapped(frame: bytes) -> bytes:
 
 
 def has_protocol(frame: bytes) -> bool:
-    """Whether the headers that the frame announces are there."""
+    """Whether the frame has the headers that it announces."""
     at = 12
     kind = frame[at : at + 2]
     for _ in range(2):
@@ -86,7 +86,9 @@ def test_programs(program: str, make_design: DesignMaker, tmp_path: Path) -> Non
 
 
 def test_each_processor_counts_for_itself(make_design: DesignMaker, tmp_path: Path) -> None:
-    """Frames of a flow come to one context of one unit, in order: so the counts are the same on both targets, and what Python counts."""
+    """Frames of a flow reach one context of one unit, in order, so the counts are the same on both targets, and equal
+    Python's.
+    """
     rng = random.Random(3)
     flows = []
     for _ in range(40):
@@ -95,7 +97,7 @@ def test_each_processor_counts_for_itself(make_design: DesignMaker, tmp_path: Pa
     frames = []
     for _ in range(1500):
         flow = rng.choice(flows)
-        # Bytes 12 to 27 change on the way, so the flow is told by the addresses behind: an IPv4 header begins at 14.
+        # Bytes 12 to 27 change on the way, so the addresses after them identify the flow: an IPv4 header begins at 14.
         header = bytes([rng.randrange(4)]) + rng.randbytes(11) + b"\x08\x00\x45\x00" + rng.randbytes(4) + bytes(2)
         header += bytes([64, 17]) + rng.randbytes(2)
         frames.append(header + flow + rng.randbytes(rng.randrange(20, 120)))
@@ -111,7 +113,7 @@ def test_each_processor_counts_for_itself(make_design: DesignMaker, tmp_path: Pa
             key = data[0]
             assert (third, rest) == (before // (key % 7 + 1), before % (key % 5 + 2))
             counts[key, before] += 1
-        # Of each key every processor that saw it has counted from 0 on without a gap.
+        # For each key, every processor that saw it has counted from 0 on without a gap.
         for key in range(4):
             numbers = [counts[key, n] for n in range(len(frames))]
             assert numbers == sorted(numbers, reverse=True) and sum(numbers) == sum(f[0] == key for f in frames)
@@ -141,13 +143,15 @@ def test_reaches_its_stack_where_it_computes(make_design: DesignMaker, tmp_path:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_numbers(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
-    """No bit is more often 1 than chance allows, and none says anything of the same bit of the number behind it, or of its neighbours there."""
+    """No bit is 1 more often than chance allows, and none correlates with the same bit of the next number, or with its
+    neighbours there.
+    """
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 400)
     run = run_design(make_design(FIRMWARE / "random.c", units=2, engine="xdp"), [capture], tmp_path / "out", target)
     assert run.status == 0, run.stderr
     numbers = [struct.unpack("<4I", frame[:16]) for frame in run.frames["port0"]]
     assert len({number for four in numbers for number in four}) > 1590
-    # Of n bits, each 1 half of the time, n / 2 ± 6 standard deviations.
+    # Each of n bits is 1 half of the time: n / 2 ± 6 standard deviations.
     close = 6 * (1600**0.5) / 2
     for bit in range(32):
         assert abs(sum(number >> bit & 1 for four in numbers for number in four) - 800) < close, bit
@@ -283,7 +287,9 @@ SEC("xdp") int slow(struct xdp_md *ctx) {
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_slow_program_loses_no_frames(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
-    """All contexts of a core work on frames of thousands of rows each: none leaves for longer than a card that stands is waited for."""
+    """All contexts of a core work on frames of thousands of rows each: none leaves for longer than a card that stands
+    is waited for.
+    """
     program = tmp_path / "slow.c"
     program.write_text(SLOW)
     rng = random.Random(25)

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Reads messages for tests. Each line of the input is a direction: `request`, `response` or `dns`, and pieces of it in
-//! hexadecimal. A line may have two directions with `|` between them, of one flow. The answer is a line of JSON: the fields
-//! of each message as pairs of a name and bytes in hexadecimal.
+//! hexadecimal. A line may have two directions with `|` between them, of one flow. The answer is a line of JSON: the
+//! fields of each message as pairs of a name and bytes in hexadecimal.
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -8,7 +8,7 @@ pub enum Protocol {
     Http,
     /// DNS over UDP and TCP (RFC 1035).
     Dns,
-    /// TLS (RFC 5246, RFC 8446): the part before encryption begins.
+    /// TLS (RFC 5246, RFC 8446): the messages before encryption begins.
     Tls,
 }
 
@@ -144,8 +144,8 @@ impl Field {
         }
     }
 
-    /// Number of the stage of a message with which the field is complete: of HTTP first line, headers, body; of TLS hello,
-    /// certificate.
+    /// Number of the stage of a message with which the field is complete: of HTTP first line, headers, body; of TLS
+    /// hello, certificate.
     #[must_use]
     pub fn stage(self) -> u8 {
         match self {

@@ -140,7 +140,7 @@ enum Phase {
     Seek,
 }
 
-/// The next part of the stream behind a message.
+/// The continuation after a message.
 enum Next {
     Message,
     Tunnel,
@@ -459,7 +459,7 @@ impl Http {
                 referer: field(Field::Referer).unwrap_or_default(),
                 version: field(Field::Version).unwrap_or_default(),
             };
-            // Bytes behind a request for a tunnel belong to the tunnel.
+            // The bytes after a request for a tunnel belong to the tunnel.
             self.tunnel = request.method == b"CONNECT";
             empty = self.tunnel;
             exchange.asked(request);

@@ -33,7 +33,7 @@ enum State {
     Data(Decompress),
     /// Behind the data of a member of gzip: bytes that are still to come.
     Trailer(usize),
-    /// The data have ended or are damaged, or the bound is reached: the bytes that came out before count.
+    /// The data have ended or are damaged, or the bound is reached: the output so far counts.
     Ended,
 }
 

@@ -8,7 +8,7 @@ use crate::field::{Field, Protocol};
 use crate::http::{self, Http};
 use crate::tls::Tls;
 
-/// Bounds of a direction.
+/// The limits of a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a body that are looked at, decompressed.
@@ -34,9 +34,9 @@ pub struct Counters {
     pub dns: [u64; 2],
     /// Hellos of TLS: of clients and servers.
     pub tls: [u64; 2],
-    /// Messages, or parts of them, that break the rules of their protocol: the part before counts.
+    /// Messages, or parts of them, that break the rules of their protocol: the part before the fault counts.
     pub malformed: u64,
-    /// Messages longer than [`Limits`] allow, bodies aside: the part before counts.
+    /// Messages longer than [`Limits`] allow, bodies aside: the part within the limits counts.
     pub too_long: u64,
     /// Bodies of which only the first bytes were looked at.
     pub cut_bodies: u64,
@@ -46,7 +46,7 @@ pub struct Counters {
     pub unknown_codings: u64,
 }
 
-/// Parts of a request that are known when its response comes. Each part has 1,024 bytes at most.
+/// The known parts of a request when its response arrives. Each part has at most 1,024 bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
     /// Method.
@@ -66,14 +66,14 @@ pub struct Request {
 /// Requests that wait for their responses; more are forgotten.
 const WAITING: usize = 64;
 
-/// State that both directions of a flow share.
+/// The state that both directions of a flow share.
 #[derive(Debug, Clone, Default)]
 pub struct Exchange {
     /// Requests that wait for their responses, oldest first.
     pub(crate) requests: VecDeque<Request>,
     /// Parts of the client hello, for records of the server's.
     pub(crate) client_hello: Vec<(Field, Vec<u8>)>,
-    /// Counters since the last time that they were taken.
+    /// The counts since they were last taken.
     pub counters: Counters,
 }
 
@@ -111,11 +111,11 @@ pub struct Message {
     /// Its fields, in the order in which they were complete. HTTP headers that are repeated, and names of DNS, come
     /// several times.
     pub fields: Vec<(Field, Vec<u8>)>,
-    /// The request that an HTTP response answers, if it was seen.
+    /// For a response of HTTP: the request that it answers, if that was seen.
     pub request: Option<Request>,
     /// Of DNS: the message.
     pub dns: Option<Dns>,
-    /// Parts of the client's hello, in the server's hello of TLS.
+    /// For a server's hello of TLS: parts of the client's.
     pub client_hello: Vec<(Field, Vec<u8>)>,
     /// Bytes of the body as it was sent, without chunks.
     pub body_bytes: u64,
@@ -216,7 +216,7 @@ pub struct Side {
     state: State,
 }
 
-/// The meaning of the first bytes.
+/// The result of the first bytes.
 enum Guess {
     Is(State),
     Other,
@@ -230,7 +230,7 @@ impl Side {
         Self { to_server, dns, state: State::Unknown(Vec::new()) }
     }
 
-    /// Its protocol, if that shows.
+    /// Its protocol, if it is known.
     #[must_use]
     pub fn protocol(&self) -> Option<Protocol> {
         match self.state {
@@ -347,7 +347,7 @@ impl Side {
     }
 }
 
-/// The meaning of the first bytes of a direction.
+/// The protocol in the first bytes of a direction.
 fn guess(begin: &[u8], to_server: bool, dns: bool) -> Guess {
     let state = |state| Guess::Is(state);
     if dns {

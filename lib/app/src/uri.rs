@@ -96,8 +96,8 @@ pub(crate) fn parts(uri: &[u8]) -> (Option<&[u8]>, &[u8], &[u8]) {
     (authority, &rest[..end], &rest[end..])
 }
 
-/// The URI as `http.uri` has it. The path loses percent-encoding (once), backslashes, repeated slashes and dot segments;
-/// query and fragment stay as they stand; scheme and authority of an absolute URI are left out.
+/// The URI as `http.uri` has it. The path loses percent-encoding (once), backslashes, repeated slashes and dot
+/// segments; query and fragment stay as they stand; scheme and authority of an absolute URI are left out.
 #[must_use]
 pub fn normalized(uri: &[u8]) -> Vec<u8> {
     let (authority, path, rest) = parts(uri);

@@ -56,7 +56,7 @@ fn fields(bytes: &[u8], to_server: bool, dns: bool, mut piece: impl FnMut() -> u
         let (now, behind) = rest.split_at(piece().clamp(1, rest.len()));
         side.push(now, &limits, &mut exchange, &mut |event: &Event<'_>| fields.extend(event.new_fields().cloned()));
         rest = behind;
-        // The limits bound the memory whatever comes; a decoder has a fixed size.
+        // The limits bound the kept state for any input; a decoder has a fixed size.
         assert!(side.memory() + exchange.memory() < 600_000, "{} {}", side.memory(), exchange.memory());
     }
     side.finish(&mut exchange, &mut |event| fields.extend(event.new_fields().cloned()));

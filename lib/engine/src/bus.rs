@@ -3,13 +3,13 @@
 
 use penstock_unit::{AccessError, Block, Record, Unit};
 
-/// A card that does not do what its host asks.
+/// A card that does not obey its host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CardError {
     /// The card answered an access to the host address space with an error.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// The card did not come up, did not answer, or broke a contract of its own.
+    /// The card did not start, did not answer, or broke its own contract.
     #[error("{0}")]
     Broken(String),
 }
@@ -28,13 +28,14 @@ pub trait Bus {
     /// No register can be written there, or the card broke.
     fn write(&mut self, address: u32, value: u32) -> Result<(), CardError>;
 
-    /// Lets the card work for about so many cycles.
+    /// Lets the card work for about this many cycles.
     ///
     /// # Errors
     /// The card broke.
     fn pass(&mut self, cycles: u64) -> Result<(), CardError>;
 
-    /// The units and blocks themselves, of a card in native code. None of a card in hardware, which is reached by its registers alone.
+    /// The units and blocks themselves, of a card in native code. None of a card in hardware, which is reached by its
+    /// registers alone.
     fn native(&mut self) -> Option<&mut dyn Native>;
 }
 
@@ -54,6 +55,7 @@ pub trait Native {
         self.block(block)?.take_record()
     }
 
-    /// Gives a block a record ([`crate::records::give`]), and sends the frames on that it makes. A card without blocks keeps the default.
+    /// Gives a block a record ([`crate::records::give`]), and sends the frames on that it makes. A card without blocks
+    /// keeps the default.
     fn give_record(&mut self, _block: usize, _record: &Record) {}
 }

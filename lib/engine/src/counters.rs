@@ -26,14 +26,14 @@ pub struct UnitCounters {
     pub aborted: u64,
     /// Requests of programs to addresses where nothing is; 0 on `soft`.
     pub wild: u64,
-    /// Frames that the program made; `tx_frames` counts those that left as well.
+    /// Frames that the program made; `tx_frames` includes those that left.
     pub generated: u64,
     /// Error flags, bits as in the register UNIT_ERRORS.
     pub errors: u32,
 }
 
 impl UnitCounters {
-    /// What the unit counted after `earlier` was read. Error flags stay what they are now.
+    /// The unit's counts since `earlier` was read. Error flags keep their present values.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl UnitCounters {
     }
 }
 
-/// What a counter of the card, 32 bits wide, counted from `then` to `now`.
+/// The count of a 32-bit counter of the card between the readings `then` and `now`.
 #[must_use]
 pub fn diff(now: u64, then: u64) -> u64 {
     now.wrapping_sub(then) & 0xFFFF_FFFF

@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::image::Image;
 use crate::service::Request;
 
-/// Names of tables of a program that was swapped in, and whether each kept what it held.
+/// Names of tables of a program that was swapped in, and whether each kept its contents.
 pub type Kept = Vec<(String, bool)>;
 
 /// Units that a driver is to load.
@@ -22,7 +22,7 @@ pub struct LoadUnits {
     pub group: usize,
     /// The units, a bit each. They are in reset, and UNIT_WRITE_MASK names them.
     pub units: u32,
-    /// Other units of the group run the image already and go on: tables that units share stay as they are.
+    /// Other units of the group already run the image and go on: tables that units share stay unchanged.
     pub join: bool,
     /// The units have given up all frames, so variables that the program keeps may be taken over.
     pub keep: bool,
@@ -32,7 +32,7 @@ pub struct LoadUnits {
 
 /// All parts of an engine on one card. Groups of units and inline blocks are named by their indices in the design.
 ///
-/// Methods with a default are for engines that have what the method is about.
+/// Methods with a default are for engines that have the feature.
 pub trait Driver: Any {
     /// Prepares the card, once, after its reset and before the first load.
     ///
@@ -42,8 +42,8 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Checks images before any part of the card changes; `images` are those of all parts of the engine, by part. Where `native`, the card is
-    /// native code.
+    /// Checks images before any part of the card changes; `images` are those of all parts of the engine, by part. Where
+    /// `native`, the card is native code.
     ///
     /// # Errors
     /// The card cannot run them together.
@@ -71,15 +71,15 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Gives a part another program between two frames: no frame is lost or waits. Gives what became of its tables. If the swap fails, the
-    /// program before goes on.
+    /// Gives a part another program between two frames: no frame is lost or waits. Returns the fate of its tables. If
+    /// the swap fails, the old program goes on.
     ///
     /// # Errors
-    /// The engine cannot do that, or the new program does not fit beside the one that runs.
+    /// If the engine cannot do this, or the new program does not fit beside the running one.
     fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError>;
 
-    /// Fills the tables of a part anew, from an image whose program the part runs already. A frame that is looked up meanwhile meets the old table on `soft`,
-    /// and on a card in hardware perhaps a part of each.
+    /// Fills the tables of a part again, from an image whose program the part already runs. A frame that is looked up
+    /// meanwhile sees the old table on `soft`, and on a card in hardware perhaps a part of each.
     ///
     /// # Errors
     /// The engine fills tables with the program alone.
@@ -87,7 +87,7 @@ pub trait Driver: Any {
         Err(EngineError::unsupported("tables of this engine are filled when their program is loaded: load it again"))
     }
 
-    /// Where in a unit's program an address is: function, file and line.
+    /// The place of an address in a unit's program: function, file and line.
     fn locate(&self, _unit: u32, _pc: u32) -> Option<String> {
         None
     }
@@ -100,7 +100,7 @@ pub trait Driver: Any {
         Ok(None)
     }
 
-    /// The place at which a unit waits for a frame, if its program does; `pc` is where the unit stands.
+    /// The place at which a unit waits for a frame, if its program does; `pc` is the unit's present instruction.
     ///
     /// # Errors
     /// The card refuses.
@@ -108,7 +108,7 @@ pub trait Driver: Any {
         Ok(None)
     }
 
-    /// What error flags of a unit mean: a sentence for each flag, without the unit's number.
+    /// The meaning of a unit's error flags: a sentence for each flag, without the unit's number.
     ///
     /// # Errors
     /// The card refuses.
@@ -116,7 +116,8 @@ pub trait Driver: Any {
         Ok(Vec::new())
     }
 
-    /// What is most likely behind all other faults when a unit has these error flags: the device says it first, and once.
+    /// The most likely cause of all other faults if a unit has these error flags. The device reports it first, and
+    /// once.
     ///
     /// # Errors
     /// The card refuses.
@@ -124,7 +125,8 @@ pub trait Driver: Any {
         Ok(None)
     }
 
-    /// What a unit's program has done so far, modulo 2^32, where the unit counts it. While it grows the program works on a frame, although no frame moves.
+    /// The work of a unit's program so far, modulo 2^32, if the unit counts it. While the number grows, the program
+    /// works on a frame, even if no frame moves.
     ///
     /// # Errors
     /// The card refuses.
@@ -132,7 +134,7 @@ pub trait Driver: Any {
         Ok(0)
     }
 
-    /// Adds what units of this engine count in registers of their own.
+    /// Adds the counters that units of this engine have in their own registers.
     ///
     /// # Errors
     /// The card refuses.
@@ -140,7 +142,7 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// What an inline block counts, as JSON that only the engine understands.
+    /// The counters of an inline block, as JSON that only the engine interprets.
     ///
     /// # Errors
     /// The card refuses.
@@ -156,8 +158,8 @@ pub trait Driver: Any {
         Ok(Log::default())
     }
 
-    /// Takes the records that blocks have for the driver, and answers them ([`crate::records`]). The device calls this again and again while frames
-    /// run, on every target. True: there was something, so frames may move again.
+    /// Takes the records that blocks have for the driver, and answers them ([`crate::records`]). The device calls this
+    /// again and again while frames run, on every target. True: there was something, so frames may move again.
     ///
     /// # Errors
     /// The card refuses.
@@ -165,8 +167,8 @@ pub trait Driver: Any {
         Ok(false)
     }
 
-    /// Sets the time that programs of a card in hardware see, in ns, before the next frame enters. A clock that was never set follows the card's
-    /// cycles.
+    /// Sets the time that programs of a card in hardware see, in ns, before the next frame enters. A clock that was
+    /// never set follows the card's cycles.
     ///
     /// # Errors
     /// The card refuses.
@@ -174,7 +176,7 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Ends a run: every frame that entered has left. What programs have not reported yet, they report here.
+    /// Ends a run: every frame that entered has left. Programs report here all that they have not reported yet.
     ///
     /// # Errors
     /// A report cannot be written.
@@ -190,12 +192,12 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Sets a number that nobody outside knows: from the next load on, places in native tables follow from it, so that nobody can choose
-    /// keys that collide.
+    /// Sets a secret number: from the next load on, places in native tables depend on it, so that nobody outside can
+    /// choose keys that collide.
     fn set_seed(&mut self, _seed: u64) {}
 
-    /// Sets when the card's time was 0, in ns since 1970 UTC, from the next load on. Without a call the card's time counts from 1970 itself, as times in
-    /// captures do.
+    /// Sets when the card's time was 0, in ns since 1970 UTC, from the next load on. Without a call the card's time
+    /// counts from 1970 itself, as times in captures do.
     fn set_epoch(&mut self, _ns: u64) {}
 
     /// Carries out a request of one of the engine's services.

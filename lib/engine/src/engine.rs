@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! An engine, and what it is asked before a card is at work.
+//! An engine, with the calls that need no card at work.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::service::Service;
 use crate::tenant::Tenant;
 use crate::tool::Tool;
 
-/// What the parts of an engine are.
+/// The kind of an engine's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Units behind the dispatcher: `[[units]]`.
@@ -33,11 +33,11 @@ pub enum Kind {
 pub struct TableOption {
     /// Name of the option and of the table.
     pub name: &'static str,
-    /// What the help says.
+    /// The help text.
     pub help: &'static str,
 }
 
-/// What a card looks like to a driver.
+/// The properties of a card that a driver sees.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CardShape {
     /// Ethernet ports.
@@ -71,7 +71,7 @@ pub struct Job<'a> {
 /// The program of one part.
 #[derive(Clone)]
 pub struct PartJob<'a> {
-    /// Name of the group or block; empty when it is the only one and has none.
+    /// Name of the group or block; empty if it is the only one and has no name.
     pub name: &'a str,
     /// Index of the group or block in the design.
     pub index: usize,
@@ -79,10 +79,10 @@ pub struct PartJob<'a> {
     pub units: Range<u32>,
     /// The program's file; empty if the design names none.
     pub program: &'a Path,
-    /// What the design says of the part.
+    /// The settings of the part in the design.
     pub part: &'a dyn Part,
-    /// The program is not the one that the design names. Settings of the design that refer to things which this program does not have are left out, and a message
-    /// says so; otherwise that is an error.
+    /// The program replaces the one that the design names. Settings of the design that refer to things which this
+    /// program lacks are left out with a message; otherwise they are an error.
     pub given: bool,
 }
 
@@ -94,25 +94,25 @@ pub trait Engine: Debug + Sync {
     /// Its number in RTL (engines/engines.toml).
     fn number(&self) -> u32;
 
-    /// What its parts are.
+    /// The kind of its parts.
     fn kind(&self) -> Kind;
 
-    /// Reads `[card.NAME]`, what the design says of the engine on the whole card; None where the design says nothing.
+    /// Reads `[card.NAME]`, the engine's settings for the whole card; None if the design has no such table.
     ///
     /// # Errors
     /// A key is unknown or has a wrong value.
     fn card(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault>;
 
-    /// Reads `[units.NAME]` or `[inline.NAME]`, what the design says of one part; None where the design says nothing.
+    /// Reads `[units.NAME]` or `[inline.NAME]`, the settings of one part; None if the design has no such table.
     ///
     /// # Errors
     /// A key is unknown or has a wrong value.
     fn part(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault>;
 
-    /// What to give when a program's file cannot be read, as the end of an error: "give a C source, for example ...".
+    /// The way out if a program's file cannot be read, as the end of an error: "give a C source, for example ...".
     fn way_out(&self) -> &'static str;
 
-    /// Options of `penstock run` and `penstock up` that stand for tables of the engine's parts.
+    /// Options of `penstock run` and `penstock up` for tables of the engine's parts.
     fn options(&self) -> &'static [TableOption] {
         &[]
     }
@@ -128,8 +128,8 @@ pub trait Engine: Debug + Sync {
     /// A program does not compile, does not fit, or a file cannot be read.
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError>;
 
-    /// Whether frames enter a card in hardware one at a time unless the user says otherwise: the driver serves each frame through registers, which is
-    /// slower than frames come.
+    /// Whether frames enter a card in hardware one at a time by default: the driver serves each frame through
+    /// registers, which is slower than line rate.
     fn in_turns(&self) -> bool {
         false
     }
@@ -145,7 +145,7 @@ pub trait Engine: Debug + Sync {
         &[]
     }
 
-    /// `penstock compile NAME`: compiles a program, and tells what it takes.
+    /// `penstock compile NAME`: compiles a program, and prints its cost.
     fn compile_tool(&self) -> Option<Tool> {
         None
     }
@@ -155,7 +155,7 @@ pub trait Engine: Debug + Sync {
         None
     }
 
-    /// What an inline block counted between two reads of [`Driver::count_block`].
+    /// The counts of an inline block between two reads of [`Driver::count_block`].
     fn counted(&self, now: &Json, _then: &Json) -> Json {
         now.clone()
     }

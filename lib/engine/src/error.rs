@@ -6,14 +6,15 @@ use std::error::Error;
 use crate::bus::CardError;
 use crate::files::FileError;
 
-/// What is wrong, as far as the one who asked can do something about it.
+/// The kind of an error, by what the caller can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// A file cannot be read or written.
     File,
     /// A program does not compile or does not fit.
     Program,
-    /// Something that a service was asked to do is not possible, or a file of its data is wrong; the name of the service.
+    /// Something that a service was asked to do is not possible, or a file of its data is wrong; the name of the
+    /// service.
     Service(&'static str),
     /// The engine, the target or this card cannot do that.
     Unsupported,
@@ -21,7 +22,7 @@ pub enum ErrorKind {
     Card,
 }
 
-/// Why an engine did not do what it was asked.
+/// Why an engine did not carry out a request.
 #[derive(Debug, thiserror::Error)]
 #[error("{source}")]
 pub struct EngineError {

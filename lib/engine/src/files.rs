@@ -1,17 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Files that a user names: what cannot be read or written is an error with the file and the way out.
+//! Files that a user names: if one cannot be read or written, the error has the file and the way out.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What to do about an input that should be a capture.
+/// The way out in messages about an input that should be a capture.
 pub const CAPTURE: &str = "give a capture (pcap or pcapng), and behind it, if not 0, its port: FILE@1 or FILE@host";
-/// What to do about an input that should be a block list.
+/// The way out in messages about an input that should be a block list.
 pub const BLOCK_LIST: &str = "give a block list, one prefix a line, for example designs/blocklist.txt";
 /// Bytes of the longest file that is read whole: rules of a whole collection are a tenth of it.
 pub const LONGEST: u64 = 256 << 20;
-/// What to do about an output.
+/// The way out in messages about an output.
 const OUTPUT: &str = "choose a place that can be written, in a folder that is there";
 
 /// A file that cannot be used.
@@ -24,7 +24,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// An input that cannot be read; `way_out` says what would be right.
+    /// An input that cannot be read; `way_out` names a correct one.
     pub fn input(path: &Path, source: io::Error, way_out: &'static str) -> Self {
         Self { path: path.to_path_buf(), source, way_out }
     }
@@ -60,12 +60,12 @@ pub fn text(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes(path)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Reads a text, as [`bytes`] does; `way_out` says what would be right.
+/// Reads a text, as [`bytes`] does; `way_out` names a correct input.
 pub fn read(path: &Path, way_out: &'static str) -> Result<String, FileError> {
     text(path).map_err(|source| FileError::input(path, source, way_out))
 }
 
-/// Whether an output can be written later; nothing is left behind. A pipe or a device is not tried.
+/// Whether an output can be written later; the check leaves no file. A pipe or a device is not tried.
 pub fn writable(path: &Path) -> Result<(), FileError> {
     let checked = match fs::metadata(path) {
         Ok(about) if about.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
@@ -81,7 +81,7 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FileError> {
     fs::write(path, content).map_err(|source| FileError::output(path, source))
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 pub fn remove(path: &Path) -> Result<(), FileError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::output(path, error)),
@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    /// Opening a pipe waits until somebody writes to it, and ends what is written when it closes it.
+    /// Opening a pipe blocks until a writer opens it, and closing it ends the writer's output.
     #[test]
     fn a_pipe_is_left_to_its_reader() {
         let pipe = std::env::temp_dir().join(format!("penstock-pipe-{}", std::process::id()));

@@ -4,19 +4,19 @@
 use std::any::Any;
 use std::fmt::Debug;
 
-/// What a part is loaded with: a program as its engine takes it. Drivers find their own by its type.
+/// The image of a part: a program in its engine's form. Drivers find their own images by type.
 pub trait Image: Any + Debug + Send + Sync {
-    /// What the compiler said.
+    /// The compiler's messages.
     fn messages(&self) -> &str {
         ""
     }
 
-    /// The program as an ELF file; empty when there is none.
+    /// The program as an ELF file; empty if it has no such file.
     fn elf(&self) -> &[u8] {
         &[]
     }
 
-    /// What the program is called in its file, where that holds several.
+    /// The program's name in its file, if the file holds several.
     fn name(&self) -> Option<&str> {
         None
     }
@@ -26,12 +26,13 @@ pub trait Image: Any + Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Where in the program an address is: function, file and line.
+    /// The place of an address in the program: function, file and line.
     fn locate(&self, _pc: u32) -> Option<String> {
         None
     }
 
-    /// The word that chooses the hardware for this program, where that follows from the program ([`crate::Part::parameter`]).
+    /// The word that chooses the hardware for this program, where that follows from the program
+    /// ([`crate::Part::parameter`]).
     fn parameter(&self) -> Option<u64> {
         None
     }

@@ -1,10 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The contract between a device and the host side of an engine.
 //!
-//! An [`Engine`] reads its own tables of a design ([`Section`]) and makes a [`Part`] of each: a group of units or an inline block. It
-//! compiles the programs of its parts to [`Image`]s, and for each card at work it has one [`Driver`], which loads images over the
-//! card's [`Bus`], says what its programs did, and answers the requests of its services. The device, the command line and Python know
-//! engines by this contract only; the crate `registry` lists the engines that there are.
+//! An [`Engine`] reads its own tables of a design ([`Section`]) and makes a [`Part`] of each: a group of units or an
+//! inline block. It compiles the programs of its parts to [`Image`]s, and for each card at work it has one [`Driver`],
+//! which loads images over the card's [`Bus`], says what its programs did, and answers the requests of its services.
+//! The device, the command line and Python know engines by this contract only; the crate `registry` lists the engines
+//! that there are.
 
 mod bus;
 mod counters;

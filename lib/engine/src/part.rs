@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a design says of a part of an engine.
+//! The settings of a part of an engine in a design.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use penstock_unit::{Identity, Unit};
 
-/// Names under which files may be given to a part in place of those of the design: `--table NAME=FILE`.
+/// Names under which a part accepts files in place of those of the design: `--table NAME=FILE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TableNames {
     /// These.
@@ -35,7 +35,8 @@ pub trait Part: Any + Debug + Send + Sync {
         0
     }
 
-    /// A unit of such a group in native code. None of blocks, which [`crate::Driver::load_block`] puts into their places.
+    /// A unit of such a group in native code. None of blocks, which [`crate::Driver::load_block`] puts into their
+    /// places.
     fn unit(&self, _identity: Identity) -> Option<Box<dyn Unit>> {
         None
     }
@@ -53,12 +54,13 @@ pub trait Part: Any + Debug + Send + Sync {
     /// The same settings with these files for a table: one, unless the part takes several.
     ///
     /// # Errors
-    /// The part has no such table, or takes one file only; a sentence that says what it takes.
+    /// If the part has no such table, or takes one file only; a sentence that names what it takes.
     fn with_files(&self, name: &str, _files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
         Err(format!("there is no table `{name}`: this engine has no tables in files"))
     }
 
-    /// Whether the design must name a program for an inline block. An engine whose own table names the programs needs none.
+    /// Whether the design must name a program for an inline block. An engine whose own table names the programs needs
+    /// none.
     fn needs_program(&self) -> bool {
         true
     }
@@ -72,7 +74,7 @@ pub trait Part: Any + Debug + Send + Sync {
 /// The only file that is given for a table.
 ///
 /// # Errors
-/// There are several; a sentence that says so.
+/// If there are several; a sentence that reports it.
 pub fn only_file(table: &str, files: Vec<PathBuf>) -> Result<PathBuf, String> {
     match <[PathBuf; 1]>::try_from(files) {
         Ok([file]) => Ok(file),

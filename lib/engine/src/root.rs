@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where the repository is: the RTL, the firmware kit and the caches live in it.
+//! The place of the repository, which holds the RTL, the firmware kit and the caches.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl Root {
     /// PENSTOCK_ROOT, when it is set. A program that the system gave more rights than its user has (by setcap, say)
     /// ignores it: the checkout holds code that the program runs.
     pub fn named() -> Option<Result<Self, RootError>> {
-        // SAFETY: the call reads what the system gave the program at its start.
+        // SAFETY: the call reads data that the system gave the program at its start.
         if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
             return None;
         }

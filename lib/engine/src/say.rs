@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What commands say on standard output.
+//! Output of commands on standard output.
 //!
-//! Names of designs and bytes of frames come from strangers, and a terminal obeys control characters: they are shown
-//! escaped. If nobody reads any more, the command ends without a word; if the output is full, with an error.
+//! Names of designs and bytes of frames come from strangers, and a terminal obeys control characters, so they are
+//! escaped. If the reader has closed the output, the command ends without a message; if the output is full, it ends
+//! with an error.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, ErrorKind, Write as _};
@@ -11,7 +12,7 @@ use std::process;
 /// Exit status of a command whose reader is gone: that of a program which the signal SIGPIPE ends.
 const READER_GONE: i32 = 128 + 13;
 
-/// Says a line, as `println!` does; see [`line`](fn@crate::say::line).
+/// Prints a line, as `println!` does; see [`line`](fn@crate::say::line).
 #[macro_export]
 macro_rules! say {
     ($($words:tt)*) => { $crate::say::line(format_args!($($words)*)) };
@@ -29,14 +30,14 @@ pub fn text(text: &str) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => process::exit(READER_GONE),
         Err(error) => {
-            // Standard error is the last place to say it.
+            // Standard error is the last place to report it.
             let _ = writeln!(io::stderr(), "error: cannot write standard output: {error}");
             process::exit(1)
         }
     }
 }
 
-/// The text with its control characters escaped, but for ends of lines and tabs.
+/// The text with its control characters escaped, except ends of lines and tabs.
 #[must_use]
 pub fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

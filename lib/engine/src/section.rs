@@ -9,12 +9,12 @@ use serde::de::IntoDeserializer;
 use toml::Spanned;
 use toml::de::DeValue;
 
-/// What is wrong in a manifest, and where.
+/// A fault in a manifest, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Bytes of the manifest; None: the whole table.
     pub span: Option<Range<usize>>,
-    /// What is wrong, and what would be right.
+    /// The fault, and a correct form.
     pub message: String,
 }
 

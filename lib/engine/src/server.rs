@@ -14,9 +14,10 @@ use crate::service::Request;
 pub struct Server {
     /// Its name: the option's.
     pub name: &'static str,
-    /// What it serves, for the help of the option.
+    /// The service it offers, for the help of the option.
     pub about: &'static str,
-    /// Serves what `call` reaches to connections of the socket, on threads of its own, until the answer is dropped.
+    /// Serves the requests of `call` to connections of the socket, on its own threads, until the returned value is
+    /// dropped.
     pub start: fn(TcpListener, Box<Call>) -> io::Result<Box<dyn Any>>,
 }
 

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Services: what a user asks of the programs on a card while it is at work.
+//! Services: requests to the programs on a card while it is at work.
 
 use clap::{ArgMatches, Command};
 use serde::{Deserialize, Serialize};
@@ -14,15 +14,15 @@ pub struct Service {
     pub name: &'static str,
     /// Its subcommands and arguments on the command line.
     pub command: fn() -> Command,
-    /// What the arguments ask for; files that they name are read here. An error is a sentence.
+    /// Makes the request of the arguments; it reads the files that they name. An error is a sentence.
     pub ask: fn(&ArgMatches) -> Result<Json, String>,
-    /// An answer as text for people, from what was asked and answered.
+    /// An answer as text for people, from the request and the answer.
     pub show: fn(&Json, &Json) -> String,
-    /// What the service holds, as files for `run --dump NAME=FOLDER`; None when it holds nothing to keep.
+    /// The service's contents, as files for `run --dump NAME=FOLDER`; None if it has nothing to keep.
     pub dump: Option<Dump>,
 }
 
-/// Asks a service for what it holds; gives names and contents of files, which end in `.json`.
+/// Reads a service's contents; returns names and contents of files, which end in `.json`.
 pub type Dump = fn(&mut Ask<'_>) -> Result<Vec<(String, String)>, EngineError>;
 
 /// How a [`Dump`] asks its service.
@@ -33,6 +33,6 @@ pub type Ask<'a> = dyn FnMut(Json) -> Result<Json, EngineError> + 'a;
 pub struct Request {
     /// The service.
     pub service: String,
-    /// What to do, as the service defines it.
+    /// The request, in the service's own form.
     pub ask: Json,
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Tenants of a card.
 
-/// Whose frames are, as the design says. Frames of nobody else are of tenant 0, the system.
+/// The owner of frames, as the design defines it. All other frames belong to tenant 0, the system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tenant {
     /// Its name in the design.

@@ -23,7 +23,7 @@ pub struct Tool {
     pub run: fn(&ArgMatches, &dyn Workbench) -> Result<(), ToolError>,
 }
 
-/// What the command line lends to a command of an engine.
+/// Functions that the command line offers to a command of an engine.
 pub trait Workbench {
     /// The checkout.
     fn root(&self) -> &Root;
@@ -34,14 +34,15 @@ pub trait Workbench {
     /// The design cannot be read or is wrong.
     fn groups(&self, design: &Path) -> Result<Vec<(String, Range<u32>)>, ToolError>;
 
-    /// The frames of a capture. If the capture is damaged, those in front of the damage; a warning goes to standard error.
+    /// The frames of a capture. If the capture is damaged, those in front of the damage; a warning goes to standard
+    /// error.
     ///
     /// # Errors
     /// The file cannot be read or is no capture.
     fn frames(&self, capture: &Path) -> Result<Vec<Vec<u8>>, ToolError>;
 
-    /// Opens and loads a card from the text of a manifest, in which paths are relative to `folder`. With `rtl`, the card is its SystemVerilog
-    /// under Verilator, otherwise native code.
+    /// Opens and loads a card from the text of a manifest, in which paths are relative to `folder`. With `rtl`, the
+    /// card is its SystemVerilog under Verilator, otherwise native code.
     ///
     /// # Errors
     /// The design is wrong, or one of its programs does not compile or does not fit.
@@ -59,7 +60,8 @@ pub struct Left {
 
 /// A card that a command sends frames through.
 pub trait TestCard {
-    /// Carries frames, each with its Ethernet port, one after the other; gives the frames that leave the card, in order for each port.
+    /// Carries frames, each with its Ethernet port, one after the other; gives the frames that leave the card, in order
+    /// for each port.
     ///
     /// # Errors
     /// The card breaks, or loses a frame without a count.

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The unit window of the host address space: registers, memories and tables of units (docs/architecture.md, "Address maps").
+//! The unit window of the host address space: registers, memories and tables of units (docs/architecture.md, "Address
+//! maps").
 
 use crate::bus::{Bus, CardError};
 use crate::regs;
@@ -25,7 +26,7 @@ pub fn read_unit(bus: &mut dyn Bus, unit: u32, offset: u32) -> Result<u32, CardE
     bus.read(UNIT_WINDOW.wrapping_add(offset))
 }
 
-/// Up to four bytes as a word, with zeros behind them.
+/// Up to four bytes as a word, followed by zeros.
 #[must_use]
 pub fn word_of(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a frame costs on one processor: `cargo bench -p penstock-headers`. Frames lie one behind the other in memory, each of another flow.
+//! The time for a frame on one processor: `cargo bench -p penstock-headers`. Frames follow each other in memory, each
+//! of another flow.
 #![allow(clippy::unwrap_used)]
 
 use std::hint::black_box;

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Edits frames: lib/tests/test_deparser.py drives it. Reads lines `FRAME EDITS` as tests/header_vectors.py writes them, and writes what has become of
-//! each frame, and which tags it has: `FRAME TAGS`, `-` for none. Edits that the frame does not allow change nothing.
+//! Edits frames: lib/tests/test_deparser.py drives it. Reads lines `FRAME EDITS` as tests/header_vectors.py writes
+//! them, and writes what has become of each frame, and which tags it has: `FRAME TAGS`, `-` for none. Edits that the
+//! frame does not allow change nothing.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../tests/words/mod.rs"]

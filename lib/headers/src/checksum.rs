@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The Internet checksum (RFC 1071) of what has changed.
+//! The Internet checksum (RFC 1071) of changes.
 
-/// The checksum when something was added to the sum that it is over: RFC 1624, equation 3. It comes out as 0 and not as its other form, 0xFFFF, but one that
-/// was written so and does not change stays so.
+/// The checksum after an addition to its sum: RFC 1624, equation 3. The result is 0 and not its other form, 0xFFFF, but
+/// an unchanged 0xFFFF stays.
 pub(crate) fn repair(checksum: u16, added: u16) -> u16 {
     match !fold(u32::from(!checksum) + u32::from(added)) {
         0 if checksum == 0xFFFF => checksum,

@@ -3,7 +3,8 @@
 
 use crate::{headers::Headers, table::Layer};
 
-/// Up to 64 bits that stand together in a layer. They are read with the eight bytes that end with theirs, whatever their number is.
+/// Up to 64 bits that stand together in a layer. They are read with the eight bytes that end with theirs, whatever
+/// their number is.
 ///
 /// ```
 /// use penstock_headers::{Field, Headers};
@@ -23,11 +24,11 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// So many bits from the first one on, counted from the layer's first byte in network order.
+    /// `bits` bits from `first` on, counted from the layer's first byte in network order.
     pub(crate) const fn new(layer: Layer, first: u32, bits: u32) -> Chunk {
         // Checksums are over words of 16 bits, so the bytes end with one.
         let end = (first + bits).div_ceil(16) as i32 * 2;
-        // Nothing stands before the frame.
+        // No byte precedes the frame.
         let byte = if matches!(layer, Layer::Eth) && end < 8 { 0 } else { end - 8 };
         let shift = (byte + 8) as u32 * 8 - first - bits;
         Chunk { layer, byte: byte as i8, shift: shift as u8, bits: bits as u8, ones: u64::MAX >> (64 - bits) }
@@ -38,21 +39,22 @@ impl Chunk {
         self.bits.into()
     }
 
-    /// The bits, at the bottom, of a frame that has them: where the layer is not there, any others. None if that would be outside of the frame.
+    /// The bits, at the bottom, of a frame that has them: where the layer is not there, any others. None if that would
+    /// be outside of the frame.
     #[inline]
     pub fn read(self, headers: &Headers, frame: &[u8]) -> Option<u64> {
         let bytes = frame.get(self.start(headers)..)?.first_chunk()?;
         Some(u64::from_be_bytes(*bytes) >> self.shift & self.ones)
     }
 
-    /// Sets the bits: what that adds to a sum over the frame. None if they are outside of it.
+    /// Sets the bits; returns the amount that this adds to a sum over the frame. None if they are outside of it.
     #[inline]
     pub(crate) fn write(self, headers: &Headers, frame: &mut [u8], value: u64) -> Option<u32> {
         let bytes = frame.get_mut(self.start(headers)..)?.first_chunk_mut()?;
         let before = u64::from_be_bytes(*bytes);
         let after = before & !(self.ones << self.shift) | (value & self.ones) << self.shift;
         *bytes = after.to_be_bytes();
-        // In one's complement, what a word takes away is what its inverse adds.
+        // In one's complement, removing a word is the same as adding its inverse.
         Some(halfwords(after) + halfwords(!before))
     }
 

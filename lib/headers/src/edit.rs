@@ -32,15 +32,16 @@ pub enum EditError {
     NoLabel,
 }
 
-/// Where tags stand: behind the addresses.
+/// The offset of tags: after the addresses.
 const TAGS: usize = 12;
-/// What a VLAN tag takes, and an MPLS label.
+/// The size of a VLAN tag, and of an MPLS label.
 const TAG: i8 = 4;
-/// An MPLS label's bit that says that it is the last.
+/// An MPLS label's bit that marks the last label.
 const BOTTOM: u32 = 1 << 8;
 
 impl Headers {
-    /// Sets a field to the low bits of `value`. Checksums that cover it are as they were until [`repair`](Headers::repair).
+    /// Sets a field to the low bits of `value`. Checksums that cover it are as they were until
+    /// [`repair`](Headers::repair).
     ///
     /// ```
     /// use penstock_headers::{EditError, Field, Headers};
@@ -68,9 +69,10 @@ impl Headers {
         Ok(())
     }
 
-    /// Repairs the checksums, of IPv4, TCP, UDP, ICMP and ICMPv6, by what edits have changed since the frame was parsed or was repaired last (RFC 1624): a wrong
-    /// one stays wrong. A UDP checksum of 0 stays 0, which means that there is none. What edits have undone has not changed: a checksum
-    /// that says 0 with 0xFFFF stays so, as in hardware (lib/rtl/deparser.sv), to which all edits of a frame are one.
+    /// Repairs the checksums of IPv4, TCP, UDP, ICMP and ICMPv6 for the edits since the frame was parsed or last
+    /// repaired (RFC 1624): a wrong checksum stays wrong. A UDP checksum of 0 means that the datagram has no checksum,
+    /// and stays 0. Edits that cancel each other change nothing: a checksum that represents 0 as 0xFFFF stays so, as in
+    /// hardware (lib/rtl/deparser.sv), which takes all edits of a frame as one.
     #[inline]
     pub fn repair(&mut self, frame: &mut [u8]) {
         if self.added != [0; 2] {
@@ -106,8 +108,8 @@ impl Headers {
         self.set(frame, other, was)
     }
 
-    /// Puts a VLAN tag before the others: 802.1Q for the first, 802.1ad, a provider's, before another. `tci` is priority, drop eligible bit and
-    /// VLAN. There may be two.
+    /// Puts a VLAN tag before the others: 802.1Q for the first, 802.1ad, a provider's, before another. `tci` is
+    /// priority, drop eligible bit and VLAN. There may be two.
     pub fn push_vlan(&mut self, frame: &mut Vec<u8>, tci: u16) -> Result<(), EditError> {
         if self.has_part(Part::Vlan2) {
             return Err(EditError::TwoTags);
@@ -131,8 +133,8 @@ impl Headers {
         Ok(())
     }
 
-    /// Puts an MPLS label before IPv4 or IPv6: the low 20 bits of `label`, traffic class 0, the packet's time to live (RFC 3443). There may be
-    /// one.
+    /// Puts an MPLS label before IPv4 or IPv6: the low 20 bits of `label`, traffic class 0, the packet's time to live
+    /// (RFC 3443). There may be one.
     pub fn push_mpls(&mut self, frame: &mut Vec<u8>, label: u32) -> Result<(), EditError> {
         let ttl = [Field::IpTtl, Field::Ip6Hops].into_iter().find_map(|field| self.get(frame, field));
         let Some(ttl) = ttl.filter(|_| !self.has_part(Part::Mpls)) else { return Err(EditError::NoPlaceForLabel) };
@@ -145,7 +147,7 @@ impl Headers {
         Ok(())
     }
 
-    /// Removes an MPLS label that is the only one before IPv4 or IPv6. The packet's time to live stays as it is.
+    /// Removes an MPLS label that is the only one before IPv4 or IPv6. The packet's time to live does not change.
     pub fn pop_mpls(&mut self, frame: &mut Vec<u8>) -> Result<(), EditError> {
         if !self.has_part(Part::Mpls) || !self.has_part(Part::Net) {
             return Err(EditError::NoLabel);
@@ -173,7 +175,7 @@ fn repair_at(frame: &mut [u8], at: usize, added: u16) {
     }
 }
 
-/// UDP's 0 is no checksum, and one that comes out as 0 is written as its other form (RFC 768).
+/// UDP's 0 means no checksum, so a result of 0 is written in its other form (RFC 768).
 fn repair_udp(frame: &mut [u8], at: usize, added: u16) {
     if let Some(checksum @ 1..) = read(frame, at) {
         let repaired = checksum::repair(checksum, added);

@@ -3,12 +3,12 @@
 
 use crate::table::{FIELDS, Field, HEADERS, Header, Layer, Part, SINKS};
 
-/// What the table says of a field.
+/// A field's row of the table.
 pub(crate) struct FieldRow {
     pub(crate) field: Field,
     pub(crate) name: &'static str,
     pub(crate) bits: u32,
-    /// What must be there; none: the field comes with the frame and not in it.
+    /// The part that the frame must have; None: the field is metadata and not in the frame.
     pub(crate) part: Option<Part>,
     /// Its first bit, counted from a layer's first byte in network order; none: the parser computes it.
     pub(crate) at: Option<(Layer, u16)>,
@@ -18,7 +18,7 @@ pub(crate) struct FieldRow {
     pub(crate) what: &'static str,
 }
 
-/// What the table says of a header.
+/// A header's row of the table.
 pub(crate) struct HeaderRow {
     pub(crate) header: Header,
     pub(crate) part: Part,
@@ -59,13 +59,13 @@ impl Field {
         self.row().bits
     }
 
-    /// Whether edits may set it. Those that may not say what the rest of the frame is, or where it came from.
+    /// Whether edits may set it. Other fields determine the format of the rest of the frame, or its source.
     pub fn can_be_set(self) -> bool {
         self.row().set
     }
 
-    /// Where hardware's edits write a word of it, the lowest is 0: a number of fields_pkg.sv's sinks. None for fields that may not be set, and for words that
-    /// it has not.
+    /// The sink to which hardware's edits write a word of it, the lowest is word 0: a number of fields_pkg.sv's sinks.
+    /// None for fields that may not be set, and for words that the field does not have.
     ///
     /// ```
     /// use penstock_headers::Field;
@@ -79,12 +79,13 @@ impl Field {
         Some(first + word)
     }
 
-    /// Whether it comes with the frame (`port`, `time`) and not in it.
+    /// Whether it is metadata (`port`, `time`) and not in the frame.
     pub fn is_metadata(self) -> bool {
         self.row().part.is_none()
     }
 
-    /// The header that a frame must have for the field to be there: `ip` for `ip.src`. None for metadata, Ethernet and what both TCP and UDP have.
+    /// The header that a frame must have for the field to be there: `ip` for `ip.src`. None for metadata, Ethernet and
+    /// what both TCP and UDP have.
     pub fn header(self) -> Option<Header> {
         let part = self.row().part?;
         HEADERS.iter().find(|row| row.part == part).map(|row| row.header)
@@ -95,13 +96,13 @@ impl Field {
         self.row().part
     }
 
-    /// The number by which hardware chooses the field's lowest 32 bits (`WORDS` in lib/headers/fields_pkg.sv); the words above have those behind it.
-    /// Fields in one place share them: `tcp.sport` and `l4.sport`.
+    /// The number by which hardware chooses the field's lowest 32 bits (`WORDS` in lib/headers/fields_pkg.sv); the
+    /// words above have those behind it. Fields in one place share them: `tcp.sport` and `l4.sport`.
     pub fn word(self) -> u8 {
         self.row().word
     }
 
-    /// What it is, in a few words.
+    /// A short description.
     pub fn what(self) -> &'static str {
         self.row().what
     }
@@ -138,7 +139,7 @@ impl Header {
         self.row().part
     }
 
-    /// What it is, in a few words.
+    /// A short description.
     pub fn what(self) -> &'static str {
         self.row().what
     }

@@ -10,24 +10,26 @@ const LAYERS: usize = Layer::Data as usize + 1;
 
 /// Which headers a frame has and where they begin: 20 bytes, which hold nothing of the frame itself.
 ///
-/// Fields are read from the frame when they are asked for. The frame that is given then must be the one that was parsed, in the state to which
-/// edits have brought it. With another one the answers mean nothing, but nothing worse happens.
+/// Fields are read from the frame when they are asked for. The frame that is given then must be the one that was
+/// parsed, in the state to which edits have brought it. With another one the answers mean nothing, but nothing worse
+/// happens.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Headers {
     /// A bit for each [`Part`].
     parts: u32,
-    /// Where layers begin: at even places, as far as they are there.
+    /// The beginnings of the layers that are present, at even places.
     at: [u8; LAYERS],
     /// Bytes of TCP's payload.
     pub(crate) tcp_len: u16,
-    /// What edits have added to the sums that checksums are over, and [`Headers::repair`] has not seen: IPv4's header, TCP, UDP, ICMP and ICMPv6.
+    /// The amounts that edits have added to the sums of checksums since the last [`Headers::repair`]: IPv4's header;
+    /// TCP, UDP, ICMP and ICMPv6.
     pub(crate) added: [u16; 2],
 }
 
-/// Where a field stands, if it does.
+/// The place of a field, if the frame has it.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// The bit of its part; 0 when the field does not stand in the frame.
+    /// The bit of its part; 0 if the field is not in the frame.
     mask: u32,
     /// It, or its lower half.
     pub(crate) low: Chunk,
@@ -35,7 +37,7 @@ pub(crate) struct Place {
     pub(crate) high: Option<Chunk>,
     /// Whether edits may set it.
     pub(crate) set: bool,
-    /// When it is under IPv4's checksum, and when under that of what follows IP.
+    /// Whether it is under IPv4's checksum, and whether under that of the layer after IP.
     pub(crate) sums: [When; 2],
 }
 
@@ -101,8 +103,8 @@ static PLACES: [Place; FIELDS.len()] = {
 };
 
 impl Field {
-    /// Where it stands in the frames that have it: one chunk, or of 128 bits the upper half and the lower one. None for what does not stand in a frame:
-    /// metadata, and the length of TCP's payload.
+    /// Its place in the frames that have it: one chunk, or for 128 bits the upper half and the lower one. None for
+    /// fields outside of the frame: metadata, and the length of TCP's payload.
     pub fn chunks(self) -> impl Iterator<Item = Chunk> {
         let place = PLACES[self as usize];
         let low = (place.mask != 0).then_some(place.low);
@@ -123,7 +125,8 @@ impl Headers {
         field.row().part.is_some_and(|part| self.has_part(part))
     }
 
-    /// A field of the frame, in its low bits; none when the frame does not have it, and for metadata, which do not stand in the frame.
+    /// A field of the frame, in its low bits; none when the frame does not have it, and for metadata, which do not
+    /// stand in the frame.
     ///
     /// ```
     /// use penstock_headers::{Field, Headers};
@@ -145,19 +148,19 @@ impl Headers {
         })
     }
 
-    /// A bit for each [`Part`](crate::Part) that is there.
+    /// A bit for each [`Part`](crate::Part) that is present.
     #[inline]
     pub fn parts(&self) -> u32 {
         self.parts
     }
 
-    /// The length of TCP's payload is the one field that does not stand in the frame.
+    /// The length of TCP's payload is the one field that is not in the frame.
     #[inline]
     fn computed(&self, field: Field) -> Option<u128> {
         (field == Field::TcpLen && self.has_part(Part::Tcp)).then_some(self.tcp_len.into())
     }
 
-    /// The field's place, when it stands in the frame and may be set.
+    /// The field's place, if it is in the frame and may be set.
     #[inline]
     pub(crate) fn place(&self, field: Field) -> Result<&'static Place, EditError> {
         let place = &PLACES[field as usize];
@@ -189,13 +192,13 @@ impl Headers {
         self.at[layer as usize] = at;
     }
 
-    /// So many 32-bit words of payload are there; more than eight are eight.
+    /// The number of 32-bit words of payload, at most eight.
     #[inline]
     pub(crate) fn set_data(&mut self, words: usize) {
         self.parts |= ((1 << words.min(8)) - 1) << Part::Data0 as u32;
     }
 
-    /// Layers from this one on have moved, also those that are not there: their places mean nothing.
+    /// Layers from this one on have moved, even absent ones: their places mean nothing.
     pub(crate) fn move_from(&mut self, layer: Layer, by: i8) {
         for at in &mut self.at[layer as usize..] {
             *at = at.wrapping_add_signed(by);

@@ -42,19 +42,20 @@ mod protocol {
 }
 
 impl Headers {
-    /// Finds the headers of a frame: Ethernet, without its FCS. No bytes are wrong: what is damaged is not there.
+    /// Finds the headers of a frame: Ethernet, without its FCS. Any bytes are valid input: a damaged header is not
+    /// present.
     pub fn parse(frame: &[u8]) -> Headers {
         let mut headers = Headers::default();
         headers.find(frame);
         headers
     }
 
-    /// The same where they are to lie.
+    /// The same, with its final place in memory.
     #[inline]
     pub fn find(&mut self, frame: &[u8]) {
         *self = Headers::default();
         let mut parser = Parser { seen: &frame[..frame.len().min(WINDOW)], end: frame.len(), found: self };
-        // Where it ends says nothing that it has not noted.
+        // The place of the end gives no information beyond the recorded fields.
         let _ = parser.ethernet();
     }
 }
@@ -62,7 +63,7 @@ impl Headers {
 struct Parser<'a> {
     /// The bytes within the window.
     seen: &'a [u8],
-    /// Where the frame ends, and once IP is there, its packet: padding is not part of anything.
+    /// The end of the frame and, once IP is found, of its packet: padding belongs to no header.
     end: usize,
     found: &'a mut Headers,
 }
@@ -92,7 +93,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One label. Only the routers that agreed on it know what is behind it; all others go by the version of IP (RFC 4928).
+    /// One label. Only the routers that agreed on it know the protocol after it; all others decide by the version of IP
+    /// (RFC 4928).
     fn mpls(&mut self, at: usize) -> Option<()> {
         let [_, _, bottom, _] = self.bytes(at)?;
         self.found.set_part(Part::Mpls, true);
@@ -163,7 +165,8 @@ impl<'a> Parser<'a> {
             (proto, proto_at, at) = (header[0], at, at + size);
             passed += 1;
         }
-        // Of a later fragment, the number may be that of an extension header in the first: nobody here knows what is behind it.
+        // In a later fragment, the number may be that of an extension header in the first one, so the next header is
+        // unknown.
         if protocol::is_extension(proto) {
             return None;
         }
@@ -203,7 +206,7 @@ impl<'a> Parser<'a> {
     fn udp(&mut self, at: usize) -> Option<()> {
         let header = self.within::<8>(at)?;
         let len = usize::from(u16::from_be_bytes([header[4], header[5]]));
-        // A first fragment says the length of the whole.
+        // A first fragment has the length of the whole.
         if len < 8 || self.end - at < len && !self.found.has_part(Part::Fragment) {
             return None;
         }
@@ -233,13 +236,13 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// What the limits hide, and so a checksum that may be there, is not there.
+    /// The limits hide a header, and so perhaps a checksum: treat the header as not present.
     fn hidden<T>(&mut self) -> Option<T> {
         self.found.set_part(Part::Sums, false);
         None
     }
 
-    /// The bytes of a header that must lie within the packet. The window may hide them.
+    /// The bytes of a header that must be within the packet. The window may hide them.
     #[inline]
     fn within<const N: usize>(&mut self, at: usize) -> Option<&'a [u8; N]> {
         if self.end - at < N {

@@ -3,7 +3,7 @@
 
 use crate::field::{FieldRow, HeaderRow};
 
-/// What a program can read of a frame.
+/// A field of a frame that a program can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Field {
@@ -129,7 +129,7 @@ pub enum Field {
     Data7,
 }
 
-/// A protocol that a frame has or has not.
+/// A protocol that a frame may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Header {
@@ -153,7 +153,7 @@ pub enum Header {
     Fragment,
 }
 
-/// What is there or not: headers, and other groups of fields. Its number is its bit in hardware.
+/// A part that a frame may have: a header, or another group of fields. Its number is its bit in hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Part {
@@ -185,9 +185,9 @@ pub enum Part {
     Proto,
     /// `l4`: TCP or UDP.
     L4,
-    /// `sums`: nothing that the parser's limits hide: the checksums that cover IP addresses can be repaired.
+    /// `sums`: the parser's limits hide nothing, so the checksums that cover IP addresses can be repaired.
     Sums,
-    /// `routed`: an IPv6 routing header with segments left: checksums cover another destination than the one in IPv6's header.
+    /// `routed`: an IPv6 routing header with segments left, so checksums cover another destination than the header's.
     Routed,
     /// `data.0`: payload of TCP or UDP: its first 32 bits.
     Data0,
@@ -207,10 +207,10 @@ pub enum Part {
     Data7,
 }
 
-/// Parts that hardware tells apart.
+/// Number of parts that hardware distinguishes.
 pub const PARTS: usize = 24;
 
-/// Words of fields, nothing among them, that hardware tells apart.
+/// Number of words of fields, including number 0, that hardware distinguishes.
 pub const WORDS: usize = 63;
 
 /// A place that the parser finds.

@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! No bytes and no edits end in a panic, and what is refused changes nothing.
+//! No bytes and no edits cause a panic, and refused edits change nothing.
 #![allow(clippy::unwrap_used)]
 
 use penstock_headers::{Field, Header, Headers};
 
-/// Marsaglia's xorshift, so that a failure comes again.
+/// Marsaglia's xorshift, so that a failure can be repeated.
 struct Random(u64);
 
 impl Random {
@@ -23,7 +23,8 @@ impl Random {
         Field::ALL[self.below(Field::ALL.len())]
     }
 
-    /// Bytes that lead the parser on: types, versions, protocols and lengths that it knows, at places where it looks for them, among others.
+    /// Bytes that lead the parser on: types, versions, protocols and lengths that it knows, at places where it looks
+    /// for them, among others.
     fn frame(&mut self) -> Vec<u8> {
         let mut frame = vec![0; self.below(300)];
         if self.below(3) > 0 {
@@ -131,7 +132,7 @@ fn another_frame_than_the_one_that_was_parsed() {
         let mut other = random.frame();
         all(&headers, &other);
         for _ in 0..random.below(12) {
-            // As many pops as there were tags may shorten it, too.
+            // Several pops, up to the number of tags, may shorten it too.
             let _ = match random.below(4) {
                 0 => headers.pop_vlan(&mut other),
                 1 => headers.push_mpls(&mut other, 7),

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What a frame has, in plain Python: the rules of lib/headers (src/lib.rs), without an eye on speed or hardware."""
+"""The headers of a frame, in plain Python: the rules of lib/headers (src/lib.rs), without regard to
+speed or hardware.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ EXTENSIONS = {0: "hop-by-hop", 43: "routing", 44: "fragment", 60: "destination"}
 
 @dataclass
 class Found:
-    """What is there: headers, and fields by name."""
+    """The parts that a frame has: headers, and fields by name."""
 
     headers: set[str] = field(default_factory=set)
     fields: dict[str, int] = field(default_factory=dict)
-    # Where layers begin that are there; `net` is what is behind tags and label.
+    # The beginnings of the layers that are present; `net` begins after tags and label.
     at: dict[str, int] = field(default_factory=dict)
     # A limit, and not damage, has ended the search.
     hidden: bool = False
@@ -23,15 +25,15 @@ class Found:
 
 
 class Gone(Exception):
-    """Nothing more is there."""
+    """The frame has no further headers."""
 
 
 class Hidden(Gone):
-    """There may be more, but it is not looked at."""
+    """There may be further headers, but they are not parsed."""
 
 
 def look(frame: bytes, window: int = 128, tags: int = 2) -> Found:
-    """What a frame has within its first `window` bytes, with up to `tags` VLAN tags."""
+    """The headers within the first `window` bytes of a frame, with up to `tags` VLAN tags."""
     found = Found()
     try:
         _ethernet(found, frame, window, tags)
@@ -43,7 +45,7 @@ def look(frame: bytes, window: int = 128, tags: int = 2) -> Found:
 
 
 def _take(frame: bytes, at: int, size: int, end: int, window: int) -> bytes:
-    """A header's bytes; they must lie before the end of the packet, and within the window."""
+    """A header's bytes; they must be before the end of the packet, and within the window."""
     if at + size > end:
         raise Gone
     if at + size > window:

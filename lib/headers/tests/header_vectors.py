@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Frames and what they have, edits and what comes out, a line each. Scapy makes the frames and carries out the edits; what is in a frame says Scapy as long
-as it is intact, and plain Python (header_model.py), held against Scapy, when it is damaged.
+"""Frames and their headers, edits and their results, a line each. Scapy makes the frames and executes the edits. Scapy
+also finds the headers of an intact frame; for a damaged frame plain Python (header_model.py), which is checked against
+Scapy, finds them.
 
     parse FRAME HEADERS FIELDS              headers with commas, fields as name=hex with commas; "-" is none
     edit FRAME EDITS RESULT HEADERS FIELDS  edits with commas: set:field:hex, swap:field:field, push_vlan:hex, pop_vlan, push_mpls:hex, pop_mpls
@@ -49,7 +50,7 @@ class Case:
     """A whole packet as Scapy has it, which works out checksums whenever it is built, and how it becomes a frame."""
 
     packet: Packet
-    # Of what is behind the IP header and `before` extension headers, the bytes that this fragment has.
+    # The bytes of this fragment, counted after the IP header and `before` extension headers.
     fragment: tuple[int, int] | None = None
     before: int = 0
     padding: bytes = b""
@@ -100,8 +101,9 @@ class Maker:
         return self.fragment(Case(packet, padding=padding))
 
     def fragment(self, case: Case) -> Case:
-        """A fragment, if the packet is long enough. Transport headers are not cut, except of `tiny` ones (RFC 1858): their checksum would be in another
-        fragment than the one that is known to have it."""
+        """A fragment, if the packet is long enough. Transport headers are not cut, except of `tiny` ones (RFC 1858):
+        their checksum would be in another fragment than the one that is known to have it.
+        """
         rng = self.rng
         layers = list(layers_of(case.packet))
         extensions = [layer for layer in layers if type(layer) in EXTENSIONS]
@@ -163,7 +165,7 @@ class Maker:
         return packet
 
     def other(self, labelled: bool) -> Packet:
-        """What is not IP; what looks like IP behind a label would be."""
+        """Frames without IP; bytes that look like IP after a label would count as IP."""
         data = self.rng.randbytes(self.rng.choice([0, 1, 46]))
         return Raw(b"\x10" + data if labelled else data)
 
@@ -228,7 +230,7 @@ def layers_of(packet: Packet) -> Iterator[Packet]:
 
 
 def typed(packet: Packet) -> Packet:
-    """Types of Ethernet and of tags say what is behind them."""
+    """Types of Ethernet and of tags determine the next header."""
     layers = list(layers_of(packet))
     for layer, below in zip(layers, [*layers[1:], Raw()], strict=True):
         if isinstance(layer, (Ether, *TAGS)):
@@ -350,7 +352,7 @@ def insert(packet: Packet, above: Packet, layer: Packet) -> Packet:
 
 
 def remove(packet: Packet, above: Packet) -> Packet:
-    """The packet without the layer behind `above`."""
+    """The packet without the layer after `above`."""
     rest = above.payload.payload
     above.remove_payload()
     return typed(packet / rest)
@@ -409,7 +411,7 @@ class Edits:
                 packet = remove(packet, links[-1])
         self.moved += {"push": 4, "pop_": -4}.get(edit[:4], 0)
         self.case = replace(self.case, packet=packet)
-        # Nothing comes to be there or ceases to be, apart from what the edit names.
+        # No part appears or disappears, except the one that the edit names.
         self.found = look(self.case.frame(), 128 + self.moved, self.tags)
 
 
@@ -419,7 +421,7 @@ def described(found: Found) -> str:
 
 
 def random_edit(rng: random.Random, found: Found) -> list[str]:
-    """Mostly one that is allowed."""
+    """Mostly a valid one."""
     likely = [name for name in found.fields if FIELDS[name].get("set")]
     match rng.choice(["set"] * 6 + ["swap", "push_vlan", "pop_vlan", "push_mpls", "pop_mpls"]):
         case "set":
@@ -476,13 +478,14 @@ def zero_checksums(rng: random.Random, count: int) -> Iterator[str]:
         yield f"edit {frame.hex()} set:udp.sport:{value:x} {result.hex()} {described(hands.found)}"
 
 
-# Where the header behind IP has its checksum.
+# The offset of the checksum in the header after IP.
 SUM_AT = {"tcp": 16, "udp": 6, "icmp": 2}
 
 
 def both_zeros(rng: random.Random, count: int) -> Iterator[str]:
-    """Checksums of 0xFFFF, the other form of 0: what all edits of a frame together add to a sum decides what becomes of it. Scapy, which only knows right
-    checksums, says how much that is. Edits that undo each other leave it."""
+    """Checksums of 0xFFFF, the other form of 0: the sum of all edits of a frame decides the result. Scapy, which only
+    knows right checksums, computes this sum. Edits that cancel each other keep 0xFFFF.
+    """
     maker = Maker(rng, tiny=False)
     for _ in range(count):
         case = maker.case()
@@ -509,7 +512,7 @@ def both_zeros(rng: random.Random, count: int) -> Iterator[str]:
             was, becomes = (
                 int.from_bytes(data[at : at + 2], "big") for data, at in zip((before, after), places, strict=True)
             )
-            # A UDP datagram may have none.
+            # A UDP datagram may have no checksum.
             if was or "udp" not in found.headers or layer == "net":
                 frame[places[0] : places[0] + 2] = b"\xff\xff"
                 result[places[1] : places[1] + 2] = ((becomes - was) % 0xFFFF or 0xFFFF).to_bytes(2, "big")

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, path::Path, process::Command};
 use penstock_headers::{Field, Header, Headers};
 use words::{bytes, edit};
 
-/// What the script prints, line by line, in words.
+/// The output of the script, line by line, in words.
 fn vectors(what: &str, count: usize) -> Vec<Vec<String>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let script = root.join("lib/headers/tests/header_vectors.py");

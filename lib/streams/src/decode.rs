@@ -17,7 +17,7 @@ const MAX_EXTENSIONS: usize = 8;
 pub enum Undecoded {
     /// The frame carries neither IPv4 nor IPv6.
     NotIp,
-    /// A length field does not agree with the bytes that are there.
+    /// A length field does not agree with the number of bytes.
     Malformed,
 }
 
@@ -30,7 +30,7 @@ pub struct Tcp {
     pub acknowledged: u32,
     /// The flags FIN, SYN, RST, PSH, ACK, URG, ECE, CWR from bit 0.
     pub flags: u8,
-    /// Window as it stands in the header, not scaled.
+    /// Window in the header, not scaled.
     pub window: u16,
 }
 
@@ -51,7 +51,7 @@ impl Tcp {
     }
 }
 
-/// What follows the IP header.
+/// The layer after the IP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// A TCP segment.
@@ -73,7 +73,7 @@ pub struct Packet<'a> {
     pub source: IpAddr,
     /// Destination address.
     pub destination: IpAddr,
-    /// IP protocol number, behind extension headers.
+    /// IP protocol number, after extension headers.
     pub protocol: u8,
     /// Time to live or hop limit.
     pub ttl: u8,
@@ -83,7 +83,7 @@ pub struct Packet<'a> {
     pub transport: Transport,
     /// The frame is a fragment: ports and transport header are not read.
     pub fragment: bool,
-    /// Bytes behind the transport header, without padding; of a fragment and of other protocols, those behind the IP
+    /// Bytes after the transport header, without padding; for a fragment and for other protocols, those after the IP
     /// headers.
     pub payload: &'a [u8],
     /// Offset of the payload in the frame.
@@ -107,7 +107,7 @@ struct Ip<'a> {
     fragment: bool,
     /// Offset of `rest` in the frame.
     at: usize,
-    /// Bytes behind the IP headers, without padding.
+    /// Bytes after the IP headers, without padding.
     rest: &'a [u8],
 }
 
@@ -327,7 +327,7 @@ mod tests {
         for length in 0..whole.len() {
             assert_eq!(decode(&whole[..length]).unwrap_err(), Undecoded::Malformed, "{length}");
         }
-        // Each byte of a good frame takes every value: decoding ends, and payload lies in the frame.
+        // Each byte of a good frame takes every value: decoding ends, and payload is within the frame.
         for at in 0..whole.len() {
             for value in 0..=255 {
                 let mut bytes = whole.clone();

@@ -13,7 +13,7 @@ const TCP_IDLE: u64 = 3_600_000_000_000;
 /// The same for other flows, and for connections that were closed or reset, in ns.
 const OTHER_IDLE: u64 = 60_000_000_000;
 
-/// What flows are told apart by; the same for both directions.
+/// The key of a flow; the same for both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowKey {
     /// Both ends, address and port; the lower one first.
@@ -65,11 +65,11 @@ pub struct Flow<S> {
     pub closed: bool,
     /// Streams by direction, of TCP.
     pub streams: [Direction; 2],
-    /// Number of the byte behind the FIN, by direction.
+    /// Number of the byte after the FIN, by direction.
     fin: [Option<u32>; 2],
     /// First sequence number of a SYN that may open a new connection between the same ends.
     reopening: Option<(Way, u32)>,
-    /// What the owner keeps.
+    /// The owner's state.
     pub state: S,
 }
 
@@ -122,12 +122,12 @@ impl<S> Flow<S> {
     }
 }
 
-/// What a set of flows counted.
+/// The counters of a set of flows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FlowCounters {
     /// Flows that began.
     pub begun: u64,
-    /// Flows that ended because no frame came for long.
+    /// Flows that ended because no frame arrived for long.
     pub aged: u64,
     /// Flows that made room for others before their time.
     pub evicted: u64,
@@ -145,13 +145,13 @@ pub struct Flows<S> {
 }
 
 impl<S: Default> Flows<S> {
-    /// An empty set that holds so many flows at most, one at least. The flow that was idle longest makes room.
+    /// An empty set that holds at most this many flows, at least one. The flow that was idle longest makes room.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self { table: LruCache::unbounded(), most: most.max(1), ended: Vec::new(), counters: FlowCounters::default() }
     }
 
-    /// Flows that are there.
+    /// Present flows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.table.len()
@@ -169,8 +169,8 @@ impl<S: Default> Flows<S> {
         self.counters
     }
 
-    /// The flow of a packet at a time in ns, and the packet's direction. The first frame of a flow comes from its client, unless it
-    /// is the answer to a SYN that was not seen.
+    /// The flow of a packet at a time in ns, and the packet's direction. The first frame of a flow comes from its
+    /// client, unless it is the answer to a SYN that was not seen.
     pub fn enter(&mut self, packet: &Packet<'_>, tenant: u8, now: u64) -> (&mut Flow<S>, Way) {
         let from = (packet.source, packet.ports[0]);
         let to = (packet.destination, packet.ports[1]);

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! One direction of a TCP connection, put in order.
 //!
-//! Bytes leave as soon as they are in order, so bytes that have left are never replaced. Segments behind a hole wait.
-//! Where waiting segments overlap, the direction follows Linux: a byte is taken from the segment that begins first, of
-//! those that begin at the same byte from the longest, and of equal ones from the one that came first.
+//! Bytes leave as soon as they are in order, so bytes that have left are never replaced. Segments after a hole wait.
+//! Where waiting segments overlap, the direction follows Linux: a byte is taken from the segment that begins first,
+//! among those that begin at the same byte from the longest, and among equal ones from the first to arrive.
 
 /// Bounds of the memory that waiting segments take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct StreamCounters {
     pub segments: u64,
     /// Segments of which every byte had left before.
     pub retransmitted: u64,
-    /// Segments that waited behind a hole.
+    /// Segments that waited after a hole.
     pub out_of_order: u64,
     /// Segments that shared bytes with a waiting one.
     pub overlaps: u64,
@@ -39,16 +39,16 @@ pub struct StreamCounters {
     pub far: u64,
     /// Holes that were given up.
     pub gaps: u64,
-    /// Bytes in these holes: nobody has looked at them.
+    /// Bytes in these holes, which were never inspected.
     pub gap_bytes: u64,
 }
 
-/// What waits in all directions of a set of flows.
+/// The bytes and segments that wait in all directions of a set of flows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
     /// Bytes that wait now.
     pub bytes: usize,
-    /// What all directions counted.
+    /// The sum of the counters of all directions.
     pub counters: StreamCounters,
 }
 
@@ -83,7 +83,7 @@ pub struct Direction {
     waiting: Vec<Segment>,
 }
 
-/// How far `to` is behind `from`, in sequence space.
+/// The distance of `to` after `from`, in sequence space.
 fn ahead(from: u32, to: u32) -> i64 {
     i64::from(to.wrapping_sub(from).cast_signed())
 }
@@ -107,7 +107,7 @@ impl Direction {
         self.position
     }
 
-    /// Whether segments wait behind a hole.
+    /// Whether segments wait after a hole.
     #[must_use]
     pub fn waits(&self) -> bool {
         !self.waiting.is_empty()
@@ -118,7 +118,8 @@ impl Direction {
         self.next.get_or_insert(first);
     }
 
-    /// Takes the payload of a segment and hands on what is in order. A stream that was not opened begins here.
+    /// Takes the payload of a segment and passes on the bytes that are in order. A stream that was not opened begins
+    /// here.
     pub fn push(
         &mut self,
         sequence: u32,
@@ -155,7 +156,8 @@ impl Direction {
         }
     }
 
-    /// As [`Direction::push`] where nobody has the bytes between those that were seen and this segment: they are given up.
+    /// Like [`Direction::push`], but the bytes between the last one seen and this segment will never arrive: they are
+    /// given up.
     pub fn resume(
         &mut self,
         sequence: u32,
@@ -188,7 +190,7 @@ impl Direction {
         self.waiting.iter().map(|segment| segment.bytes.len()).sum()
     }
 
-    /// Bytes in order leave, behind a gap.
+    /// Bytes in order leave, after a gap.
     fn leave(&mut self, bytes: &[u8], gap: u32, direct: bool, emit: &mut dyn FnMut(Chunk<'_>)) {
         let next = self.next.unwrap_or_default();
         self.position += u64::from(gap);
@@ -257,7 +259,7 @@ impl Direction {
 mod tests {
     use super::*;
 
-    /// A stream, and what has left it: bytes and gaps.
+    /// A stream, and its output: bytes and gaps.
     #[derive(Default)]
     struct Case {
         stream: Direction,
@@ -304,13 +306,13 @@ mod tests {
 
     #[test]
     fn overlaps_follow_linux() {
-        // A segment that begins before a waiting one wins, one that begins behind loses.
+        // A segment that begins before a waiting one wins, and one that begins after it loses.
         let mut case = Case::at(0);
         case.push(4, "4444");
         case.push(2, "2222");
         case.push(6, "6666");
         assert_eq!(case.push(0, "00"), "0022224466");
-        // Of segments that begin together, the longer one wins, of equal ones the first.
+        // If segments begin together, the longer one wins; if they are equally long, the first.
         let mut case = Case::at(0);
         case.push(2, "aa");
         case.push(2, "bb");

@@ -4,9 +4,9 @@
 use std::fmt::Display;
 use std::io::Write;
 
-/// Reports the test that runs as skipped. The test then returns, or goes on with what it can check without. libtest counts it as passed: it has
-/// no way to skip a test that is running, and would not show what the test prints. So the report goes past it, straight to the standard error
-/// stream, from which `./penstock test` counts the test as skipped.
+/// Reports the running test as skipped. The test then returns, or goes on with the checks that are possible. libtest
+/// counts it as passed, because it has no way to skip a running test, and it hides the test's output. The report
+/// therefore goes directly to the standard error stream, from which `./penstock test` counts the test as skipped.
 ///
 /// ```
 /// if std::env::var_os("DATA_OF_OTHERS").is_none() {
@@ -17,6 +17,6 @@ pub fn skipped(reason: impl Display) {
     let thread = std::thread::current();
     // libtest names a test's thread after the test.
     let name = thread.name().unwrap_or("a test");
-    // A test whose report cannot be written has no other way to say so.
+    // A test whose report cannot be written has no other way to report it.
     let _ = writeln!(std::io::stderr(), "SKIPPED {name}: {reason}");
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// What the host wanted of an address.
+/// The kind of the host's access to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// To read it.

@@ -5,7 +5,7 @@ use std::any::Any;
 
 use crate::record::Record;
 
-/// What an inline block sees of a frame beside its bytes.
+/// The data that an inline block sees beside a frame's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Entering {
     /// Ethernet port whose stream the frame is on, from 0: the port at which it entered the card, or [`Made::port`].
@@ -16,10 +16,10 @@ pub struct Entering {
     pub tenant: u8,
 }
 
-/// Where a block sends a frame.
+/// A block's destination for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verdict {
-    /// To the next block, and behind the last one to the dispatcher, unless an earlier block has named an exit.
+    /// To the next block, and after the last one to the dispatcher, unless an earlier block has named an exit.
     #[default]
     Onward,
     /// Out of an Ethernet port, past the units. A port that the card does not have drops the frame as `refused`.
@@ -28,11 +28,12 @@ pub enum Verdict {
     Host,
     /// To this unit, whatever the dispatch policy is. A unit that the card does not have drops the frame as `refused`.
     Unit(u32),
-    /// To the unit that the table RETA names for this key, whatever the dispatch policy is. RETA has 128 entries and takes the key modulo 128.
+    /// To the unit that the table RETA names for this key, whatever the dispatch policy is. RETA has 128 entries and
+    /// takes the key modulo 128.
     Dispatch(u32),
     /// Nowhere: no later block sees the frame.
     Drop,
-    /// Nowhere: the frame ends in the block, as it is meant to. The block counts it as absorbed, not as dropped.
+    /// None: the frame ends in the block, as intended. The block counts it as absorbed, not as dropped.
     Absorb,
 }
 
@@ -49,15 +50,16 @@ pub struct Made {
     pub tenant: u8,
     /// Its mark.
     pub mark: u32,
-    /// Where it goes, unless a later block sends it elsewhere.
+    /// Its destination, unless a later block changes it.
     pub verdict: Verdict,
 }
 
-/// An inline block. Each frame of an Ethernet port goes through the blocks of a card in their order, before the dispatcher.
+/// An inline block. Each frame of an Ethernet port goes through the blocks of a card in their order, before the
+/// dispatcher.
 pub trait Block: Any {
-    /// Carries a frame through, which the block may change. So may it the frame's mark: 0 in front of the first block, and behind
-    /// a block what that block has left there. The block appends the frames that it makes to `made`: they leave the block in
-    /// this order, before the carried frame does.
+    /// Carries a frame through the block, which may change the frame and its mark. The mark is 0 before the first
+    /// block, and otherwise the value that the previous block left. The block appends the frames that it makes to
+    /// `made`: they leave the block in this order, before the carried frame does.
     fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering, made: &mut Vec<Made>) -> Verdict;
 
     /// Takes the oldest record that the block has for its driver.
@@ -65,13 +67,15 @@ pub trait Block: Any {
         None
     }
 
-    /// Takes a record of its driver. Frames that the block sends because of it are made: it has counted those that it held as absorbed.
+    /// Takes a record of its driver. Frames that the block sends because of it are made: it has counted those that it
+    /// held as absorbed.
     fn give_record(&mut self, _record: &Record, _made: &mut Vec<Made>) {}
 
     /// Sets the time that the block's program sees, in ns. The clock never goes back: an earlier time changes nothing.
     fn set_time(&mut self, ns: u64);
 
-    /// As [`Block::set_time`] between frames that enter one at a time: everything that ends by then has ended when the next frame enters.
+    /// As [`Block::set_time`] between frames that enter one at a time: everything that ends by then has ended when the
+    /// next frame enters.
     fn settle_time(&mut self, ns: u64) {
         self.set_time(ns);
     }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a unit counts.
+//! The counters of a unit.
 
-/// What a unit counts. The registers show the lower 32 bits.
+/// The counters of a unit. The registers show the lower 32 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Frames received.
@@ -16,6 +16,6 @@ pub struct Counters {
     pub blocked: u64,
     /// Frames dropped because their descriptor was refused.
     pub refused: u64,
-    /// Frames that the program made; those sent count them, too.
+    /// Frames that the program made; the count of sent frames includes them.
     pub generated: u64,
 }

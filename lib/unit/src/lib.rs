@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The contract between the card in native code (shell/soft) and what an engine puts into it: units behind the dispatcher and inline
-//! blocks in front of it. It is the soft side of the contracts that engines/unit.sv and engines/inline_block.sv state in RTL.
+//! The contract between the card in native code (shell/soft) and the parts of an engine in it: units behind the
+//! dispatcher and inline blocks in front of it. It is the soft side of the contracts that engines/unit.sv and
+//! engines/inline_block.sv state in RTL.
 
 mod access;
 mod block;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Lines that programs printed, until somebody takes them.
+//! Lines that programs printed, until they are taken.
 
 /// Lines that are kept: the first ones, which explain most.
 const MOST: usize = 1 << 16;
@@ -23,13 +23,13 @@ impl Log {
         }
     }
 
-    /// Adds what another one has.
+    /// Adds the lines of another log.
     pub fn append(&mut self, other: Log) {
         other.lines.into_iter().for_each(|line| self.push(line));
         self.lost += other.lost;
     }
 
-    /// The lines as a run reports them: if some were lost, the last line says how many.
+    /// The lines as a run reports them: if some were lost, the last line has their number.
     #[must_use]
     pub fn into_lines(mut self) -> Vec<String> {
         self.lines.extend((self.lost > 0).then(|| format!("(lines lost since the load: {})", self.lost)));

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a unit asks of the card.
+//! Requests of a unit to the card.
 
 use crate::{
     frame::{Answer, Departure},
@@ -9,7 +9,7 @@ use crate::{
 
 /// The card around a unit, as the unit sees it.
 pub trait Outside {
-    /// The unit sends a frame. Only one that goes over loopback may meet a destination that is full.
+    /// The unit sends a frame. Only a loopback frame may meet a full destination.
     fn send(&mut self, departure: Departure, bytes: &[u8]) -> Answer;
     /// The unit sends a frame that its program made. It never goes over loopback.
     fn generate(&mut self, destination: Destination, bytes: &[u8]);

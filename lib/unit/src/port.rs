@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where frames come from and go to, and how the port byte of a descriptor names it (docs/architecture.md, contracts).
+//! Sources and destinations of frames, and their names in the port byte of a descriptor (docs/architecture.md,
+//! contracts).
 
-/// Where a frame comes from.
+/// The source of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// Ethernet port, from 0.
@@ -17,7 +18,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The port byte of a frame that comes from there.
+    /// The port byte of a frame from this source.
     #[must_use]
     pub fn byte(self) -> u8 {
         match self {
@@ -31,7 +32,7 @@ impl Source {
     }
 }
 
-/// Where a unit sends a frame.
+/// A unit's destination for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Destination {
     /// Ethernet port, from 0.
@@ -51,7 +52,7 @@ impl Destination {
         matches!(self, Self::Loopback | Self::Unit(_))
     }
 
-    /// What `byte` names on a card of so many Ethernet ports and units; None when that does not exist.
+    /// The destination of `byte` on a card with these numbers of Ethernet ports and units; None if it does not exist.
     #[must_use]
     pub fn from_byte(byte: u8, ports: u8, units: u8) -> Option<Self> {
         let ethernet = |port| (port < ports).then_some(Self::Ethernet(port));

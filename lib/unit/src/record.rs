@@ -9,9 +9,9 @@ pub const OWN_BYTES: usize = 40;
 /// A record. The head has the same meaning for all engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// Block that it comes from; the card writes it.
+    /// The block of its origin; the card writes it.
     pub block: u8,
-    /// What the record is, as the engine defines it.
+    /// The kind of the record, as the engine defines it.
     pub reason: u8,
     /// Tenant of the frame that it is about.
     pub tenant: u8,

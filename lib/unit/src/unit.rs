@@ -11,16 +11,16 @@ use crate::word::Word;
 /// Steps after which the card gives up a unit that holds a frame and disposes of none.
 pub const HELD_LIMIT: u64 = 10_000;
 
-/// Why a unit stopped working. It goes on from there.
+/// Why a unit stopped working. It resumes at the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
     /// It waits for a frame.
     Waiting,
-    /// It asked whether a frame is there, and none was.
+    /// It polled for a frame, and none was there.
     Polling,
-    /// It looked for words of other units, and there was nothing new.
+    /// It polled for words of other units, and there was nothing new.
     Listening,
-    /// It has done as many steps as it was allowed.
+    /// It has done the allowed number of steps.
     Limit,
     /// A debugger has halted it.
     Halted,
@@ -30,13 +30,13 @@ pub enum Pause {
 ///
 /// An engine without a core to debug, a timer or broadcast words keeps the defaults.
 pub trait Unit: Any {
-    /// Takes a frame into a free slot of those that it has declared.
+    /// Takes a frame into a free slot of its declared ones.
     fn receive(&mut self, slot: u8, arrival: Arrival, bytes: &[u8]);
 
     /// Works until it would wait for a frame, for at most about `limit` steps.
     fn run(&mut self, outside: &mut dyn Outside, limit: u64) -> Pause;
 
-    /// What it has counted.
+    /// The unit's counters.
     fn counters(&self) -> Counters;
 
     /// Slots with a frame: bit n - 1 is slot n.
@@ -66,7 +66,7 @@ pub trait Unit: Any {
         0
     }
 
-    /// Tells the program that so many cycles have passed since the last call.
+    /// Tells the program that this many cycles have passed since the last call.
     fn pass(&mut self, _cycles: u64) {}
 
     /// Cycles until its timer rings; `u64::MAX` when no timer is set.
@@ -82,7 +82,7 @@ pub trait Unit: Any {
     /// Takes a word that another unit has broadcast.
     fn hear(&mut self, _word: Word) {}
 
-    /// The program has sent a frame of its own making within the last [`HELD_LIMIT`] steps.
+    /// The program has sent a frame that it made within the last [`HELD_LIMIT`] steps.
     fn generates(&self) -> bool {
         false
     }
@@ -102,7 +102,7 @@ pub trait Unit: Any {
         false
     }
 
-    /// Address of the instruction that comes next.
+    /// Address of the next instruction.
     fn pc(&self) -> u32 {
         0
     }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What units tell each other by broadcast.
+//! Words that units broadcast to each other.
 
 /// A word that a unit stored in its region, on its way to all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::{
     dispatch::{Decision, Dispatcher, Policy, Request, Target},
     flow_hash::flow_hash,
     host_memory::HostMemory,
-    inline::{BLOCKS, BlockCounters, Inline, OF_RECORDS, Shape, Way},
+    inline::{BLOCKS, BlockCounters, Inline, OF_RECORDS, Shape, Travel, Way},
     output::{Frame, Frames},
     tenants::Tenants,
 };
@@ -214,7 +214,7 @@ impl View<'_> {
     fn leave(&mut self, stream: usize, destination: Exit, tag: u64, bytes: &[u8]) {
         self.streams[stream].count_out(bytes);
         let (source, index) = from_tag(tag, self.unit);
-        self.yard.left.push(Frame { destination, source, index, unit: Some(self.unit), bytes });
+        self.yard.left.push(Frame { destination, source, index, unit: Some(self.unit), mark: 0, bytes });
     }
 
     #[inline(never)]
@@ -702,7 +702,7 @@ impl Card {
                         return false;
                     }
                 }
-                Way::Exit(destination) => self.pass_units(destination, frame.arrival.tag, &frame.bytes),
+                Way::Exit(destination) => self.pass_units(destination, &frame),
             }
             inline.reuse(frame);
         }
@@ -710,14 +710,15 @@ impl Card {
     }
 
     /// Sends a frame out past the units.
-    fn pass_units(&mut self, destination: Exit, tag: u64, bytes: &[u8]) {
-        let to = match destination {
-            Exit::Ethernet(port) => usize::from(port),
-            Exit::Host => HOST,
+    fn pass_units(&mut self, destination: Exit, frame: &Travel) {
+        let Travel { bytes, arrival, .. } = frame;
+        let (to, mark) = match destination {
+            Exit::Ethernet(port) => (usize::from(port), 0),
+            Exit::Host => (HOST, frame.mark),
         };
         self.streams[to].count_out(bytes);
-        let (source, index) = from_tag(tag, 0);
-        self.outside.left.push(Frame { destination, source, index, unit: None, bytes });
+        let (source, index) = from_tag(arrival.tag, 0);
+        self.outside.left.push(Frame { destination, source, index, unit: None, mark, bytes });
     }
 
     /// Puts a frame of a port or the host into a unit's slot, or counts why not; false when it would have to wait for a unit that is debugged.

@@ -16,7 +16,7 @@ pub enum Policy {
     FlowHash,
     /// The unit that the flow hash names; the frame is dropped while that unit is full.
     FlowHashDrop,
-    /// What an inline block names; frames of which none names anything go as under [`Policy::FlowHash`].
+    /// The unit that an inline block names; frames without such a verdict go as under [`Policy::FlowHash`].
     AsTold,
 }
 
@@ -32,7 +32,7 @@ impl Policy {
     }
 }
 
-/// What the dispatcher knows of a unit's slots.
+/// The dispatcher's state of a unit's slots.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slots {
     /// Free ones: bit n - 1 is slot n. The lowest is given next.
@@ -52,18 +52,18 @@ impl Slots {
 /// Which unit a frame is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// The one that the policy names.
+    /// The unit of the policy.
     Policy,
     /// This one, which its sender over loopback names.
     Named(u8),
     /// This one, which an inline block names.
     Told(u8),
-    /// The one that RETA has for this key, which an inline block names.
+    /// The unit of RETA for this key, which an inline block names.
     Key(u32),
 }
 
 impl Target {
-    /// An inline block has decided it, whatever the policy says.
+    /// The unit of an inline block's verdict, whatever the policy is.
     pub fn is_told(self) -> bool {
         matches!(self, Self::Told(_) | Self::Key(_))
     }
@@ -75,11 +75,11 @@ pub(crate) struct Request {
     pub to: Target,
     pub hash: u32,
     pub len: usize,
-    /// It comes over loopback: it may have a unit's last free slot.
+    /// The frame comes over loopback: it may have a unit's last free slot.
     pub loopback: bool,
 }
 
-/// What the dispatcher says to it.
+/// The dispatcher's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// It has a slot of this unit.
@@ -92,21 +92,21 @@ pub(crate) enum Decision {
     Full(Option<u8>),
 }
 
-/// Slots of all units, and who comes next.
+/// The slots of all units, and whose turn it is.
 pub(crate) struct Dispatcher {
     pub policy: Policy,
     pub reta: [u8; RETA],
     /// Units that may get frames.
     pub enabled: u32,
-    /// Those to choose among; others get what senders over loopback name them for.
+    /// The units to choose among; others only get loopback frames that name them.
     pub ingress: u32,
     pub slots: Vec<Slots>,
     /// Units that have a free slot: for loopback.
     with_free: u32,
-    /// Units that have two, or their only one: for ports and host, which leave the last one to loopback. So units that send to each
-    /// other go on however many frames come.
+    /// Units with two slots, or with their only one, for ports and host, which leave the last slot to loopback. Units
+    /// that send to each other therefore make progress however many frames arrive.
     with_spare: u32,
-    /// Units that get no more frames, whatever slots they give back, until they declare anew.
+    /// Units that get no more frames, whatever slots they give back, until they declare slots again.
     closed: u32,
     /// Unit after the one that got the last frame.
     next: u32,
@@ -156,7 +156,7 @@ impl Dispatcher {
         by_hash.then(|| self.reta[hash as usize % RETA])
     }
 
-    /// A unit with a slot to give. `named`: this one or none, and with `any` one that is not among those to choose from, too.
+    /// A unit with a free slot. `named`: only this unit; with `any`, even one outside of the units to choose from.
     fn choose(&mut self, named: Option<u8>, loopback: bool, any: bool) -> Option<u8> {
         let available = if loopback { self.with_free } else { self.with_spare } & self.enabled;
         if let Some(unit) = named {
@@ -169,7 +169,7 @@ impl Dispatcher {
         }
         let unit = match self.policy {
             Policy::LeastLoaded => {
-                // Of equals the first after whoever came last.
+                // Among equals, the first after the last one chosen.
                 let key = |unit: &u32| {
                     (self.slots[*unit as usize].free.count_ones(), *unit >= self.next, std::cmp::Reverse(*unit))
                 };
@@ -204,7 +204,8 @@ impl Dispatcher {
         self.enabled >> (unit & 31) & 1 != 0 && self.slots.get(usize::from(unit)).is_some_and(|slots| slots.total != 0)
     }
 
-    /// Units that may get frames and have declared slots, but have none for a port or the host; those that get none of them, for nobody.
+    /// Units that may get frames and have declared slots, but have no free slot for a port or the host; for units
+    /// without ingress, no free slot at all.
     pub fn full(&self) -> u32 {
         let takes = self.with_spare & self.ingress | self.with_free & !self.ingress;
         if self.enabled & !takes == 0 { 0 } else { self.all_open() & !takes }
@@ -227,7 +228,7 @@ impl Dispatcher {
         (lowest < 32).then_some(lowest as u8 + 1)
     }
 
-    /// Notes who may have a slot of a unit, when that has changed.
+    /// Records which frames may have a slot of a unit, if that has changed.
     fn note(&mut self, unit: u8) {
         let Slots { free, total, .. } = self.slots[usize::from(unit)];
         let spare = several(free) || (total == 1 && free != 0);
@@ -361,7 +362,7 @@ mod tests {
                 units.sort_unstable();
                 assert!(units == [0, 2] && !is_by_hash || units == [2, 2] && is_by_hash, "{units:?}");
             }
-            // One of the others is reached by name, down to its last slot, and by nobody else.
+            // One of the others is reached by number only, down to its last slot.
             let place = |slot| Decision::Place { unit: 1, slot };
             assert_eq!([(); 2].map(|()| dispatcher.decide(request(Some(1), true))), [place(1), place(2)]);
             assert_eq!((dispatcher.decide(request(Some(1), true)), dispatcher.full()), (Decision::Full(Some(1)), 0b10));

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The flow hash (docs/architecture.md, contracts): Toeplitz as receive side scaling defines it, over addresses and ports.
+//! The flow hash (docs/architecture.md, contracts): Toeplitz as receive side scaling defines it, over addresses and
+//! ports.
 
 /// Microsoft's key of the verification suite ("Verifying the RSS hash calculation").
 const KEY: [u8; 40] = [
@@ -11,10 +12,10 @@ const KEY: [u8; 40] = [
 /// Longest input: two IPv6 addresses and two ports.
 const MAX_INPUT: usize = 36;
 
-/// Beyond these bytes the card does not look.
+/// The card does not parse bytes after these.
 const PARSED: usize = 64;
 
-/// What byte value `v` at place `p` of the input adds to the hash.
+/// The value that byte `v` at place `p` of the input adds to the hash.
 static TABLE: [[u32; 256]; MAX_INPUT] = table();
 
 const fn table() -> [[u32; 256]; MAX_INPUT] {
@@ -44,7 +45,7 @@ const fn table() -> [[u32; 256]; MAX_INPUT] {
     table
 }
 
-/// Toeplitz hash of up to 36 bytes, the first of which is the leftmost; what lies beyond is ignored.
+/// Toeplitz hash of up to 36 bytes, the first of which is the leftmost; further bytes are ignored.
 #[must_use]
 pub fn toeplitz(input: &[u8]) -> u32 {
     input.iter().zip(&TABLE).fold(0, |hash, (&byte, row)| hash ^ row[usize::from(byte)])
@@ -84,7 +85,7 @@ fn ipv4_hash(ip: &[u8]) -> u32 {
     }
     let is_fragment = u16::from_be_bytes([ip[6], ip[7]]) & 0x3FFF != 0;
     let with_ports = has_ports(ip[9]) && ip[0] & 0xF == 5 && !is_fragment && ip.len() >= HEADER + 4;
-    // Addresses and ports lie side by side.
+    // Addresses and ports are adjacent.
     toeplitz(&ip[12..if with_ports { HEADER + 4 } else { HEADER }])
 }
 
@@ -138,7 +139,7 @@ mod tests {
         }
     }
 
-    /// An Ethernet header with tags, then an IPv4 header with ports behind it.
+    /// An Ethernet header with tags, then an IPv4 header followed by ports.
     fn frame(tags: usize, patch: impl Fn(&mut [u8])) -> Vec<u8> {
         let mut ip = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0];
         ip.extend(ipv4([66, 9, 149, 187], [161, 142, 100, 80]));

@@ -5,17 +5,17 @@ use std::{collections::HashMap, ops::Range};
 
 /// Bytes of it; beyond, the host refuses.
 const BYTES: u64 = 1 << 30;
-/// What the card's bursts stay within: a request that ends outside is carried out up to there.
+/// The limit of the card's bursts: a request that ends beyond it is carried out up to there.
 const PAGE: usize = 4096;
 
-/// Host memory, zero where nobody wrote.
+/// Host memory, zero where it was not written.
 #[derive(Default)]
 pub struct HostMemory {
     pages: HashMap<u64, Box<[u8; PAGE]>>,
 }
 
 impl HostMemory {
-    /// Fills `bytes` from `address` on; what does not exist is zero, and makes it false.
+    /// Fills `bytes` from `address` on; addresses that do not exist read as zero, and make it return false.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
         let mut whole = true;
         for (page, within, part) in parts(address, bytes.len()) {
@@ -49,7 +49,8 @@ fn exists(page: u64) -> bool {
     page < BYTES / PAGE as u64
 }
 
-/// Cuts `count` bytes from `address` on by pages: the page, the place within it, and the range of the bytes. Addresses are modulo 2^64.
+/// Cuts `count` bytes from `address` on by pages: the page, the place within it, and the range of the bytes. Addresses
+/// are modulo 2^64.
 fn parts(address: u64, count: usize) -> impl Iterator<Item = (u64, usize, Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {

@@ -50,7 +50,8 @@ pub(crate) struct Travel {
     pub arrival: Arrival,
     pub bytes: Vec<u8>,
     tenant: u8,
-    mark: u32,
+    /// The word that the blocks have left for later blocks and the host.
+    pub mark: u32,
     verdict: Verdict,
 }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card in native code: the same frames out for the same frames in as shell/rtl, per flow in the same order, with the same
-//! registers and counters. It has no clock: a frame that can go on does, so ingress buffers never overflow and nothing stalls.
+//! The card in native code: the same frames out for the same frames in as shell/rtl, per flow in the same order, with
+//! the same registers and counters. It has no clock: a frame that can go on does, so ingress buffers never overflow and
+//! nothing stalls.
 //!
 //! ```
 //! use penstock_shell::{Card, PushError, Source};

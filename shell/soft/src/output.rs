@@ -16,6 +16,8 @@ pub struct Frame<'a> {
     pub index: u64,
     /// Unit that sent it; none when the inline chain did.
     pub unit: Option<u8>,
+    /// The mark that the inline blocks left, if the frame came to the host past the units; otherwise 0.
+    pub mark: u32,
     /// Its bytes, without FCS.
     pub bytes: &'a [u8],
 }
@@ -25,6 +27,7 @@ struct Record {
     source: Source,
     index: u64,
     unit: Option<u8>,
+    mark: u32,
     end: usize,
 }
 
@@ -61,8 +64,8 @@ impl Frames {
 
     pub(crate) fn push(&mut self, frame: Frame<'_>) {
         self.bytes.extend_from_slice(frame.bytes);
-        let Frame { destination, source, index, unit, .. } = frame;
-        self.records.push(Record { destination, source, index, unit, end: self.bytes.len() });
+        let Frame { destination, source, index, unit, mark, .. } = frame;
+        self.records.push(Record { destination, source, index, unit, mark, end: self.bytes.len() });
     }
 }
 
@@ -78,11 +81,11 @@ impl<'a> Iterator for Iter<'a> {
     type Item = Frame<'a>;
 
     fn next(&mut self) -> Option<Frame<'a>> {
-        let &Record { destination, source, index, unit, end } = self.frames.records.get(self.next)?;
+        let &Record { destination, source, index, unit, mark, end } = self.frames.records.get(self.next)?;
         let bytes = &self.frames.bytes[self.start..end];
         self.next += 1;
         self.start = end;
-        Some(Frame { destination, source, index, unit, bytes })
+        Some(Frame { destination, source, index, unit, mark, bytes })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// EtherTypes of the tags that are looked at: 802.1Q and 802.1ad.
+/// EtherTypes of the tags that count: 802.1Q and 802.1ad.
 const TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xA8]];
 
 /// Tenants by port and VLAN id.

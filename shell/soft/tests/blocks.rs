@@ -320,3 +320,17 @@ fn frames_of_records_wait_for_a_place() {
         assert_eq!(card.lost(), if goes_on { 0 } else { 3 });
     }
 }
+
+/// The host sees the mark of a frame that the blocks send to it; at a port, and behind a unit, the mark is 0.
+#[test]
+fn the_host_sees_marks() {
+    let mut card = op_card(1);
+    push(&mut card, 1, (MARK, 77), (TO_HOST, 0));
+    push(&mut card, 2, (MARK, 78), (TO_PORT, 1));
+    push(&mut card, 3, (MARK, 79), (TO_UNIT, 2));
+    push(&mut card, 4, (TO_HOST, 0), (0, 0));
+    let mut marks: Vec<_> = card.poll().iter().map(|frame| (frame.bytes[4], frame.destination, frame.mark)).collect();
+    marks.sort_by_key(|(number, ..)| *number);
+    let port = Exit::Ethernet(1);
+    assert_eq!(marks, [(1, Exit::Host, 77), (2, port, 0), (3, port, 0), (4, Exit::Host, 0)]);
+}

@@ -10,7 +10,7 @@ use common::*;
 use penstock_rpu::regs as rpu_regs;
 use penstock_shell::{Card, Exit, Source, regs};
 
-/// What left, owned: destination, source, index, bytes.
+/// The frames that left, owned: destination, source, index, bytes.
 fn collect(card: &mut Card) -> Vec<(Exit, Source, u64, Vec<u8>)> {
     card.poll().iter().map(|f| (f.destination, f.source, f.index, f.bytes.to_vec())).collect()
 }
@@ -292,7 +292,7 @@ fn both_firewalls_drop_what_the_list_says() {
 /// An independent check of this capture against this list finds 2,100 sources inside and 4 outside.
 #[test]
 fn the_papers_listing_drops_the_papers_capture() {
-    // The suite says where captures and lists are that are not part of the repository; the papers are beside them.
+    // The suite sets the folder of captures and lists outside of the repository; the papers are beside them.
     let data = std::env::var_os("PENSTOCK_DATA").map(std::path::PathBuf::from).unwrap_or_default();
     let listing = data.join("../papers/rosebud-appendix-c.c");
     if data.as_os_str().is_empty() || !listing.is_file() {
@@ -372,7 +372,7 @@ fn wrong_programs_are_caught_and_go_on() {
         assert_eq!(card.poll().len(), sent, "{name}");
         assert_eq!(unit_read(&mut card, 0, regs::UNIT_REFUSED), refused, "{name}");
         assert_eq!(unit_read(&mut card, 0, regs::UNIT_ERRORS), error, "{name}");
-        // What erred last is a store of a word: sw.
+        // The last error is a store of a word: sw.
         let at = unit_read(&mut card, 0, pc) as usize;
         let instruction = u32::from_le_bytes(firmware.imem[at..at + 4].try_into().unwrap());
         assert_eq!(instruction & 0x707F, 0x2023, "{name}: pc=0x{at:x}");

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Units that a debugger halts: what they do, what they keep, and that the others go on.
+//! Units that a debugger halts: their behaviour, their state, and that the others go on.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -127,7 +127,7 @@ fn ebreak_halts_only_when_it_is_told_to() {
         unit.step();
         assert_eq!(unit.state(), (AT_EBREAK, place));
         unit.write(IMEM + place, own);
-        // 20,000 steps on the spot are no reason to take the unit for one that hangs.
+        // After 20,000 steps in place the unit does not count as hung.
         for _ in 0..20_000 {
             unit.carry_out(0x13);
         }

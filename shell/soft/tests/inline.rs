@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The inline chain of a card: where its frames go, what they are then, and what is counted.
+//! The inline chain of a card: the destinations and the bytes of its frames, and the counters.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -23,7 +23,7 @@ fn block(card: &mut Card) -> &mut Block {
     block.downcast_mut().unwrap()
 }
 
-/// UDP from a port, with so many bytes in all.
+/// UDP from a port, with this many bytes in all.
 fn udp(source_port: u8, length: usize) -> Vec<u8> {
     let mut frame = vec![2; 12];
     frame.extend([8, 0, 0x45, 0, ((length - 14) >> 8) as u8, (length - 14) as u8, 0, 0, 0, 0, 64, 17, 0, 0]);
@@ -49,7 +49,7 @@ fn udp(source_port: u8, length: usize) -> Vec<u8> {
     frame
 }
 
-/// What left: where, at which port its frame had entered as which, by which unit, and its length.
+/// The frames that left: exit, source, index at the source, unit, and length.
 fn left(card: &mut Card) -> Vec<(Exit, Source, u64, Option<u8>, usize)> {
     card.poll()
         .iter()
@@ -150,7 +150,7 @@ fn a_frame_that_is_offered_again_is_not_taken_twice() {
         assert!(waiting < 10);
     }
     assert!(!card.offer(Source::Ethernet(0), &udp(waiting, 80)).unwrap());
-    // One of another port comes in between.
+    // A frame of another port comes in between.
     assert!(!card.offer(Source::Ethernet(1), &udp(100, 80)).unwrap());
     assert_eq!((left(&mut card).len(), unit_read(&mut card, 0, regs::UNIT_HALTED)), (0, 1));
     card.write(common::WINDOW + regs::UNIT_HALT, 0).unwrap();

@@ -86,7 +86,7 @@ class Host:
 
 @dataclass
 class Request:
-    """What a unit asks, and what has to come of it."""
+    """A unit's request, and its expected result."""
 
     unit: int
     tag: int
@@ -145,7 +145,7 @@ class Bench:
         await self.edge
 
     def _stays(self, name: str, valid: bool, *values: int) -> None:
-        """AXI4: what is offered stays until it is taken."""
+        """AXI4: an offered transfer stays until it is taken."""
         if name in self.held:
             assert valid and self.held[name] == values, f"{name} was withdrawn or changed"
 
@@ -334,6 +334,38 @@ async def at_full_speed(dut: Any) -> None:
 
 
 @cocotb.test()
+async def resets_with_reads_on_their_way(dut: Any) -> None:
+    """The card is reset, the host is not: it goes on sending what was asked for before. No later read is answered with
+    that."""
+    bench = Bench(dut, 7, 0.2)
+    await bench.start()
+    for round_ in range(20):
+        bench.to_send.extend(
+            Request(unit, 1 + round_, BASE + 2 * PAGE + 4 * PAGE * unit, 3 * PAGE, None, unit) for unit in range(8)
+        )
+        for _ in range(80 + 7 * round_):
+            await bench.step()
+        dut.rst.value = 1
+        for _ in range(1 + round_ % 4):
+            bench.held.pop("ar", None)
+            await bench.step()
+        assert bench.host.r, "nothing was on its way"
+        dut.rst.value = 0
+        bench.held.pop("ar", None)
+        dut.in_valid.value = 0
+        for pending in (bench.to_send, bench.sending, bench.waiting, bench.partial):
+            pending.clear()
+        first = len(bench.answers)
+        reads = [Request(unit, 9, BASE + 2 * PAGE + 300 * unit, 250, None, unit) for unit in range(16)]
+        bench.to_send.extend(reads)
+        await bench.drained()
+        assert len(bench.answers) == first + len(reads)
+        for request, error, data in bench.answers[first:]:
+            place = request.address - BASE
+            assert not error and data == bench.host.memory[place : place + request.length], f"round {round_}"
+
+
+@cocotb.test()
 async def with_pauses(dut: Any) -> None:
     await run(dut, 2, 0.4, 200)
 
@@ -397,7 +429,15 @@ async def streams_at_rate(dut: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", ["at_full_speed", "with_pauses", "every_alignment", "waits_for_room", "streams_at_rate"]
+    "case",
+    [
+        "at_full_speed",
+        "resets_with_reads_on_their_way",
+        "with_pauses",
+        "every_alignment",
+        "waits_for_room",
+        "streams_at_rate",
+    ],
 )
 def test_host_mem(case: str) -> None:
     parts = ("frame_gather", "realign", "axi_bursts", "host_write", "host_read", "host_mem")

@@ -9,7 +9,7 @@ use super::list::{Rule, passes};
 use crate::report::{Flow, Verdict};
 use crate::show::grouped;
 
-/// What came out: for each destination and flow its frames, in order. Equal maps mean the same frames at every
+/// The frames that left: for each destination and flow its frames, in order. Equal maps mean the same frames at every
 /// destination, and the same order within every flow.
 struct Output<'a> {
     name: String,
@@ -25,7 +25,7 @@ impl<'a> Output<'a> {
         Self { name: target.to_string(), flows }
     }
 
-    /// What a firewall with these rules lets through, each frame to the neighbour of its port.
+    /// The frames that a firewall with these rules passes, each to the neighbour of its port.
     fn expected(traffic: &'a Traffic, rules: &[Rule]) -> Self {
         let mut flows: HashMap<_, Vec<&[u8]>> = HashMap::new();
         for (index, frame) in traffic.frames.iter().enumerate() {
@@ -82,7 +82,7 @@ fn without(frames: &[&[u8]], others: &[&[u8]]) -> usize {
     frames.iter().filter(missing).count()
 }
 
-/// Compares two runs of the same traffic with each other and with what the list, read independently, says.
+/// Compares two runs of the same traffic with each other and with an independent reading of the list.
 pub fn judge(traffic: &Traffic, rules: &[Rule], [a, b]: [(Target, &Run); 2]) -> Verdict {
     let expected = Output::expected(traffic, rules);
     let drops = Drops { blocked: traffic.frames.len() as u64 - expected.frames(), ..Drops::default() };

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A plain reading of a block list: the demo judges the card by it, so it shares nothing with what loads the card.
+//! A plain reading of a block list. The demo judges the card by it, so it shares no code with the loader of the card.
 
 use std::net::Ipv4Addr;
 

@@ -7,26 +7,27 @@ use penstock_device::capture::{self, CaptureError};
 use penstock_device::{Port, Root, Traffic};
 
 use super::list::Rule;
-use crate::cmd::generate::{Flow, Random};
+use penstock_bench::five_tuple::{Flow, Random};
 
 /// Captures in designs/traffic, by program: `NAME.outside.pcap` enters at port 0, `NAME.inside.pcap` at port 1.
 pub const PROGRAMS: [&str; 3] = ["web", "store", "names"];
 /// Frames made for each captured frame.
 const HOSTILE_PER_FRAME: usize = 12;
-/// Servers that the hostile frames are for: those of the captures.
+/// The targets of the hostile frames: the servers of the captures.
 const SERVERS: [Ipv4Addr; 3] =
     [Ipv4Addr::new(192, 0, 2, 80), Ipv4Addr::new(192, 0, 2, 79), Ipv4Addr::new(192, 0, 2, 53)];
 
-/// What the demo sends, and how much of it is of which kind.
+/// The demo's frames, and their number by kind.
 pub struct Mix {
     pub traffic: Traffic,
     pub captured: u64,
     pub made: u64,
-    /// What was wrong with the captures.
+    /// Faults of the captures.
     pub faults: Vec<String>,
 }
 
-/// Reads the captures and mixes them with frames from addresses inside, at the edges of, and beside the prefixes of `list`.
+/// Reads the captures and mixes them with frames from addresses inside, at the edges of, and beside the prefixes of
+/// `list`.
 pub fn mix(root: &Root, list: &[Rule]) -> Result<Mix, CaptureError> {
     let mut captured: Vec<(Port, Vec<u8>)> = Vec::new();
     let mut faults = Vec::new();
@@ -70,7 +71,7 @@ fn hostile(random: &mut Random, list: &[Rule], number: u64) -> Vec<u8> {
     frame
 }
 
-/// A source address: of nine, four lie inside a prefix of the list, four are at its edges, one is anything.
+/// A source address: of nine, four lie inside a prefix of the list, four are at its edges, and one is random.
 fn address(random: &mut Random, list: &[Rule]) -> u32 {
     let anything = random.next() as u32;
     let Some(rule) = list.get(random.below(list.len().max(1) as u64) as usize) else { return anything };

@@ -140,7 +140,7 @@ pub fn svg(program: &Program) -> String {
 /// Draws the transition between two boxes, bent to leave room for the opposite one; gives the place of its label.
 fn curve(body: &mut String, from: (f64, f64), to: (f64, f64), centre: (f64, f64)) -> (f64, f64) {
     if from == to {
-        // A transition to the same state leaves the circle and comes back.
+        // A transition to the same state leaves the circle and returns.
         let up = if from.1 > centre.1 + 1.0 { 1.0 } else { -1.0 };
         let (x, y) = (from.0, from.1 + up * BOX.1);
         let (left, right, far) = (x - 30.0, x + 30.0, y + up * 55.0);

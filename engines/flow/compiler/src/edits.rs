@@ -230,7 +230,7 @@ impl RowImage {
             bits.add(self.edits.swaps.contains(&pair).into(), 1);
         }
         let (from, constant) = number(self.port.into());
-        // Hardware has eight bits for a port; 255 is on no card and stands for all numbers above.
+        // Hardware has eight bits for a port; 255, which no card has, represents all larger numbers.
         bits.add(constant.min(0xFF), 8);
         bits.add(from, 6);
         let (opposite, kind, next) = match self.verdict {

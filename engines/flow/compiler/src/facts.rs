@@ -94,7 +94,7 @@ impl Facts {
             && self.fields_agree(l4)
     }
 
-    /// Fields whose header has no bit of its own.
+    /// Fields whose header has no separate bit.
     fn fields_agree(&self, l4: bool) -> bool {
         let there = |field: Field| self.0.contains(&(Fact::There(field), true));
         let gone = |field: Field| self.0.contains(&(Fact::There(field), false));
@@ -111,7 +111,7 @@ impl Facts {
     fn numbers_agree(&self) -> bool {
         let known: Vec<_> = self.0.iter().filter_map(|(fact, holds)| number(fact).map(|one| (one, *holds))).collect();
         known.iter().enumerate().all(|(at, ((subject, ..), _))| {
-            // Each subject is looked at once, where it first occurs.
+            // Each subject is checked once, at its first occurrence.
             if known[..at].iter().any(|((other, ..), _)| other == subject) {
                 return true;
             }
@@ -222,7 +222,7 @@ impl Range {
 /// Numbers that are tried before the check assumes that some number fits: all numbers of 16 bits.
 const NUMBERS: u32 = 1 << 16;
 
-/// Whether some number of `bits` bits lies in all ranges that hold and in no range that does not.
+/// Whether some number of `bits` bits is in all ranges that hold and in no range that does not.
 fn possible(bits: u32, ranges: &[(Range, bool)]) -> bool {
     if bits <= 8 {
         return (0..1u128 << bits).any(|number| ranges.iter().all(|(range, holds)| range.has(number) == *holds));

@@ -17,7 +17,7 @@ pub struct Span {
 /// A fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Where it begins.
+    /// Its beginning.
     pub span: Span,
     /// The fault, and the way out.
     pub message: String,
@@ -61,7 +61,7 @@ impl fmt::Display for Faults {
             }
             writeln!(f, "{}:{}:{}: {message}", self.file, span.line, span.column)?;
             let number = span.line.to_string();
-            // Tabs stay tabs, so that the caret stands below its place with every tab width.
+            // Tabs remain tabs, so that the caret is below its place at every tab width.
             let before = line.chars().take(span.column as usize - 1);
             let indent: String = before.map(|letter| if letter == '\t' { '\t' } else { ' ' }).collect();
             writeln!(f, " {number} | {line}")?;

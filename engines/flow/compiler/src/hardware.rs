@@ -62,7 +62,7 @@ impl Contexts {
         Some(Self { key, parts, timeouts })
     }
 
-    /// The key with these values, as the table has it: with `biflow` the smaller side comes first.
+    /// The key with these values, in the table's form: with `biflow` the smaller side comes first.
     ///
     /// ```
     /// use penstock_flow_compiler::hardware::Contexts;
@@ -169,7 +169,7 @@ mod tests {
         let first = compile(&program(&timed(&[5, 7])), 100, &[]).unwrap();
         let second = compile(&program(&timed(&[9, 7])), 100, &first.contexts).unwrap();
         assert_eq!((seconds(&first), seconds(&second)), (vec![5, 7], vec![5, 7, 9]));
-        // Rows name timeouts by these numbers, so the words depend on the program before.
+        // Rows name timeouts by these numbers, so the words depend on the old program.
         assert_ne!(second.words, compile(&program(&timed(&[9, 7])), 100, &[]).unwrap().words);
         // Eight timeouts fit.
         let many = program(&timed(&[1, 2, 3, 4, 6]));

@@ -151,8 +151,8 @@ pub struct RowImage {
     pub row: usize,
     /// State that it matches; None: every state.
     pub state: Option<u8>,
-    /// Parts that the frame must have or must not have, by [`Part`]: those that the row tests, and those of all fields
-    /// that it names.
+    /// Parts that the frame must have or must lack, by [`Part`]: those that the row tests, and those of all fields that
+    /// it names.
     pub parts: Bits,
     /// Match of the table: bit 0 `new`, bit 1 `full`.
     pub flags: Bits,

@@ -43,7 +43,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Finds places for a key's fields. An error says which fields have no room.
+    /// Finds places for a key's fields. An error lists the fields without room.
     pub(crate) fn new(key: &Key) -> Result<Layout, String> {
         let mut layout = Layout { choices: [0; HALVES], swap: 0, parts: vec![] };
         for (source, destination) in &key.pairs {

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Places for parts that each reach only some places.
 
-/// Gives each item a place of its own among those that it reaches, a bit each: a matching by augmenting paths, which
-/// finds places if they exist.
+/// Assigns each item its own place among the places that it reaches, given as bits: a matching by augmenting paths,
+/// which finds places if they exist.
 ///
 /// # Errors
 /// The first item without a place, after the items that block it: together they reach one place fewer than there are

@@ -48,7 +48,7 @@ impl Needs {
         }));
     }
 
-    /// Adds an edit after those before. An error says why it is not possible.
+    /// Adds an edit after the earlier ones. An error gives the reason why it is not possible.
     pub fn edit(&mut self, edit: &Edit) -> Result<(), String> {
         if let Edit::Set(_, Value::Field(from)) | Edit::Push(_, Value::Field(from)) = edit {
             self.fields.insert(*from);

@@ -13,9 +13,9 @@ use crate::program::Place;
 /// Numbers in hardware, by the numbers of the image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
-    /// Of operands.
+    /// Places of operands.
     pub operands: Vec<u8>,
-    /// Of functions.
+    /// Places of functions.
     pub functions: Vec<u8>,
 }
 

@@ -52,7 +52,7 @@ pub struct Element {
     pub registers: Vec<Register>,
     /// Registers of the element.
     pub globals: Vec<Register>,
-    /// Contexts that the table holds; None: as many as the element has room for.
+    /// Contexts that the table holds; None: the element's maximum.
     pub capacity: Option<u32>,
     /// The context that is evicted if the table is full.
     pub evict: Option<Evict>,
@@ -106,7 +106,7 @@ pub struct Row {
     pub edits: Vec<Edit>,
     /// Whether the host gets an event.
     pub notify: bool,
-    /// Where the frame goes.
+    /// The frame's destination.
     pub verdict: Verdict,
 }
 

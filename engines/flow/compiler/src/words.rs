@@ -82,7 +82,7 @@ fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], 
     to.put(places(element.capacity), PLACE);
     key(&mut to, element, faults);
     to.array(limits::OPERANDS, CHOICE_NUMBER, &operands, |to, choice| to.put((*choice).into(), CHOICE_NUMBER));
-    // Without a number, the table holds as many as there is room for.
+    // Without a number, the table has the element's maximum.
     to.put(element.capacity.unwrap_or(u32::MAX), 32);
     for (count, registers) in [(limits::REGISTERS, &element.registers), (limits::GLOBALS, &element.globals)] {
         to.array(count, 32, registers, |to, register| to.put(register.initial, 32));
@@ -114,7 +114,7 @@ fn places(capacity: Option<u32>) -> u32 {
     (places - 1) & ((1 << PLACE) - 1)
 }
 
-/// The different timeouts of an element: first those of the program before, because contexts name them by number, then
+/// The different timeouts of an element: first those of the old program, because contexts name them by number, then
 /// those of its own rows.
 pub(crate) fn timeouts(element: &Element, before: &[Timeout]) -> Vec<Timeout> {
     let mut timeouts = before.to_vec();

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is wrong with programs is said where it is wrong.
+//! Errors in programs are reported with their place.
 #![allow(clippy::unwrap_used)]
 
 use penstock_flow_compiler::compile;
@@ -274,8 +274,8 @@ fn too_much() {
     assert!(message(text).contains("the key has 368 bits, 320 at most"), "{}", message(text));
 }
 
-/// The search for rows that never fit goes through all states and all rows before each, so what is too much is said
-/// without it.
+/// The search for rows that never match goes through all states and, for each row, all earlier rows, so an excessive
+/// program is reported without it.
 #[test]
 fn far_too_much_is_refused_at_once() {
     let states: Vec<String> = (0..256).map(|at| format!("S{at}")).collect();

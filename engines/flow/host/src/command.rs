@@ -132,7 +132,7 @@ mod tests {
 
     use crate::engine::FLOW;
 
-    /// The request of a command line, or what is wrong with it.
+    /// The request of a command line, or its fault.
     fn asked(line: &[&str]) -> Result<serde_json::Value, String> {
         let service = FLOW.services()[0];
         let words = [service.name].into_iter().chain(line.iter().copied());

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock compile flow`: a state machine of flows, and what it takes of its elements.
+//! `penstock compile flow`: a state machine of flows, and its use of elements.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::image::PROGRAM;
 /// `penstock compile flow`.
 pub const COMPILE: Tool = Tool { command, run };
 
-/// Compiles a state machine and tells what it takes of its elements.
+/// Compiles a state machine and prints its use of elements.
 #[derive(Debug, Args)]
 struct Arguments {
     /// The state machine (.efsm), with all elements of a chain.
@@ -22,7 +22,7 @@ struct Arguments {
     /// Print all parts of the elements, and all rows.
     #[arg(long)]
     explain: bool,
-    /// Write what was built as JSON.
+    /// Write the result as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Draw the state machines as a graph for Graphviz.
@@ -56,7 +56,7 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
     write(svg, &|| compiled.svg())
 }
 
-/// One line about an element: how much it takes of what there is.
+/// One line about an element: the used part of each resource.
 fn summary(element: &Element, image: &ElementImage) -> String {
     format!(
         "{}: {} of {} rows, {} of {} operands, {} of {} predicates, {} of {} conditions, {} of {} functions",

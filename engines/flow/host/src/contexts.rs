@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(delete(&mut block, "both", &key), Ok(false));
         insert(&mut block, "both", &whole["key"], &whole).unwrap();
         assert_eq!(json_of(dump(&mut block, "both").unwrap()), json!([whole]));
-        // Its deadline has passed, and the walk has come to its place.
+        // Its deadline has passed, and the walker has reached its place.
         block.set_time(1000 * MS + 5000);
         block.set_time(2000 * MS);
         assert_eq!(get(&mut block, "both", &key).unwrap().unwrap().state, "ONE");

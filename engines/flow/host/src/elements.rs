@@ -27,49 +27,49 @@ pub trait Elements {
     /// Registers of an element.
     ///
     /// # Errors
-    /// As the trait says, or the card refuses.
+    /// The errors of the trait, or the card refuses.
     fn globals(&mut self, element: usize) -> Result<[u32; GLOBALS], FlowError>;
 
     /// Sets a register of an element, by its number below [`GLOBALS`], between two frames.
     ///
     /// # Errors
-    /// As the trait says, or there is no such register.
+    /// The errors of the trait, or the register does not exist.
     fn set_global(&mut self, element: usize, register: usize, to: u32) -> Result<(), FlowError>;
 
     /// Number of contexts; 0 for an element without a key.
     ///
     /// # Errors
-    /// As the trait says, or the card refuses.
+    /// The errors of the trait, or the card refuses.
     fn count(&mut self, element: usize) -> Result<usize, FlowError>;
 
     /// All contexts, in the order of the table.
     ///
     /// # Errors
-    /// As the trait says, or contexts of hardware move too fast to be listed.
+    /// The errors of the trait, or contexts of hardware move too fast to be listed.
     fn contexts(&mut self, element: usize) -> Result<Vec<Context>, FlowError>;
 
     /// The context of a flow, if it has one.
     ///
     /// # Errors
-    /// As the trait says, or the values are not those of the key.
+    /// The errors of the trait, or the values are not those of the key.
     fn context(&mut self, element: usize, key: &[u128]) -> Result<Option<Context>, FlowError>;
 
     /// Adds a context, or replaces the one of the same flow.
     ///
     /// # Errors
-    /// As the trait says, or the context is not one of the element, or the table has no place for it.
+    /// The errors of the trait, or the context is not valid for the element, or the table has no place for it.
     fn insert(&mut self, element: usize, context: &Context) -> Result<(), FlowError>;
 
     /// Removes the context of a flow; false if the flow has no context.
     ///
     /// # Errors
-    /// As the trait says, or the values are not those of the key.
+    /// The errors of the trait, or the values are not those of the key.
     fn remove(&mut self, element: usize, key: &[u128]) -> Result<bool, FlowError>;
 
     /// Removes all contexts.
     ///
     /// # Errors
-    /// As the trait says, or the card refuses.
+    /// The errors of the trait, or the card refuses.
     fn clear(&mut self, element: usize) -> Result<(), FlowError>;
 
     /// Takes the oldest event.
@@ -81,7 +81,7 @@ pub trait Elements {
     /// Keeps only events of these kinds of an element from now on. A load keeps all kinds again.
     ///
     /// # Errors
-    /// As the trait says, or the card refuses.
+    /// The errors of the trait, or the card refuses.
     fn tell(&mut self, element: usize, kinds: &[EventKind]) -> Result<(), FlowError>;
 
     /// All counters.
@@ -93,6 +93,6 @@ pub trait Elements {
     /// Places and stash of an element's table in hardware. With `forget`, [`TableUse::most`] starts again afterwards.
     ///
     /// # Errors
-    /// As the trait says, or the table is not one of hardware.
+    /// The errors of the trait, or the table is not one of hardware.
     fn table(&mut self, element: usize, forget: bool) -> Result<TableUse, FlowError>;
 }

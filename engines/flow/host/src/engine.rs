@@ -17,7 +17,7 @@ use crate::settings::{self, Settings};
 /// The flow engine.
 pub static FLOW: Flow = Flow;
 
-/// The engine behind [`FLOW`].
+/// The engine, exported as [`FLOW`].
 #[derive(Debug)]
 pub struct Flow;
 

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use crate::ask::NAME;
 
-/// Why a flow block did not do what it was asked.
+/// Why a flow block did not carry out a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlowError {
     /// A part was given the image of another engine.
@@ -158,7 +158,7 @@ pub enum FlowError {
         /// Words of the program.
         program: usize,
     },
-    /// The card's tables are smaller than the design says.
+    /// The card's tables are smaller than those of the design.
     #[error("the design says contexts = {wanted}, and a table of this card has room for {room}")]
     Room {
         /// Contexts of the design.

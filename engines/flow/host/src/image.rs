@@ -53,7 +53,7 @@ impl FlowImage {
         program
     }
 
-    /// The image of a flow block behind an image.
+    /// The flow block's image in an image of the contract.
     pub(crate) fn of(image: &dyn Image) -> Result<&Self, FlowError> {
         (image as &dyn Any).downcast_ref().ok_or(FlowError::Image)
     }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The host side of the flow engine: reads what a design says of flow blocks, compiles and loads their programs, and
-//! answers requests about their contexts, registers and events.
+//! The host side of the flow engine: reads the settings of flow blocks in a design, compiles and loads their programs,
+//! and answers requests about their contexts, registers and events.
 //!
 //! ```
 //! use penstock_flow_host::Ask;

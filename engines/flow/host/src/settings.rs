@@ -48,7 +48,7 @@ impl Settings {
         Ok(Self { contexts: known.ok_or_else(wrong)? })
     }
 
-    /// The settings behind a part of a design. Every part that the engine reads is one.
+    /// The settings in a part of a design. All parts that the engine reads have them.
     pub(crate) fn of(part: &dyn Part) -> Self {
         (part as &dyn Any).downcast_ref::<Self>().cloned().unwrap_or_default()
     }

@@ -20,8 +20,7 @@ pub struct Options {
     pub contexts: u32,
     /// Room for events that wait for the host.
     pub events: usize,
-    /// Places of contexts in their tables follow from this number. If it is secret, nobody can choose flows that
-    /// collide.
+    /// Places of contexts in their tables depend on this number. If it is secret, nobody can choose flows that collide.
     pub seed: u64,
 }
 
@@ -38,7 +37,7 @@ pub struct Context {
     pub key: Vec<u128>,
     /// Number of its state.
     pub state: u8,
-    /// Flow registers; those that the program does not have are 0.
+    /// Flow registers; those that the program lacks are 0.
     pub registers: [u32; REGISTERS],
     /// Its hard deadline.
     pub hard: Option<Deadline>,
@@ -215,7 +214,7 @@ impl Chain {
         Ok(&self.element(element)?.parts.counters)
     }
 
-    /// The element's registers; those that the program does not have are 0.
+    /// The element's registers; those that the program lacks are 0.
     pub fn globals(&mut self, element: usize) -> Result<&mut [u32; GLOBALS], HostError> {
         let elements = self.elements.len();
         let found = self.elements.get_mut(element).map(|element| &mut element.parts.globals);

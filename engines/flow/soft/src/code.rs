@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows as they are run. All that does not depend on the context is a bit, found before the context is there: which parts the frame has, and which fields
-//! compare with which numbers. Of these a row names some, so most rows are told from each other by two comparisons.
+//! Rows in executable form. All conditions that do not depend on the context are bits, computed before the context is
+//! known: the parts that the frame has, and the fields that compare with constants. A row selects some of these bits,
+//! so two comparisons decide most rows.
 
 use penstock_flow_compiler::limits::{EDITS, GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::{
@@ -11,21 +12,21 @@ use penstock_headers::{PARTS, Part};
 use crate::frame::{Frame, Known, Word};
 use crate::table::{GONE, NEVER};
 
-/// What rows read beside the frame.
+/// The inputs of rows beside the frame.
 #[derive(Clone, Copy)]
 pub struct Registers<'a> {
     pub flow: &'a [u32; REGISTERS],
     pub globals: &'a [u32; GLOBALS],
 }
 
-/// What a row's functions give: those of registers, then those of edits.
+/// The results of a row's functions: those of registers, then those of edits.
 pub type Results = [u32; REGISTERS + GLOBALS + EDITS];
 
 /// Bits above those of the parts: the flow has no context, and none can be added.
 pub const NEW: usize = PARTS;
 pub const FULL: usize = PARTS + 1;
 
-/// What is so of a frame, or must be.
+/// Conditions that a frame meets, or must meet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bits {
     /// By number of the part, then [`NEW`] and [`FULL`].
@@ -34,7 +35,7 @@ pub struct Bits {
     pub predicates: u64,
 }
 
-/// Some bits of a word: whether they lie in a range, as all that is compared with a number does.
+/// Some bits of a word: whether they are in a range; all comparisons with a number have this form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Predicate {
     word: Word,
@@ -61,7 +62,7 @@ impl Predicate {
     }
 }
 
-/// A predicate in the order in which they are looked at: those of one word behind each other, so that it is read once.
+/// A predicate in evaluation order: predicates of one word are adjacent, so that the word is read once.
 #[derive(Debug, Clone, Copy)]
 struct Asked {
     predicate: Predicate,
@@ -70,7 +71,7 @@ struct Asked {
     bit: u8,
 }
 
-/// Puts predicates, whose numbers are their places, into the order in which they are looked at.
+/// Sorts predicates, whose numbers are their places, into the order of their evaluation.
 fn by_words(predicates: &[Predicate]) -> Box<[Asked]> {
     let mut order: Vec<Asked> = Vec::new();
     for (predicate, bit) in predicates.iter().copied().zip(0..) {
@@ -80,7 +81,7 @@ fn by_words(predicates: &[Predicate]) -> Box<[Asked]> {
     order.into()
 }
 
-/// What tells a row from others, with its number.
+/// The conditions of a row, with its number.
 #[derive(Debug, Clone, Copy)]
 struct Match {
     /// The bits that count.
@@ -98,7 +99,7 @@ impl Match {
     }
 }
 
-/// A row's [`Match`] as it comes about.
+/// A row's [`Match`] under construction.
 #[derive(Default)]
 struct Wanted {
     mask: Bits,
@@ -171,7 +172,7 @@ struct Condition {
     holds: bool,
 }
 
-/// An operation and what it works on.
+/// An operation and its operands.
 #[derive(Debug, Clone, Copy)]
 struct Work {
     operation: Operation,
@@ -190,7 +191,7 @@ impl Work {
     }
 }
 
-/// What becomes of a context.
+/// The new state of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum After {
     /// State and timeouts stay.
@@ -229,11 +230,11 @@ impl After {
     }
 }
 
-/// A row as it is run.
+/// A row in executable form.
 #[derive(Debug, Clone)]
 pub struct Code {
     conditions: Box<[Condition]>,
-    /// Those of registers, then those of edits.
+    /// Functions of registers, then those of edits.
     functions: Box<[Work]>,
     /// The registers that the first functions are for.
     updates: Box<[Place]>,
@@ -245,7 +246,7 @@ pub struct Code {
     port: Source,
 }
 
-/// What a row has decided.
+/// The decision of a row.
 pub enum Decision {
     Next(usize),
     Port(u32),
@@ -308,7 +309,7 @@ impl Code {
         }
     }
 
-    /// Where the frame goes.
+    /// The frame's destination.
     #[inline]
     pub fn decide(&self, frame: &Frame, known: &Known, registers: Registers) -> Decision {
         match self.verdict {
@@ -329,7 +330,7 @@ impl Code {
     }
 
     fn carry_out(&self, frame: &mut Frame, known: &mut Known, results: &Results, after: Registers) {
-        // All values are of the frame as it came.
+        // All values are those of the frame on entry.
         let mut values = [0; EDITS];
         let mut results = results[self.updates.len()..].iter();
         for (value, edit) in values.iter_mut().zip(&self.edits) {
@@ -366,7 +367,7 @@ impl Code {
 pub struct Rows {
     pub rows: Vec<Code>,
     asked: Box<[Asked]>,
-    /// By state, those that are for it.
+    /// By state, the rows for it.
     of_state: Vec<Box<[Match]>>,
 }
 
@@ -374,7 +375,7 @@ impl Rows {
     pub fn new(element: &Element) -> Rows {
         let mut predicates = Vec::new();
         let matches: Vec<Wanted> = element.rows.iter().map(|row| wanted(row, &mut predicates)).collect();
-        // The compiler allows half as many, in which fields that are bits of others have no bits of their own.
+        // The compiler allows half as many; it counts fields that are parts of others once.
         assert!(predicates.len() <= u64::BITS as usize, "an element of more predicates than the compiler allows");
         let of = |state| {
             let rows = (0..).zip(&element.rows).zip(&matches);
@@ -388,7 +389,7 @@ impl Rows {
         }
     }
 
-    /// What is so of a frame whatever its context is.
+    /// The conditions that a frame meets whatever its context is.
     #[inline]
     pub fn bits(&self, frame: &Frame, known: &Known) -> Bits {
         let (mut predicates, mut found) = (0, 0);
@@ -409,7 +410,7 @@ impl Rows {
     }
 }
 
-/// What a row asks of a frame, and the predicates that it needs beside those that are there.
+/// The conditions of a row on a frame. Appends the predicates that it needs and that are not yet in the list.
 fn wanted(row: &Row, predicates: &mut Vec<Predicate>) -> Wanted {
     let mut wanted = Wanted::default();
     for part in row.needs.iter().filter_map(|field| field.part()) {

@@ -22,7 +22,7 @@ pub struct Event {
     pub registers: [u32; REGISTERS],
 }
 
-/// Kinds of events. Events of one frame come in this order.
+/// Kinds of events. Events of one frame have this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
     /// A context expired.

@@ -14,7 +14,7 @@ pub struct Arrival {
     pub time: u64,
 }
 
-/// Where a frame goes from the end of the chain.
+/// The destination of a frame at the end of the chain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Verdict {
     /// On its way.
@@ -37,7 +37,7 @@ pub struct Frame {
     pub arrival: Arrival,
     /// Its verdict, which has no meaning before the frame has passed the chain.
     pub verdict: Verdict,
-    /// The frame's mark on the card: `meta0` in front of the first element, and behind the last.
+    /// The frame's mark on the card: `meta0` before the first element, and after the last.
     pub mark: u32,
 }
 
@@ -154,7 +154,7 @@ impl Word {
         }
     }
 
-    /// A function of its own, so that the usual case is short.
+    /// A separate function, so that the usual case is short.
     fn read_any(&self, frame: &Frame, known: &Known) -> u64 {
         match self {
             Word::Chunk(chunk) => chunk.read(&known.headers, &frame.bytes).unwrap_or_default(),

@@ -18,8 +18,8 @@ pub struct Packing {
     places: Box<[u32]>,
     /// The parts that a frame must have.
     parts: u32,
-    /// Words for a frame whose source comes first, and for a frame whose destination does; they are equal without
-    /// pairs.
+    /// Words for a frame whose source comes first, and for a frame whose destination does; without pairs they are
+    /// equal.
     steps: [Box<[Step]>; 2],
     /// Words of sources and destinations, uppermost first.
     sides: Box<[(Word, Word)]>,

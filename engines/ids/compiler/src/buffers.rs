@@ -6,7 +6,7 @@ use penstock_app::{Field, Protocol};
 use crate::rule::Step;
 use crate::transforms::Transform;
 
-/// Conditions of a rule on the messages of a protocol.
+/// A rule's conditions on the messages of a protocol.
 #[derive(Debug, Clone)]
 pub struct Messages {
     /// The protocol.
@@ -30,7 +30,7 @@ impl Messages {
 pub struct Group {
     /// The field.
     pub field: Field,
-    /// Changes that are made to its bytes first.
+    /// The transforms of its bytes.
     pub transforms: Vec<Transform>,
     /// The conditions.
     pub steps: Vec<Step>,
@@ -168,7 +168,8 @@ pub fn name(field: Field) -> &'static str {
     }
 }
 
-/// Whether a message may have several fields of this kind. Each time that a rule names such a buffer it means one of them.
+/// Whether a message may have several fields of this kind. Each time that a rule names such a buffer it means one of
+/// them.
 pub(crate) fn is_many(field: Field) -> bool {
     matches!(
         field,

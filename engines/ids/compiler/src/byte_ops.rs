@@ -13,7 +13,8 @@ pub enum Amount<T> {
 }
 
 impl Amount<i64> {
-    /// The number, with these values of the rule's variables. A value that is larger than a position becomes the largest one.
+    /// The number, with these values of the rule's variables. A value that is larger than a position becomes the
+    /// largest one.
     #[must_use]
     pub fn signed(self, values: &[u64]) -> i64 {
         match self {
@@ -164,7 +165,7 @@ pub struct ByteTest {
     pub compare: Compare,
     /// The comparison must not hold.
     pub negated: bool,
-    /// What it is compared with.
+    /// The value of the comparison.
     pub value: Amount<u64>,
 }
 
@@ -280,7 +281,7 @@ impl ByteMath {
     }
 }
 
-/// What is wrong with the value of a keyword.
+/// A fault in the value of a keyword.
 pub enum Wrong {
     /// It is wrong.
     Value(String),

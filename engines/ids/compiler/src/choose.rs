@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the filter looks for: the keys that a rule may have, best first.
+//! Chooses the strings of the filter: the keys that a rule may have, best first.
 
 use penstock_app::{Field, Protocol};
 
@@ -66,8 +66,8 @@ fn all(named: Vec<(u32, Key)>, rest: Vec<(u32, Key)>) -> Vec<Key> {
     all
 }
 
-/// Keys of a rule about payload or streams, best first: each occurs in every payload or stream that the rule matches. The
-/// part that a rule names with `fast_pattern` comes before all else.
+/// Keys of a rule about payload or streams, best first: each occurs in every payload or stream that the rule matches.
+/// The part that a rule names with `fast_pattern` comes before all else.
 #[must_use]
 pub fn keys(rule: &Rule) -> Vec<Key> {
     let named = rule.named.as_ref().filter(|named| named.group.is_none()).and_then(|named| {
@@ -78,8 +78,8 @@ pub fn keys(rule: &Rule) -> Vec<Key> {
     all(named.map_or_else(Vec::new, windows), rest)
 }
 
-/// The parts of contents of messages that stand in the fields themselves, before any transform, in whatever case: each with its
-/// field, and whether the rule names it for the filter.
+/// The parts of contents of messages that stand in the fields themselves, before any transform, in whatever case: each
+/// with its field, and whether the rule names it for the filter.
 fn parts(rule: &Rule) -> Vec<(Field, &[u8], bool)> {
     let mut parts = Vec::new();
     let Some(messages) = &rule.messages else { return parts };
@@ -124,18 +124,19 @@ pub enum Class {
     HostOnly,
 }
 
-/// Keys that the card looks for in place of a rule about messages.
+/// The card's search for a rule about messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnCard {
     /// One of these keys is looked for, the first one that has a place; none: the guards are enough.
     pub keys: Vec<Key>,
-    /// The card also looks for all of these.
+    /// The card also searches for all of these.
     pub guards: Vec<Key>,
 }
 
 /// Names of headers that say that a body is not sent as it is; the parser takes no other.
 const ENCODED: [&[u8]; 2] = [b"nt-encod", b"er-encod"];
-/// Bytes that every HTTP direction has before its first message is complete: a version, or a method that the parser knows.
+/// Bytes that every HTTP direction has before its first message is complete: a version, or a method that the parser
+/// knows.
 const HTTP: [&str; 21] = [
     "http/",
     "get",
@@ -162,7 +163,8 @@ const HTTP: [&str; 21] = [
 /// Headers of TLS records of a handshake: the parser takes no other version.
 const TLS: [&[u8]; 5] = [&[22, 3, 0], &[22, 3, 1], &[22, 3, 2], &[22, 3, 3], &[22, 3, 4]];
 
-/// Bytes that split the strings of a field: the pieces between them stand in the stream as they are. None: no piece need.
+/// Bytes that split the strings of a field: the pieces between them stand in the stream as they are. None: no piece
+/// need.
 fn splits(field: Field) -> Option<(&'static [u8], bool)> {
     Some(match field {
         Field::Line
@@ -206,7 +208,7 @@ fn http_guards() -> Vec<Key> {
     HTTP.iter().flat_map(with).filter_map(tail).collect()
 }
 
-/// Keys that the card looks for in place of a rule about messages. None: nothing says that such a message comes.
+/// The card's search for a rule about messages. None: no string announces such a message.
 #[must_use]
 pub fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
     let Some(messages) = &rule.messages else { return (Class::HostOnly, None) };

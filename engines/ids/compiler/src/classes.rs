@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Classes of rules: what `classtype` names, with the description and priority that reports carry.
+//! Classes of rules: the names of `classtype`, with the description and priority for reports.
 
 /// The names, descriptions and priorities that public rule sets share (the Snort manual's table of default classes).
 const CLASSES: [(&str, &str, u8); 42] = [
@@ -50,7 +50,7 @@ const CLASSES: [(&str, &str, u8); 42] = [
 /// Priority of rules without class and priority.
 pub const PRIORITY: u8 = 3;
 
-/// Description and priority of a class; a class that nobody described keeps its name.
+/// Description and priority of a class; a class without a description keeps its name.
 #[must_use]
 pub fn class(name: &str) -> (&str, u8) {
     let known = CLASSES.iter().find(|(known, ..)| *known == name);

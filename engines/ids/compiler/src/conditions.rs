@@ -7,7 +7,7 @@ use crate::byte_ops::Wrong;
 use crate::numbers::{number, within};
 use crate::rule::Within;
 
-/// What a rule does with the bits of a flow, or asks of them.
+/// A rule's operations on the bits of a flow, and its conditions on them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlowBit {
     /// Sets the bit when the rule matches.
@@ -57,7 +57,7 @@ pub fn flowbits(text: &str) -> Result<Option<FlowBit>, String> {
     }))
 }
 
-/// A change of a counter of the flow, or a condition on it: `flowint`.
+/// A rule's operations on a counter of the flow, and its conditions on it: `flowint`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlowCount {
     /// Sets the counter when the rule matches.
@@ -123,7 +123,7 @@ pub enum HostTrack {
     Pair,
 }
 
-/// A change of such a bit, or a condition on it.
+/// A rule's operation on such a bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostBitDo {
     /// Sets it when the rule matches.
@@ -141,7 +141,7 @@ pub enum HostBitDo {
 /// A bit of an address or of a pair of addresses: `xbits`, `hostbits`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostBit {
-    /// The change or condition.
+    /// The operation.
     pub what: HostBitDo,
     /// Its name.
     pub name: Arc<str>,
@@ -268,7 +268,7 @@ pub enum ThresholdKind {
     Filter,
 }
 
-/// What matches are counted by.
+/// The key by which matches are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Track {
     /// Source address.
@@ -286,7 +286,7 @@ pub enum Track {
 pub struct Threshold {
     /// When the rule reports.
     pub kind: ThresholdKind,
-    /// What matches are counted by.
+    /// The key by which matches are counted.
     pub track: Track,
     /// Matches.
     pub count: u32,

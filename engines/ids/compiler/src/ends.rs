@@ -10,8 +10,8 @@ use crate::ranges::Ranges;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variables(pub BTreeMap<String, String>);
 
-/// Variables with the names that public rule sets use. Addresses are `any`, so that no rule is blind in a network that nobody
-/// described; ports are those of the protocols.
+/// Variables with the names that public rule sets use. Addresses are `any`, so that no rule is blind in a network
+/// without a description; ports are those of the protocols.
 const DEFAULTS: [(&str, &str); 22] = [
     ("HOME_NET", "any"),
     ("EXTERNAL_NET", "any"),
@@ -63,16 +63,16 @@ impl Addresses {
     }
 }
 
-/// What a list is made of.
+/// The kind of a list's entries.
 trait Set: Default {
-    /// What `any` stands for.
+    /// The set of `any`.
     fn all() -> Self;
     /// Reads one entry; None if it is none.
     fn entry(text: &str) -> Option<Self>;
     fn add(&mut self, other: &Self);
     fn remove(&mut self, other: &Self);
     fn is_empty(&self) -> bool;
-    /// What an entry may be.
+    /// The forms of an entry.
     const FORMS: &'static str;
 }
 
@@ -96,7 +96,7 @@ impl Set for Addresses {
             let (address, width, v4) = number(address.parse().ok()?);
             let length: u32 = length.map_or(Some(width), |length| length.parse().ok())?;
             let host = width.checked_sub(length)?;
-            // All bits behind the prefix.
+            // All bits after the prefix.
             let mask = 1_u128.checked_shl(host).map_or(u128::MAX, |bit| bit - 1);
             (Ranges::of(address & !mask, address | mask), v4)
         };
@@ -176,7 +176,7 @@ fn entries(list: &str) -> Vec<&str> {
     all
 }
 
-/// A list: all entries without `!`, or everything if there is none, without the entries with `!`.
+/// A list: all entries without `!`, or everything if all entries have `!`, minus the entries with `!`.
 fn read<S: Set>(text: &str, variables: &Variables, depth: usize) -> Result<S, String> {
     let (mut with, mut without, mut any_with) = (S::default(), S::default(), false);
     let text = text.trim();

@@ -9,7 +9,7 @@ use crate::filter::{BITMAPS, WAYS};
 use crate::program::{Found, Program, tell};
 use crate::rule::{Key, Protocol, Rule, Step};
 
-/// What the filter takes, and what it lets through.
+/// The filter's resources, and its selectivity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     /// Rules.
@@ -61,7 +61,7 @@ pub fn key_text(key: &Key) -> String {
 }
 
 impl Program {
-    /// What the filter takes, and what it lets through.
+    /// The filter's resources, and its selectivity.
     #[must_use]
     pub fn cost(&self) -> Cost {
         let filtered = self.found.iter().filter(|found| !matches!(found, Found::Always(_))).count();
@@ -122,7 +122,7 @@ pub fn class_name(class: Class) -> &'static str {
     }
 }
 
-/// What a rule looks at.
+/// The data that a rule inspects.
 fn about(rule: &Rule) -> String {
     let protocol = match rule.protocol {
         Protocol::Ip => "ip",

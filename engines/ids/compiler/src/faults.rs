@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is wrong with rules.
+//! Faults in rules.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub struct Fault {
     pub file: String,
     /// The line where the rule begins, from 1.
     pub line: usize,
-    /// What is wrong, and the way out.
+    /// The fault, and the way out.
     pub message: String,
     /// The rule is right, but uses this keyword, which the engine does not know.
     pub unsupported: Option<String>,

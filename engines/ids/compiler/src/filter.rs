@@ -14,7 +14,7 @@ pub const WAYS: usize = 4;
 pub const LOGS: std::ops::RangeInclusive<u32> = 11..=16;
 /// Keys that a table of some size is expected to take, of a hundred places.
 const LOAD: usize = 90;
-/// Places that the search for an empty one looks at.
+/// Places that the search for an empty one checks.
 const SEARCH: usize = 2_000;
 
 /// CRC-32C of one byte.
@@ -96,13 +96,13 @@ pub struct Filter {
     pub bitmaps: [Vec<u8>; 3],
     /// Binary logarithm of the entries of a way.
     pub log: u32,
-    /// The exact table: way w, index i stands at `w << log | i`.
+    /// The exact table: way w, index i is at `w << log | i`.
     pub exact: Vec<Entry>,
     ids: HashMap<Key, u16>,
 }
 
 impl Filter {
-    /// Empty tables, with ways that have room for so many keys.
+    /// Empty tables, with ways that have room for this many keys.
     #[must_use]
     pub fn for_keys(keys: usize) -> Self {
         let fits = |log: &u32| keys * 100 <= (WAYS << log) * LOAD;
@@ -136,7 +136,7 @@ impl Filter {
         [way(0, low(group)), way(1, high(group)), way(2, low(again)), way(3, high(again))]
     }
 
-    /// Adds a key, unless it is there; gives its number. None: there is no place for it, and nothing changes.
+    /// Adds a key, unless it exists; returns its number. None: it has no place, and nothing changes.
     pub fn add(&mut self, key: &Key) -> Option<u16> {
         if let Some(id) = self.ids.get(key) {
             return Some(*id);
@@ -149,7 +149,7 @@ impl Filter {
         Some(id)
     }
 
-    /// Puts an entry into one of its places; others move if they have to.
+    /// Writes an entry into one of its places; others move if necessary.
     fn place(&mut self, entry: Entry) -> Option<()> {
         let places = |entry: &Entry| self.places(group(entry.length.into(), entry.a, entry.b));
         // Places that were reached, with the one from which: an entry there would move on.

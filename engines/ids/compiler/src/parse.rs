@@ -34,7 +34,7 @@ impl From<&str> for Refusal {
     }
 }
 
-/// What is wrong with the value of a keyword.
+/// A fault in the value of a keyword.
 fn refused(keyword: &str, wrong: Wrong) -> Refusal {
     match wrong {
         Wrong::Value(message) => Refusal::Wrong(format!("{keyword}: {message}")),
@@ -51,7 +51,7 @@ const MOST_BYTES: u32 = 65_535;
 /// Steps that PCRE2 may take for one search, in its own unit; a search that needs more counts as limited.
 const PCRE_LIMITS: &str = "(*LIMIT_MATCH=100000)(*LIMIT_DEPTH=10000)(*LIMIT_HEAP=4096)";
 
-/// What the modifiers behind a content say of it.
+/// The modifiers of a content.
 #[derive(Default)]
 struct Modifiers {
     offset: Option<Amount<i64>>,
@@ -70,7 +70,7 @@ struct Open {
     modifiers: Modifiers,
 }
 
-/// What options have said.
+/// The options read so far.
 #[derive(Default)]
 struct Options {
     message: Option<String>,
@@ -431,7 +431,7 @@ impl Options {
         }
     }
 
-    /// The conditions of the rule on messages.
+    /// The rule's conditions on messages.
     fn messages(&mut self, protocol: Protocol) -> Result<Option<Messages>, Refusal> {
         let layer = self.layers.iter().find(|layer| !layer.negated).map(|layer| layer.protocol);
         let Some(first) = self.groups.first() else {
@@ -601,7 +601,7 @@ impl Options {
         Ok(match given.or(self.only_stream) {
             Some(true) if positive => stream,
             Some(false) => packets,
-            // Conditions on headers are about packets; so are rules that name no bytes that must be there.
+            // Conditions on headers are about packets, and so are rules without bytes that must be there.
             _ if self.checks.iter().any(is_of_packet) || !positive => packets,
             _ if self.placed => Looks { packets: true, stream: true },
             _ => stream,
@@ -677,7 +677,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
             format!("pcre does not compile: {}", text.rsplit(": ").next().unwrap_or(&text))
         })
     };
-    // Alone first: what is around it must not close its groups.
+    // Alone first: the surrounding expression must not close its groups.
     compile(&builder, expression)?;
     let text = format!("{PCRE_LIMITS}{anchor}(?:{expression}{end})");
     let regex = compile(builder.jit_if_available(true), &text)?;

@@ -20,7 +20,7 @@ pub mod tell {
     pub const ICMP: u8 = 1 << 3;
     /// Other IP.
     pub const OTHER: u8 = 1 << 4;
-    /// What is not IP.
+    /// Frames without IP.
     pub const NOT_IP: u8 = 1 << 5;
     /// TCP with SYN, FIN or RST.
     pub const TCP_ENDS: u8 = 1 << 6;
@@ -52,9 +52,10 @@ pub struct Program {
     pub always: Vec<u32>,
     /// Classes of frames for which there are rules without a key ([`tell`]).
     pub tell: u8,
-    /// How strings of rules about messages stand in streams, in the order of the rules; None: the rule is not about messages.
+    /// How strings of rules about messages stand in streams, in the order of the rules; None: the rule is not about
+    /// messages.
     pub classes: Vec<Option<Class>>,
-    /// Tables that find candidates among the rules about messages in the fields of a message.
+    /// The filter that finds candidates among the rules about messages in the fields of a message.
     pub fields: Filter,
     /// Rules about messages by number of their key in `fields`.
     pub by_field_key: Vec<Vec<u32>>,

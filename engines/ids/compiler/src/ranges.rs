@@ -64,7 +64,7 @@ impl Ranges {
 mod tests {
     use super::*;
 
-    /// Every operation gives what it gives for sets of single numbers.
+    /// Every operation agrees with the same operation on sets of single numbers.
     #[test]
     fn ranges_are_sets() {
         let set = |bits: u32| {

@@ -12,7 +12,7 @@ use crate::ends::Addresses;
 use crate::ranges::Ranges;
 pub use crate::transforms::Transform;
 
-/// What a rule does with a packet that it matches.
+/// A rule's action for a packet that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
     /// Lets the packet pass and evaluates no further rule for it.
@@ -51,7 +51,7 @@ pub enum Protocol {
     Icmp,
 }
 
-/// What the contents of a rule are searched in.
+/// The data in which the contents of a rule are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Looks {
     /// The payload of each packet.
@@ -236,7 +236,7 @@ impl Step {
     }
 }
 
-/// What a rule asks of the flow of a packet.
+/// A rule's condition on the flow of a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FlowTest {
     /// Whether the flow is established.
@@ -310,29 +310,29 @@ pub struct Rule {
     pub rev: u32,
     /// What it reports.
     pub message: String,
-    /// Description of its class, empty if it has none.
+    /// Description of its class, empty if the class has no description.
     pub category: String,
     /// 1 is the most important.
     pub priority: u8,
     /// Words for other programs.
     pub metadata: Vec<(String, String)>,
-    /// What it asks of the flow.
+    /// Its condition on the flow.
     pub flow: FlowTest,
-    /// What it does with bits of the flow, and asks of them.
+    /// Its operations on bits of the flow, and its conditions on them.
     pub bits: Vec<FlowBit>,
     /// It matches, and reports nothing.
     pub silent: bool,
     /// When it reports.
     pub threshold: Option<Threshold>,
-    /// What its contents are searched in.
+    /// The data in which its contents are searched.
     pub looks: Looks,
     /// Conditions on headers.
     pub checks: Vec<Check>,
     /// Conditions on bytes.
     pub steps: Vec<Step>,
-    /// Conditions on the protocol of its direction.
+    /// Its conditions on the protocol of its direction.
     pub layers: Vec<Layer>,
-    /// Conditions on messages. If this is there, `steps` are about the stream or datagram that the message is in.
+    /// Its conditions on messages. If there are any, `steps` are about the stream or datagram of the message.
     pub messages: Option<Messages>,
     /// Counters of the flow that it changes or compares.
     pub counts: Vec<FlowCount>,

@@ -77,7 +77,7 @@ impl Ruleset {
         if faults.is_empty() { Ok(set) } else { Err(Faults(faults)) }
     }
 
-    /// Remarks on rules that load: sentences.
+    /// Warnings about rules that load: sentences.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let empty = |name| format!("{name}: there is no rule in this file: every line is empty or a comment");

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From the text of a file to headers and options.
 
-/// The rules of a file: line where each begins, and its text on one line. A line that ends in a backslash goes on; lines
-/// that begin with `#` are comments.
+/// The rules of a file: line where each begins, and its text on one line. A line that ends in a backslash goes on;
+/// lines that begin with `#` are comments.
 #[must_use]
 pub fn rules(text: &str) -> Vec<(usize, String)> {
     let (mut all, mut rule, mut begin) = (Vec::new(), String::new(), 0);
@@ -69,7 +69,7 @@ pub fn split(rule: &str) -> Result<Split<'_>, String> {
     Ok(Split { header, options })
 }
 
-/// Words, where what stands in brackets is one.
+/// Splits into words; text in brackets is one word.
 fn words(text: &str) -> Vec<&str> {
     let (mut depth, mut begin, mut all) = (0_usize, None, Vec::new());
     for (at, letter) in text.char_indices() {
@@ -105,7 +105,7 @@ fn option_end(text: &str) -> Result<usize, String> {
     Err(format!("the option `{begin}` {what}"))
 }
 
-/// A value in quotes, perhaps with `!` before them: whether it is negated, and what stands between the quotes.
+/// A value in quotes, perhaps with `!` before them: whether it is negated, and the text between the quotes.
 ///
 /// # Errors
 /// A sentence.
@@ -115,7 +115,7 @@ pub fn quoted(value: &str) -> Result<(bool, &str), String> {
     inner.map(|inner| (negated, inner)).ok_or_else(|| format!("`{value}` is not in quotes"))
 }
 
-/// Whether the quote behind a text is escaped: an odd number of backslashes stands before it.
+/// Whether the quote after a text is escaped: an odd number of backslashes precedes it.
 fn ends_escaped(text: &str) -> bool {
     (text.len() - text.trim_end_matches('\\').len()) % 2 == 1
 }

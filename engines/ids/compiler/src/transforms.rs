@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a rule does to the bytes of a buffer before it looks at them.
+//! A rule's transforms of the bytes of a buffer.
 
 use md5::{Digest, Md5};
 use sha1::Sha1;
@@ -44,7 +44,7 @@ fn is_space(byte: u8) -> bool {
 }
 
 impl Transform {
-    /// The transform with this name; None: no transform has it.
+    /// The transform with this name; None if it does not exist.
     ///
     /// # Errors
     /// Its value is wrong: a sentence.

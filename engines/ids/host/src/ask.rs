@@ -23,7 +23,7 @@ pub struct RuleText {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ask {
-    /// What was counted: [`penstock_ids::Stats`].
+    /// The counters: [`penstock_ids::Stats`].
     Stats,
     /// The rules: a list of [`RuleAbout`].
     Rules {

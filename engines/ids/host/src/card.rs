@@ -36,16 +36,16 @@ const PATIENCE: u64 = 1_000_000;
 /// Bytes of payload of which a chain is followed back: those that the log can hold.
 const RECORDS: usize = 1 << 15;
 
-/// What the block's registers count, beside what the host counts.
+/// The counters in the block's registers, beside those of the host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct CardStats {
     /// Frames that passed the block.
     pub frames: u64,
     /// Frames that the host was told.
     pub told: u64,
-    /// Of these, frames in which the filter found a key.
+    /// Of the searched frames, those in which the filter found a key.
     pub strings: u64,
-    /// Of these, frames with more hits than the card could look up.
+    /// Of the searched frames, those with more hits than the card could look up.
     pub unchecked: u64,
     /// Told frames for which the queue had no room: the host does not know of them.
     pub lost_records: u64,
@@ -93,7 +93,7 @@ fn classes(program: &Program) -> u8 {
     // The host knows more VLAN tags than the card.
     let mut classes = program.tell | tell::NOT_IP;
     if of(Protocol::Tcp).next().is_some() {
-        // Who opened a connection, and whether it begins again.
+        // The opener of a connection, and whether the connection begins again.
         classes |= tell::TCP_ENDS;
     }
     if of(Protocol::Udp).any(|rule| !rule.flow.is_empty()) {
@@ -278,8 +278,8 @@ impl CardBlock {
         Ok(())
     }
 
-    /// Records of a direction before this one that the inspector has not seen, the newest first; and whether they are all that
-    /// there are.
+    /// Records of a direction before this one that the inspector has not seen, the newest first; and whether they are
+    /// all that there are.
     fn chain(&mut self, bus: &mut dyn Bus, record: &Record) -> Result<(Vec<Record>, bool), IdsError> {
         let seen = self.seen.get(&(record.line, record.direction)).copied();
         let mut chain: Vec<Record> = Vec::new();
@@ -300,7 +300,8 @@ impl CardBlock {
             at = before.before;
             chain.push(before);
         }
-        // The first frame of a line. If the inspector knows the flow from an earlier line, frames between the two are missing.
+        // The first frame of a line. If the inspector knows the flow from an earlier line, frames between the two are
+        // missing.
         Ok((chain, false))
     }
 

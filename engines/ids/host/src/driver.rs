@@ -39,8 +39,8 @@ pub struct IdsDriver {
     epoch: u64,
 }
 
-/// Registers of the card's time in ns (shell/regs/inline.rdl): low and high word, and whether it stands still. A write to the low word
-/// sets both.
+/// Registers of the card's time in ns (shell/regs/inline.rdl): low and high word, and whether it stands still. A write
+/// to the low word sets both.
 const TIME_L: u32 = INLINE_WINDOW + regs::INLINE_TIME_L;
 const TIME_H: u32 = INLINE_WINDOW + regs::INLINE_TIME_H;
 const HOLD: u32 = INLINE_WINDOW + regs::INLINE_HOLD;
@@ -114,7 +114,7 @@ impl IdsDriver {
         }
     }
 
-    /// What was counted, in the inspector and, on a card, in the block's registers.
+    /// The counters, in the inspector and, on a card, in the block's registers.
     fn stats(&mut self, bus: &mut dyn Bus, block: usize) -> Result<Json, IdsError> {
         let mut stats = json!(self.with(bus, block, |inspector, _| inspector.stats())?);
         if let Some(card) = &self.place(block)?.card {

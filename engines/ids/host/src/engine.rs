@@ -18,7 +18,7 @@ use crate::settings::{self, Settings};
 /// The ids engine.
 pub static IDS: Ids = Ids;
 
-/// The engine behind [`IDS`].
+/// The engine, exported as [`IDS`].
 #[derive(Debug)]
 pub struct Ids;
 
@@ -69,7 +69,7 @@ impl Engine for Ids {
         Some(COMPILE)
     }
 
-    /// The host reads frames through registers, which is slower than they come.
+    /// The host reads frames through registers, which is slower than line rate.
     fn in_turns(&self) -> bool {
         true
     }
@@ -87,10 +87,10 @@ impl Engine for Ids {
     }
 }
 
-/// Numbers of counters that say how much there is, not how often something happened.
+/// Names of gauges, which have an amount and not a number of events.
 const LEVELS: [&str; 3] = ["now", "rules", "waiting_bytes"];
 
-/// What counters counted between two reads.
+/// The counts between two reads.
 fn difference(now: &Json, then: &Json) -> Json {
     match (now, then) {
         (Json::Object(now), Json::Object(then)) => {

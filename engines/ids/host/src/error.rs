@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::ask::NAME;
 
-/// Why an ids block did not do what it was asked.
+/// Why an ids block did not carry out a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdsError {
     /// A part was given the image of another engine.
@@ -37,7 +37,7 @@ pub enum IdsError {
     /// Alerts cannot be written.
     #[error("{}: {}; give a file that can be written, with --eve FILE", .0.path.display(), .0.why)]
     Log(LogError),
-    /// The card does not do what its contract says.
+    /// The card does not obey its contract.
     #[error(transparent)]
     Card(#[from] CardError),
 }

@@ -22,7 +22,7 @@ const SHOWN: usize = 20;
 pub struct IdsImage {
     /// The rules with their filter.
     pub program: Arc<Program>,
-    /// What the design says of the block.
+    /// The settings of the block in the design.
     pub settings: Settings,
     messages: String,
 }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The host side of the ids engine: reads what a design says of ids blocks, loads their rules, writes their alerts and
-//! answers requests.
+//! The host side of the ids engine: reads the settings of ids blocks in a design, loads their rules, writes their
+//! alerts and answers requests.
 //!
 //! ```
 //! use penstock_ids_host::Ask;

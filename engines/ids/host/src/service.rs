@@ -16,7 +16,7 @@ pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dum
 /// A request.
 #[derive(Debug, Subcommand)]
 enum Line {
-    /// Shows what was counted, and which share of the frames the host looked at.
+    /// Shows the counters, and the share of the frames that the host inspected.
     Stats,
     /// Lists or exchanges rules.
     Rules {

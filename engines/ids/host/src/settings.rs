@@ -12,7 +12,7 @@ use penstock_ids_compiler::Variables;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// What a block does with frames.
+/// The block's mode for frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -23,7 +23,7 @@ pub enum Mode {
     Ips,
 }
 
-/// What happens to a frame that a card holds for a verdict of the host that is late.
+/// The action for a frame that a card holds if the host's verdict is late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Late {
@@ -34,14 +34,14 @@ pub enum Late {
     Drop,
 }
 
-/// Records of the EVE file.
+/// The contents of the file of EVE records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Records {
     /// Alerts and counters.
     #[default]
     Alerts,
-    /// Alerts, counters, and messages of HTTP, DNS and TLS.
+    /// Also messages of HTTP, DNS and TLS.
     All,
 }
 
@@ -64,19 +64,19 @@ pub struct Settings {
     pub rules: Vec<PathBuf>,
     /// Files of rules that the command line gave in place of the program and of `rules`.
     pub given: Option<Vec<PathBuf>>,
-    /// What the block does with frames.
+    /// The block's mode for frames.
     pub mode: Mode,
-    /// What a late verdict does.
+    /// The action for a late verdict.
     pub late: Late,
     /// File that gets alerts as EVE records.
     pub eve: Option<PathBuf>,
-    /// Contents of the reports.
+    /// The contents of the reports.
     pub reports: Reports,
     /// Variables of rule headers.
     pub variables: Variables,
     /// Rules that use what the engine does not support are left out, with a message.
     pub skip_unsupported: bool,
-    /// What the block may use.
+    /// The limits of the block.
     pub bounds: Bounds,
 }
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The whole way of frames through an inspector on one core: `cargo bench -p penstock-ids`. HTTP sessions of text, and 10,000 rules, of
-//! which one session in a hundred meets one.
+//! The whole way of frames through an inspector on one core: `cargo bench -p penstock-ids`. HTTP sessions of text, and
+//! 10,000 rules, of which one session in a hundred meets one.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,7 +19,7 @@ const SYLLABLES: [&str; 24] = [
     "date", "bot", "net", "key", "gen", "web", "mail",
 ];
 
-/// What the text of the sessions is made of: other words than those of the rules, as in most traffic.
+/// The words of the sessions' text, which differ from those of the rules, as in most traffic.
 const TEXT: [&str; 24] = [
     "the ", "of ", "and ", "er", "ing ", "tion ", "al ", "re", "con", "ver", "mo", "st", "ar", "ti", "cle", "pro",
     "duct ", "news ", "pri", "ce ", "color", "size ", "about ", "div",

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Runs an inspector for tests: `inspect RULES MODE HISTORY`. Commands come line by line, and each has an answer of one line.
+//! Runs an inspector for tests: `inspect RULES MODE HISTORY`. Commands come line by line, and each has an answer of one
+//! line.
 //!
 //!     frame NS HEX     a frame: {"drop": false, "alerts": [...], "records": [...]}
 //!     reload RULES     other rules: {}

@@ -18,7 +18,7 @@ use crate::seen::Seen;
 use crate::stats::{DetectStats, FlowStats, FrameStats, Stats, StreamStats};
 use crate::thresholds::Thresholds;
 
-/// What a block may use.
+/// The limits of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// Flows at a time.
@@ -51,7 +51,7 @@ impl Default for Bounds {
     }
 }
 
-/// Optional parts of reports.
+/// The records that are written beside the fixed fields of alerts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reports {
     /// More fields of alerts.
@@ -60,11 +60,11 @@ pub struct Reports {
     pub messages: bool,
 }
 
-/// What is kept of a flow.
+/// The state of a flow.
 #[derive(Debug, Default)]
 struct State {
     sides: [Side; 2],
-    /// State that rules keep in it.
+    /// The rules' memory of it.
     memory: FlowMemory,
     /// What it speaks.
     app: Option<Box<App>>,
@@ -72,7 +72,7 @@ struct State {
     dropped: bool,
 }
 
-/// What happens to a frame.
+/// The outcome for a frame.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// What was found.
@@ -144,7 +144,7 @@ impl Inspector {
         &self.plan.program
     }
 
-    /// What it may use.
+    /// Its limits.
     #[must_use]
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
@@ -168,8 +168,8 @@ impl Inspector {
         }
     }
 
-    /// Exchanges the rules between two frames. Flows and streams stay. A rule with the same gid and sid in both sets goes on
-    /// where it was; a rule that is new begins to look here.
+    /// Exchanges the rules between two frames. Flows and streams stay. A rule with the same gid and sid in both sets
+    /// goes on where it was; a rule that is new begins to look here.
     pub fn reload(&mut self, program: Arc<Program>) {
         let places: HashMap<(u32, u32), u32> =
             (0..).zip(&program.set.rules).map(|(number, rule)| ((rule.gid, rule.sid), number)).collect();
@@ -320,8 +320,9 @@ impl Inspector {
         Outcome { alerts, records, drop: blocked, wanted, drops_flow }
     }
 
-    /// Searches what waits behind holes, as if they were given up here, and messages without an end, as if they ended here. They do
-    /// not: the missing bytes may come with the next frames. Gives alerts, and records of messages as lines.
+    /// Searches the bytes behind holes, as if the holes were given up here, and messages without an end, as if they
+    /// ended here. Neither is final: the missing bytes may come with the next frames. Returns alerts, and records of
+    /// messages as lines.
     pub fn finish(&mut self) -> (Vec<Alert>, Vec<String>) {
         let Self { plan, flows, held, bounds, detect, told: reported, hosts, reports, kept, .. } = self;
         let (mut alerts, mut records) = (Vec::new(), Vec::new());

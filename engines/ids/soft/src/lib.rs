@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Detects intrusions in native code. The filter is that of the card bit for bit (engines/ids/machine.md); the matcher serves
-//! both targets.
+//! Detects intrusions in native code. The filter is that of the card bit for bit (engines/ids/machine.md); the matcher
+//! serves both targets.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -33,7 +33,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log that also writes a file, if it is given one. What the file held before is gone.
+    /// A log that also writes a file, if one is given. The file's old contents are removed.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -64,12 +64,13 @@ impl Log {
             self.waiting.push_back(alert);
         }
         if any {
-            // What goes wrong here is told at the end of the run.
+            // A fault here is reported at the end of the run.
             drop(self.flush());
         }
     }
 
-    /// Writes what was counted, by the inspector and by a card in hardware, and sees to it that the file has everything.
+    /// Writes what was counted, by the inspector and by a card in hardware, and sees to it that the file has
+    /// everything.
     ///
     /// # Errors
     /// The file could not be written, here or before.

@@ -25,19 +25,19 @@ pub(crate) struct Armed {
     pub(crate) deferred: Option<u64>,
 }
 
-/// Budget for the evaluation of the rules of one direction, in bytes that are compared: at once, and more for each byte
-/// of the stream. A sender of many short segments would otherwise have the whole history searched for each of them.
+/// The budget for evaluating the rules of one direction, in compared bytes: an initial credit, and more for each byte
+/// of the stream. Otherwise a sender of many short segments could have the whole history searched for each of them.
 const CREDIT: i64 = 32 << 20;
 const CREDIT_PER_BYTE: i64 = 4096;
-/// Cost of an evaluation beside its bytes, and of a search of a pcre.
+/// The fixed cost of an evaluation, and of a search of a pcre.
 const COST: i64 = 256;
 const SEARCH_COST: i64 = 256;
 
-/// What is kept of one direction.
+/// The state of one direction.
 #[derive(Debug, Clone)]
 pub(crate) struct Side {
     window: Window,
-    /// The rest of the budget for evaluation.
+    /// The remaining budget for evaluation.
     credit: i64,
     /// Rules whose messages have come and that still miss bytes of the stream.
     pub(crate) mixed: Vec<u32>,
@@ -117,7 +117,7 @@ pub(crate) struct Look<'a> {
     keys: Vec<u16>,
     /// Numbers of those that it found in the bytes of this frame.
     own: Vec<u16>,
-    /// State that rules keep in the flow.
+    /// The rules' memory of the flow.
     pub(crate) memory: FlowMemory,
     /// Messages that have records of their own.
     pub(crate) records: Vec<AppObject>,
@@ -125,7 +125,7 @@ pub(crate) struct Look<'a> {
     pub(crate) hit: bool,
 }
 
-/// Everything that outlives a look and that the look uses.
+/// The data of a look that outlives it.
 pub(crate) struct Around<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) detect: &'a mut DetectStats,
@@ -225,7 +225,7 @@ impl<'a> Look<'a> {
             armed.deferred = None;
             self.detect.evaluated += 1;
             self.evaluated = true;
-            // A condition on the state of other rules holds now, which is why the match has to be new.
+            // A rule's condition on other rules is about the present, so its match must be new.
             let fresh = if armed.alerted || rule.tests_memory() { from } else { 0 };
             let bytes = Bytes { bytes: &side.history[skip..], base: side.base + skip as u64, fresh };
             let mut limited = Limited::default();

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The conditions of a rule on bytes.
 //!
-//! A match is one place for each content and pcre, such that each stands where the rule says. Places are counted from
-//! the beginning of the stream or from the end of the step before. So the steps are taken in order, with the set of all
-//! ends that the steps up to here can have: the set grows with the bytes only, and no combination is tried twice.
+//! A match is one place for each content and pcre that satisfies the rule's conditions. Places are counted from the
+//! beginning of the stream or from the end of the previous step. The steps are therefore evaluated in order, with the
+//! set of all possible ends of the steps so far: the set grows with the bytes only, and no combination is tried twice.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ const STOPPED: usize = 400;
 /// Values of variables that are followed in one look.
 const VALUES: usize = 1_000;
 
-/// Searches that limits have stopped, and the cost of evaluation.
+/// The effects of limits, and the cost of evaluation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limited {
     /// Searches that did not match because a limit stopped them, and variables that had too many values.
@@ -35,7 +35,7 @@ pub struct Limited {
     pub searches: u64,
 }
 
-/// Work that the steps of a rule may still do.
+/// The remaining work of a rule's steps.
 struct Work<'a> {
     /// Searches that are left.
     searches: usize,
@@ -345,8 +345,8 @@ impl Bytes<'_> {
         ends
     }
 
-    /// Ends behind which a pcre does not match. A search that a limit stopped has found nothing: otherwise a sender could
-    /// hide from the rule by bytes that take long.
+    /// Ends behind which a pcre does not match. A search that a limit stopped has found nothing: otherwise a sender
+    /// could hide from the rule by bytes that take long.
     fn without_pcre(&self, pcre: &Pcre, mut ends: Ends, work: &mut Work<'_>) -> Ends {
         let from = |end: i64| usize::try_from(end - self.begin()).ok().and_then(|at| self.bytes.get(at..));
         let mut clean = |subject: Option<&[u8]>| {
@@ -537,7 +537,8 @@ mod tests {
         assert!(!stream("content:\"a\"; startswith;", "ab", 100, 0) && !stream("pcre:\"/^a/\";", "ab", 100, 0));
     }
 
-    /// Two expressions in a row that match everywhere: each end of the first would begin a thousand searches of the second.
+    /// Two expressions in a row that match everywhere: each end of the first would begin a thousand searches of the
+    /// second.
     #[test]
     fn searches_of_a_rule_have_an_end() {
         let text = "a".repeat(5_000);
@@ -552,7 +553,7 @@ mod tests {
         assert_eq!((ends.fresh.len(), work.searches), (PCRE_MOST, 500));
         let ends = bytes.with_pcre(second, &ends, &mut work);
         assert_eq!((ends.fresh.len(), work.searches), (500, 0));
-        // A negated search that a limit stopped counts as not found.
+        // Bytes that could not be searched count as not found if the string must be absent.
         assert_eq!(bytes.without_pcre(second, ends, &mut work).fresh.len(), 500);
         assert!(limited.stopped > 2 && limited.negated == 500);
     }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What rules remember for each other: bits and counters of flows, and bits of addresses.
+//! The memory that rules share: bits and counters of flows, and bits of addresses.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use penstock_ids_compiler::rule::{FlowBit, FlowCount, HostBit, HostBitDo, HostTr
 const MOST: usize = 1 << 16;
 const SECOND: u64 = 1_000_000_000;
 
-/// State that rules keep in a flow. It has no more names than the rules have.
+/// The rules' memory of a flow. It has no more names than the rules have.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FlowMemory {
     /// Names of the bits that are set.

@@ -27,7 +27,7 @@ pub(crate) struct AppSide {
     progress: Progress,
 }
 
-/// The protocols of both directions of a flow.
+/// The protocol of both directions of a flow.
 #[derive(Debug)]
 pub(crate) struct App {
     sides: [AppSide; 2],
@@ -36,7 +36,7 @@ pub(crate) struct App {
     counted: usize,
 }
 
-/// Input of a direction.
+/// The meaning of bytes to a direction.
 pub(crate) enum Piece<'a> {
     /// They follow the last ones, or a gap.
     Chunk(&'a Chunk<'a>),
@@ -51,7 +51,7 @@ impl App {
         Self { sides: [side(true), side(false)], exchange: Exchange::default(), counted: 0 }
     }
 
-    /// The protocol of a direction, and whether more bytes may show it.
+    /// The protocol of a direction, and whether more bytes may decide it.
     pub(crate) fn layer(&self, way: usize) -> Spoken {
         let side = &self.sides[way].side;
         Spoken { protocol: side.protocol(), undecided: side.is_undecided() }
@@ -129,8 +129,8 @@ fn meets(group: &Group, message: &Message, limited: &mut Limited) -> bool {
 }
 
 impl Look<'_> {
-    /// Takes bytes of a stream for the messages in it. `mixed` gets the rules whose messages have come and that also ask for
-    /// bytes of the stream.
+    /// Takes bytes of a stream for the messages in it. `mixed` gets the rules whose messages have come and that also
+    /// ask for bytes of the stream.
     pub(crate) fn app(
         &mut self,
         seen: &Seen<'_>,
@@ -154,7 +154,7 @@ impl Look<'_> {
         }
         self.detect.app.add(std::mem::take(&mut exchange.counters));
         if matches!(piece, Piece::End) && way == 1 && self.plan.records {
-            // Requests without a response are reported at the end.
+            // Requests without an answer are also reported.
             for request in exchange.unanswered() {
                 self.records.push(("http", http_of_request(&request)));
             }

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 
 use crate::stats::Stats;
 
-/// What an alert tells of the rule.
+/// The rule in an alert.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
     /// `allowed`, or `blocked` if the frame was dropped.
@@ -55,7 +55,7 @@ impl Signature {
     }
 }
 
-/// The two ends: fields of all records of a flow.
+/// The ends of a flow, which all its records have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ends {
     /// The same for all records of a flow.
@@ -92,7 +92,7 @@ pub struct Ends {
 /// A message as an object, and the name of the object: `http`, `dns` or `tls`.
 pub(crate) type AppObject = (&'static str, Json);
 
-/// Optional fields of alerts.
+/// The optional fields of alerts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AlertFields {
     /// The payload of the frame.
@@ -110,7 +110,7 @@ pub struct Alert {
     pub timestamp: String,
     /// Always `alert`.
     pub event_type: String,
-    /// The two ends.
+    /// The ends of the flow.
     #[serde(flatten)]
     pub ends: Ends,
     /// Application protocol of the direction, if it is known.
@@ -176,7 +176,8 @@ impl Alert {
     }
 }
 
-/// The record of what was counted, as a line without its end. `card`: what a card in hardware counted, of which the inspector saw only what it was told.
+/// The record of the counters, as a line without its end. `card`: the counters of a card in hardware, of which the
+/// inspector only sees reported frames.
 #[must_use]
 pub fn stats_line(ns: u64, stats: &Stats, card: &Json) -> String {
     let Stats { frames, streams, flows, .. } = stats;

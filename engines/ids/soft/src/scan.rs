@@ -40,7 +40,7 @@ fn packed<const N: usize>(bitmap: &[u8]) -> Box<[u8; N]> {
 fn lower(bytes: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let low = bytes & (0x7F * ONES);
-    // Bit 7 of a byte of these says: at least `A`, more than `Z`.
+    // Bit 7 of a byte in these words means: at least `A`, more than `Z`.
     let (from, behind) = (low + (0x80 - 0x41) * ONES, low + (0x7F - 0x5A) * ONES);
     let letters = from & !behind & !bytes & (0x80 * ONES);
     bytes | letters >> 2
@@ -54,8 +54,8 @@ impl Scanner {
         Self { first: packed(first), second: packed(second), third: packed(third), filter: filter.clone() }
     }
 
-    /// Searches bytes that follow those of the window. `found` gets the number of each key and the offset of its last byte, in
-    /// the order of the machine.
+    /// Searches bytes that follow those of the window. `found` gets the number of each key and the offset of its last
+    /// byte, in the order of the machine.
     #[must_use]
     pub fn scan(&self, window: Window, bytes: &[u8], found: &mut dyn FnMut(u16, usize)) -> Window {
         #[cfg(target_arch = "x86_64")]

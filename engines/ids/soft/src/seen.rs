@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What rules see of a packet beside its bytes: headers and flow.
+//! The data of a packet beside its bytes that rules see: headers and flow.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::messages::Spoken;
 use crate::report::{Alert, AlertFields, AppObject, Ends, Signature, base64, timestamp};
 
-/// What rules see of a packet beside its bytes.
+/// The data of a packet beside its bytes that rules see.
 pub(crate) struct Seen<'a> {
     pub(crate) time: u64,
     pub(crate) source: (IpAddr, u16),
@@ -60,7 +60,7 @@ impl Seen<'_> {
         }
     }
 
-    /// The two ends.
+    /// The ends of the flow.
     pub(crate) fn ends(&self) -> Ends {
         let ports = matches!(self.protocol, 6 | 17) && self.key.is_some();
         let icmp = match self.packet.map(|packet| packet.transport) {
@@ -95,7 +95,8 @@ impl Seen<'_> {
 /// Bits of a flow id: JSON readers with floating-point numbers keep them.
 const ID_BITS: u32 = 51;
 
-/// The number of a flow: FNV-1a over its key and, of TCP, the time at which it began. A card does not tell the host when other flows begin.
+/// The number of a flow: FNV-1a over its key and, of TCP, the time at which it began. A card does not tell the host
+/// when other flows begin.
 pub(crate) fn flow_id(key: &FlowKey, start: u64) -> u64 {
     let mut bytes = Vec::with_capacity(64);
     for (address, port) in key.ends {

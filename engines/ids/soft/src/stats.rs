@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a block counted.
+//! The counters of a block.
 
 use penstock_app::Counters as AppCounters;
 use penstock_streams::{FlowCounters, StreamCounters};
@@ -30,7 +30,7 @@ pub struct FrameStats {
     pub fragments: u64,
 }
 
-/// What the filter and the matcher did.
+/// The counters of the filter and the matcher.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DetectStats {
     /// Rules that are loaded.
@@ -78,7 +78,7 @@ pub struct AppStats {
     pub tls_clients: u64,
     /// Hellos of TLS servers.
     pub tls_servers: u64,
-    /// Messages that break the rules of their protocol: the part before the break was looked at.
+    /// Messages that break the rules of their protocol: the part before the fault was inspected.
     pub malformed: u64,
     /// Messages that are too long: their beginning was looked at.
     pub too_long: u64,

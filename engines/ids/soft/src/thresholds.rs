@@ -6,11 +6,11 @@ use std::net::IpAddr;
 use lru::LruCache;
 use penstock_ids_compiler::rule::{Rule, Threshold, ThresholdKind, Track};
 
-/// Counters that are kept; the one that was idle longest makes room.
+/// Maximum number of counters; the one that was idle longest makes room.
 const MOST: usize = 1 << 16;
 const SECOND: u64 = 1_000_000_000;
 
-/// What is counted together: gid and sid of the rule, and the addresses that it tracks.
+/// The key of a count: gid and sid of the rule, and the addresses that it tracks.
 type Key = (u32, u32, Option<IpAddr>, Option<IpAddr>);
 
 /// Matches in the current period.

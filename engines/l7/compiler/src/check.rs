@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 
 use crate::fault::{Fault, Span, suggest};
-use crate::limits::{APPLICATIONS, DISPATCH_NUMBER, LONGEST_FIELD, QUEUES, TENANTS, TYPES, UNITS};
+use crate::limits::{
+    APPLICATIONS, DISPATCH_NUMBER, LABELS, LONGEST_FIELD, LONGEST_NAME, PORTS, QUEUES, TENANTS, TYPES, UNITS,
+};
 use crate::pattern::{ByteSet, Condition, Pattern, Step};
-use crate::program::{Action, Application, Field, Kind, MessageType, Program, Rule, TypeRules, Variant};
+use crate::program::{Action, Application, Field, Kind, MessageType, Program, Protocol, Rule, TypeRules, Variant};
 use crate::syntax::{self, At, Piece, Source};
 
 /// Variants of one rule: more than this many are a fault, not a table.
@@ -20,7 +22,15 @@ pub fn check(source: &Source) -> Result<Program, Vec<Fault>> {
     let mut check = Check::default();
     check.unique("message type", source.messages.iter().map(|message| &message.name));
     check.unique("application", source.applications.iter().map(|application| &application.name));
-    let messages: Vec<MessageType> = source.messages.iter().map(|message| check.message(message)).collect();
+    let mut messages: Vec<MessageType> = source.messages.iter().map(|message| check.message(message)).collect();
+    for (name, protocol, _) in Protocol::NAMED {
+        let names = |application: &syntax::Application| {
+            application.protocol.as_ref().is_some_and(|protocol| protocol.value == name)
+        };
+        if source.applications.iter().any(names) {
+            messages.extend(protocol.messages());
+        }
+    }
     let numbers = source.messages.iter().filter_map(|message| message.number.as_ref());
     check.distinct("message type", numbers);
     if source.applications.len() > APPLICATIONS {
@@ -96,7 +106,7 @@ impl Check {
         };
         let mut fields: Vec<Field> = message.fields.iter().map(|field| self.field(field)).collect();
         fields.sort_by_key(|field| (!field.dispatch, field.number));
-        MessageType { name: message.name.value.clone(), number, fields }
+        MessageType { name: message.name.value.clone(), protocol: Protocol::Qnp, number, fields }
     }
 
     fn field(&mut self, field: &syntax::Field) -> Field {
@@ -122,14 +132,21 @@ impl Check {
             }
         };
         self.unique("part for messages of the type", application.types.iter().map(|on| &on.message));
-        let types = application.types.iter().filter_map(|on| self.on(on, messages)).collect();
+        let protocol = application.protocol.as_ref().map_or(Some(Protocol::Qnp), |name| self.protocol(name));
+        let mut types = Vec::new();
+        if let Some(protocol) = protocol {
+            types.extend(application.types.iter().filter_map(|on| self.on(on, protocol, messages)));
+        }
+        let protocol = protocol.unwrap_or_default();
         let tenant = application.tenant.as_ref().map_or(0, |tenant| self.bounded("a tenant", tenant, 0, TENANTS - 1));
         // There is no message type whose fields a hash could be of.
-        let none = MessageType { name: "a message of any type".to_owned(), number: 0, fields: Vec::new() };
+        let name = "a message of any type".to_owned();
+        let none = MessageType { name, protocol, number: 0, fields: Vec::new() };
         let others = application.others.as_ref().map_or(Action::Drop, |action| self.action(action, &none));
         Application {
             name: application.name.value.clone(),
             number,
+            protocol,
             port: port as u16,
             tenant: tenant as u8,
             types,
@@ -137,15 +154,33 @@ impl Check {
         }
     }
 
-    fn on(&mut self, on: &syntax::On, messages: &[MessageType]) -> Option<TypeRules> {
-        let Some(at) = messages.iter().position(|message| message.name == on.message.value) else {
-            let near = suggest(&on.message.value, messages.iter().map(|message| message.name.as_str()));
+    /// The protocol of this name.
+    fn protocol(&mut self, name: &At<String>) -> Option<Protocol> {
+        if let Some((_, protocol, _)) = Protocol::NAMED.iter().find(|(other, ..)| *other == name.value) {
+            return Some(*protocol);
+        }
+        let near = suggest(&name.value, Protocol::NAMED.iter().map(|(other, ..)| *other));
+        self.fault(name.span, format!("there is no protocol `{}`{near}", name.value));
+        None
+    }
+
+    fn on(&mut self, on: &syntax::On, protocol: Protocol, messages: &[MessageType]) -> Option<TypeRules> {
+        let is_own = |message: &&MessageType| message.protocol == protocol;
+        let Some(at) = messages.iter().position(|message| is_own(&message) && message.name == on.message.value) else {
+            let near = suggest(&on.message.value, messages.iter().filter(is_own).map(|message| message.name.as_str()));
             self.fault(on.message.span, format!("there is no message type `{}`{near}", on.message.value));
             return None;
         };
         let message = &messages[at];
         self.unique("rule", on.rules.iter().map(|rule| &rule.name));
+        let longest = match &on.longest {
+            Some(name) => self.dispatch_field(name, message),
+            None => message.fields.iter().find(|field| field.kind == Kind::Name),
+        };
         let mut rules: Vec<Rule> = on.rules.iter().map(|rule| self.rule(rule, message)).collect();
+        if let Some(field) = longest {
+            rules = rules.into_iter().flat_map(|rule| by_length(rule, field.number)).collect();
+        }
         // The sort is stable: rules of equal priority stay in the order of the source.
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
         let default = match &on.default {
@@ -163,6 +198,12 @@ impl Check {
         let mut variants: Vec<Variant> = vec![Vec::new()];
         for condition in &rule.conditions {
             let Some(field) = self.dispatch_field(&condition.field, message) else { continue };
+            let is_until = |piece: &&At<Piece>| matches!(piece.value, Piece::Until(_));
+            if let (true, Some(piece)) =
+                (message.protocol != Protocol::Qnp, condition.alternatives.iter().flatten().find(is_until))
+            {
+                self.fault(piece.span, "`until` is for messages of QNP only: write \"text\" or `skip N`");
+            }
             let conditions: Vec<Condition> =
                 condition.alternatives.iter().filter_map(|pieces| self.condition(pieces, field)).collect();
             let with = |variant: &Variant| {
@@ -217,6 +258,9 @@ impl Check {
                 }
             };
         }
+        if field.kind == Kind::Name {
+            return self.name_condition(pieces, field);
+        }
         let mut pattern = Pattern::default();
         for piece in pieces {
             if pattern.open {
@@ -234,6 +278,10 @@ impl Check {
                 }
                 Piece::Until(bytes) => pattern.steps.push(Step::Until(ByteSet::of(bytes))),
                 Piece::Rest => pattern.open = true,
+                Piece::Zone(_) => {
+                    let text = format!("`{}` is no domain name: write its bytes as \"text\"", field.name);
+                    self.fault(piece.span, text);
+                }
                 Piece::Range(..) => {
                     let text = format!("`{}` is a {}: write its bytes as \"text\"", field.name, field.kind.name());
                     self.fault(piece.span, text);
@@ -249,6 +297,37 @@ impl Check {
             return None;
         }
         Some(Condition::Bytes(pattern))
+    }
+
+    /// A condition on a domain name: the name, or it and all names below it.
+    fn name_condition(&mut self, pieces: &[At<Piece>], field: &Field) -> Option<Condition> {
+        let (name, open, span) = match pieces {
+            [At { value: Piece::Text(name), span }] => (name.as_slice(), false, *span),
+            [At { value: Piece::Zone(name), span }] => (name.as_slice(), true, *span),
+            [At { value: Piece::Rest, span }] => (&b""[..], true, *span),
+            _ => {
+                let text = format!(
+                    "`{}` is a domain name: write \"name\", `zone \"name\"` for it and all names below it, or `..`",
+                    field.name
+                );
+                self.fault(pieces[0].span, text);
+                return None;
+            }
+        };
+        let name = name.strip_suffix(b".").unwrap_or(name);
+        let labels: Vec<&[u8]> = if name.is_empty() { Vec::new() } else { name.split(|byte| *byte == b'.').collect() };
+        if labels.iter().any(|label| !(1..=63).contains(&label.len())) {
+            self.fault(span, "between the dots of a domain name stand 1 to 63 bytes");
+            return None;
+        }
+        if labels.len() > LABELS || name.len() + 1 > LONGEST_NAME {
+            let text = format!("the card sees domain names of up to {LABELS} labels and {} bytes", LONGEST_NAME - 1);
+            self.fault(span, text);
+            return None;
+        }
+        let label = |label: &&[u8]| [&[label.len() as u8][..], &label.to_ascii_lowercase()].concat();
+        let steps = labels.iter().rev().flat_map(label).map(|byte| Step::Byte(Some(byte))).collect();
+        Some(Condition::Bytes(Pattern { steps, open }))
     }
 
     fn integer(&mut self, low: u64, high: u64, width: u8, span: Span, field: &Field) -> Option<Condition> {
@@ -269,14 +348,16 @@ impl Check {
         match &action.value {
             syntax::Action::Queue(queue) => Action::Queue(self.queue(queue)),
             syntax::Action::QueuesBy(low, high, name) => {
-                let (first, last) = (self.queue(low), self.queue(high));
-                let count = u32::from(last) + 1 - u32::from(first.min(last));
-                if first > last || !count.is_power_of_two() || count > 1 << 15 {
-                    let text = "queues by hash are 2, 4, 8 or another power of two, at most 32768: for example `queues 0 ..= 3`";
-                    self.fault(low.span, text);
-                }
+                let (first, bits) = self.queues(low, high);
                 let field = self.dispatch_field(name, message).map_or(0, |field| field.number);
-                Action::QueuesBy { first, bits: count.ilog2() as u8, field }
+                Action::QueuesBy { first, bits, field }
+            }
+            syntax::Action::QueuesInTurn(low, high) => {
+                let (first, bits) = self.queues(low, high);
+                Action::QueuesInTurn { first, bits }
+            }
+            syntax::Action::Port(port) => {
+                Action::Port(self.bounded("the number of an Ethernet port", port, 0, PORTS - 1) as u16)
             }
             syntax::Action::Unit(unit) => Action::Unit(self.bounded("the number of a unit", unit, 0, UNITS - 1) as u16),
             syntax::Action::UnitsBy(name) => {
@@ -286,7 +367,37 @@ impl Check {
         }
     }
 
+    /// The first of a group of queues, and the binary logarithm of their number.
+    fn queues(&mut self, low: &At<u64>, high: &At<u64>) -> (u16, u8) {
+        let (first, last) = (self.queue(low), self.queue(high));
+        let count = u32::from(last) + 1 - u32::from(first.min(last));
+        if first > last || !count.is_power_of_two() || count > 1 << 15 {
+            let text =
+                "a group has 2, 4, 8 or another power of two of queues, at most 32768: for example `queues 0 ..= 3`";
+            self.fault(low.span, text);
+        }
+        (first, count.ilog2() as u8)
+    }
+
     fn queue(&mut self, queue: &At<u64>) -> u16 {
         self.bounded("the number of a queue", queue, 0, QUEUES - 1) as u16
     }
+}
+
+/// A rule, divided by the length of its patterns for a field: the longest pattern has the highest priority among rules
+/// that the source gives the same one, and an exact pattern a higher one than an open pattern of its length.
+fn by_length(rule: Rule, field: u8) -> Vec<Rule> {
+    let length = |variant: &Variant| match variant.iter().find(|(number, _)| *number == field) {
+        Some((_, Condition::Bytes(pattern))) => 2 * pattern.steps.len() as u64 + u64::from(!pattern.open),
+        _ => 0,
+    };
+    let mut lengths: Vec<u64> = rule.variants.iter().map(length).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    let part = |of: u64| Rule {
+        priority: rule.priority.saturating_mul(1 << 10).saturating_add(of),
+        variants: rule.variants.iter().filter(|variant| length(variant) == of).cloned().collect(),
+        ..rule.clone()
+    };
+    lengths.into_iter().map(part).collect()
 }

@@ -43,8 +43,8 @@ pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
     faults
 }
 
-/// Rules that the card has no room for, whatever they say: comparing them would take longer than to say so. None for
-/// the rule: all of them together.
+/// Rules for which the card has no room, whatever they match: comparing them would take longer than reporting this.
+/// None for the rule: all of them together.
 fn crowded(rules: &[Rule]) -> Option<(Option<&Rule>, String)> {
     if rules.len() >= DECISIONS {
         let text = format!(

@@ -66,6 +66,10 @@ pub fn shown(action: Action, message: Option<&MessageType>) -> String {
         }
         Action::Unit(unit) => format!("unit {unit}"),
         Action::UnitsBy(field) => format!("units by {}", name(field)),
+        Action::QueuesInTurn { first, bits } => {
+            format!("queues {first} ..= {} in turn", u32::from(first) + (1 << bits) - 1)
+        }
+        Action::Port(port) => format!("port {port}"),
         Action::Drop => "drop".to_owned(),
     }
 }

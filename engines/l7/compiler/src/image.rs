@@ -13,6 +13,8 @@ use crate::syntax::Source;
 pub const ROW_WORDS: usize = 46;
 /// Length of an alternative that never matches.
 const NEVER: u32 = 63;
+/// Bit of a decision: the number is that of messages so far, not a hash.
+const IN_TURN: u32 = 1 << 12;
 /// Bits of a branch.
 const LAST: u32 = 1 << 10;
 
@@ -253,6 +255,8 @@ fn decision(action: Action) -> u32 {
         Action::QueuesBy { first, bits, .. } => (1, bits, first),
         Action::Unit(unit) => (2, 0, unit),
         Action::UnitsBy(_) => (3, 15, 0),
+        Action::QueuesInTurn { first, bits } => (1 | IN_TURN, bits, first),
+        Action::Port(port) => (4, 0, port),
     };
     kind | u32::from(bits) << 8 | u32::from(first) << 16
 }

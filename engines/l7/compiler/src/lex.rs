@@ -3,7 +3,7 @@
 
 use crate::fault::{Fault, Span};
 
-/// The signs. A sign stands before the signs that it begins with.
+/// The signs. A sign precedes the signs that it begins with.
 const SIGNS: [&str; 14] = ["..=", "..", "=>", "{", "}", "(", ")", "[", "]", ";", ",", "=", "|", "-"];
 
 /// A token of a source.
@@ -28,7 +28,7 @@ pub fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
     while lexer.skip_space()? {
         found.push(lexer.token()?);
     }
-    // The end comes directly after the last token, which is where something is missing.
+    // The end comes directly after the last token, where something is missing.
     let last = found.last().map_or(Span { line: 1, column: 1, length: 0 }, |(_, span): &(Token, Span)| *span);
     found.push((Token::End, Span { column: last.column + last.length, length: 1, ..last }));
     Ok(found)

@@ -36,7 +36,7 @@ pub use fault::{Fault, Faults, Span};
 use image::AppImage;
 use program::Program;
 
-/// A program, and what a block in hardware is given.
+/// A program, and its form for a block in hardware.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiled {
     /// The program.

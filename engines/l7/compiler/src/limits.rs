@@ -15,8 +15,14 @@ pub const TYPES: u64 = 15;
 pub const QUEUES: u64 = 1 << 16;
 /// Units of a card.
 pub const UNITS: u64 = 32;
+/// Ethernet ports of a card.
+pub const PORTS: u64 = 4;
 /// Tenants of a card.
 pub const TENANTS: u64 = 64;
+/// Bytes of the longest name or key of a protocol other than QNP.
+pub const LONGEST_NAME: usize = 250;
+/// Labels of the longest name.
+pub const LABELS: usize = 32;
 /// Alternatives of a row.
 pub const ALTERNATIVES: usize = 4;
 /// Bytes that an alternative compares.

@@ -167,7 +167,8 @@ impl Parser {
         self.sign("=")?;
         let number = self.number("the application's number, which messages carry")?;
         self.sign("{")?;
-        let mut application = Application { name, number, port: None, tenant: None, types: Vec::new(), others: None };
+        let mut application =
+            Application { name, number, port: None, protocol: None, tenant: None, types: Vec::new(), others: None };
         while !self.eat_sign("}") {
             let begin = self.span();
             if self.eat_word("udp") {
@@ -177,6 +178,9 @@ impl Parser {
                 if application.port.replace(port).is_some() {
                     return Err(Fault::new(begin, "an application has one UDP port so far: leave the second out"));
                 }
+            } else if self.eat_word("protocol") {
+                application.protocol = Some(self.name("a protocol, `dns` or `memcached`")?);
+                self.sign(";")?;
             } else if self.eat_word("tenant") {
                 application.tenant = Some(self.number("the number of a tenant")?);
                 self.sign(";")?;
@@ -193,8 +197,10 @@ impl Parser {
 
     fn on(&mut self) -> Result<On, Fault> {
         let message = self.name("the name of a message type")?;
+        let longest =
+            if self.eat_word("longest") { Some(self.name("the field whose longest pattern wins")?) } else { None };
         self.sign("{")?;
-        let mut on = On { message, rules: Vec::new(), default: None };
+        let mut on = On { message, longest, rules: Vec::new(), default: None };
         while !self.eat_sign("}") {
             let begin = self.span();
             if self.eat_word("rule") {
@@ -255,6 +261,8 @@ impl Parser {
                 Piece::Skip(self.number("how many bytes are skipped")?.value)
             } else if self.eat_word("until") {
                 Piece::Until(self.text("the delimiters, for example `until \"/\"`")?.value)
+            } else if self.eat_word("zone") {
+                Piece::Zone(self.text("a domain name, for example `zone \"example.com\"`")?.value)
             } else if self.eat_sign("..") {
                 Piece::Rest
             } else if pieces.is_empty() {
@@ -276,18 +284,27 @@ impl Parser {
             let low = self.number("the number of the first host queue")?;
             self.sign("..=")?;
             let high = self.number("the number of the last host queue")?;
-            self.word("by")?;
-            Action::QueuesBy(low, high, self.name("a dispatch field whose hash chooses the queue")?)
+            if self.eat_word("in") {
+                self.word("turn")?;
+                Action::QueuesInTurn(low, high)
+            } else {
+                self.word("by")?;
+                Action::QueuesBy(low, high, self.name("a dispatch field whose hash chooses the queue")?)
+            }
         } else if self.eat_word("unit") {
             Action::Unit(self.number("the number of a unit")?)
         } else if self.eat_word("units") {
             self.word("by")?;
             Action::UnitsBy(self.name("a dispatch field whose hash chooses the unit")?)
+        } else if self.eat_word("port") {
+            Action::Port(self.number("the number of an Ethernet port")?)
         } else if self.eat_word("drop") {
             Action::Drop
         } else {
-            return Err(self
-                .unexpected("an action: `queue N`, `queues N ..= M by FIELD`, `unit N`, `units by FIELD` or `drop`"));
+            return Err(self.unexpected(
+                "an action: `queue N`, `queues N ..= M by FIELD`, `queues N ..= M in turn`, `unit N`, `units by FIELD`, \
+                 `port N` or `drop`",
+            ));
         };
         Ok(At { value, span: begin })
     }
@@ -334,7 +351,7 @@ mod tests {
             ("message A { repeated string a = 1; }", 13, "`repeated` is not supported yet"),
             ("message A { string a = 1 }", 26, "expected `;`, found `}`"),
             ("application a = 1 { on A { rule r { f = ; } => drop; } }", 41, "expected a pattern: "),
-            ("application a = 1 { on A { default => port 3; } }", 39, "expected an action: `queue N`"),
+            ("application a = 1 { on A { default => host 3; } }", 39, "expected an action: `queue N`"),
             ("application a = 1 { on A {", 27, "found the end of the file"),
             ("application a = 1 { udp port 1; udp port 2; }", 33, "one UDP port"),
         ] {

@@ -45,7 +45,7 @@ pub enum Step {
 pub struct Pattern {
     /// The steps.
     pub steps: Vec<Step>,
-    /// Any bytes may come behind the last step.
+    /// Any bytes may follow the last step.
     pub open: bool,
 }
 
@@ -148,12 +148,12 @@ impl Pattern {
 /// The pair of states and the byte that led to another pair of states.
 type Before = Option<(usize, usize, u8)>;
 
-/// What a rule asks of a field.
+/// A rule's condition on a field.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// The field matches this pattern.
     Bytes(Pattern),
-    /// The field is an integer of so many bytes, most significant byte first, in this range.
+    /// The field is an integer of this many bytes, most significant byte first, in this range.
     Integer {
         /// Bytes: 4 or 8.
         width: u8,

@@ -12,11 +12,50 @@ pub struct Program {
     pub applications: Vec<Application>,
 }
 
+/// How messages of an application look on the wire, behind UDP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Protocol {
+    /// The engine's own: a header of 22 bytes, then fields.
+    #[default]
+    Qnp,
+    /// DNS: queries.
+    Dns,
+    /// The text protocol of memcached over UDP.
+    Memcached,
+}
+
+impl Protocol {
+    /// Protocols that a source can name, and their numbers in hardware.
+    pub const NAMED: [(&'static str, Self, u8); 2] = [("dns", Self::Dns, 1), ("memcached", Self::Memcached, 2)];
+
+    /// Its number in hardware.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        Self::NAMED.iter().find(|(_, protocol, _)| *protocol == self).map_or(0, |(_, _, number)| *number)
+    }
+
+    /// The message types that a protocol has; those of QNP are in the source.
+    #[must_use]
+    pub fn messages(self) -> Vec<MessageType> {
+        let field = |name: &str, number, kind| Field { name: name.to_owned(), number, kind, dispatch: true };
+        let message =
+            |name: &str, number, fields| MessageType { name: name.to_owned(), protocol: self, number, fields };
+        let key = || vec![field("key", 1, Kind::Bytes)];
+        match self {
+            Self::Qnp => Vec::new(),
+            Self::Dns => vec![message("query", 1, vec![field("name", 1, Kind::Name), field("type", 2, Kind::Uint16)])],
+            Self::Memcached => vec![message("get", 1, key()), message("set", 2, key()), message("change", 3, key())],
+        }
+    }
+}
+
 /// A message type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageType {
     /// Its name.
     pub name: String,
+    /// The protocol whose messages these are.
+    pub protocol: Protocol,
     /// Its number in the header of messages.
     pub number: u8,
     /// By ascending numbers, dispatch fields first: their order on the wire.
@@ -43,6 +82,10 @@ pub enum Kind {
     String,
     /// Any bytes.
     Bytes,
+    /// A domain name: its labels from the last to the first, each with its length in front, in small letters.
+    Name,
+    /// An integer of 2 bytes, most significant byte first.
+    Uint16,
     /// An integer of 4 bytes, most significant byte first.
     Uint32,
     /// An integer of 8 bytes, most significant byte first.
@@ -50,7 +93,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The type of this name.
+    /// The type of this name that fields in a source can have.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -68,6 +111,8 @@ impl Kind {
         match self {
             Self::String => "string",
             Self::Bytes => "bytes",
+            Self::Name => "name",
+            Self::Uint16 => "uint16",
             Self::Uint32 => "uint32",
             Self::Uint64 => "uint64",
         }
@@ -77,7 +122,8 @@ impl Kind {
     #[must_use]
     pub fn width(self) -> Option<u8> {
         match self {
-            Self::String | Self::Bytes => None,
+            Self::String | Self::Bytes | Self::Name => None,
+            Self::Uint16 => Some(2),
             Self::Uint32 => Some(4),
             Self::Uint64 => Some(8),
         }
@@ -91,6 +137,8 @@ pub struct Application {
     pub name: String,
     /// Its number in the header of messages.
     pub number: u8,
+    /// How its messages look.
+    pub protocol: Protocol,
     /// The UDP port at which its messages arrive.
     pub port: u16,
     /// The tenant whose frames they are; 0 is the system.
@@ -144,10 +192,19 @@ pub enum Action {
         /// Number of the field.
         field: u8,
     },
+    /// To 2^`bits` queues of the host from `first` on, one after the other.
+    QueuesInTurn {
+        /// The lowest queue.
+        first: u16,
+        /// Binary logarithm of the number of queues.
+        bits: u8,
+    },
     /// To this unit.
     Unit(u16),
     /// To the unit that the dispatcher's table names for the hash of this field.
     UnitsBy(u8),
+    /// Out of this Ethernet port.
+    Port(u16),
     /// Nowhere.
     Drop,
 }
@@ -158,7 +215,7 @@ impl Action {
     pub fn hashed(self) -> Option<u8> {
         match self {
             Self::QueuesBy { field, .. } | Self::UnitsBy(field) => Some(field),
-            Self::Queue(_) | Self::Unit(_) | Self::Drop => None,
+            Self::Queue(_) | Self::QueuesInTurn { .. } | Self::Unit(_) | Self::Port(_) | Self::Drop => None,
         }
     }
 }

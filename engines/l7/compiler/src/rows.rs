@@ -13,7 +13,7 @@ use crate::limits::{ALTERNATIVES, BUCKET_BITS, SKIP, STEPS, WINDOW};
 use crate::pattern::{ByteSet, Condition, Pattern, Step};
 use crate::program::{TypeRules, Variant};
 
-/// Where a row goes on.
+/// The continuation of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// To this row of the message type.
@@ -27,7 +27,7 @@ pub enum Next {
 /// How a row moves the cursor before it compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skip {
-    /// To this many bytes behind the begin of the field of this number.
+    /// To this many bytes after the beginning of the field of this number.
     Field(u8, u8),
     /// Forward by this many bytes.
     Bytes(u8),
@@ -35,7 +35,7 @@ pub enum Skip {
     Until(ByteSet),
 }
 
-/// A comparison of the bytes behind the cursor.
+/// A comparison of the bytes after the cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Test {
     /// The field has these bytes, at most 32, where None is any byte.
@@ -45,7 +45,7 @@ pub enum Test {
         /// The field ends with them.
         end: bool,
     },
-    /// The rest of the field is an integer of so many bytes in a range.
+    /// The rest of the field is an integer of this many bytes in a range.
     Range {
         /// Bytes: 4 or 8.
         width: u8,
@@ -59,23 +59,23 @@ pub enum Test {
 /// The comparison that always succeeds.
 const ALWAYS: Test = Test::Bytes { window: Vec::new(), end: false };
 
-/// An alternative of a row: if the comparison succeeds, the cursor goes behind the bytes that were compared.
+/// An alternative of a row: if the comparison succeeds, the cursor moves past the compared bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alternative {
     /// What is compared.
     pub test: Test,
-    /// Where the row goes on then.
+    /// The continuation of the row then.
     pub next: Next,
 }
 
-/// What a row does with the hash of the bytes behind the cursor.
+/// The use of a row's hash of the bytes after the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hash {
     /// Nothing.
     Unused,
-    /// Of up to so many bytes: a decision takes it.
+    /// A decision takes the hash of up to this many bytes.
     Decide(u8),
-    /// Of so many bytes: it chooses one of 2^`bits` rows from `base` on, in place of the alternatives.
+    /// The hash of this many bytes chooses one of 2^`bits` rows from `base` on, in place of the alternatives.
     Buckets {
         /// Bytes.
         length: u8,
@@ -91,11 +91,11 @@ pub enum Hash {
 pub struct Row {
     /// How the cursor moves.
     pub skip: Skip,
-    /// What the hash is for.
+    /// The purpose of the hash.
     pub hash: Hash,
     /// The first alternative that succeeds is taken.
     pub alternatives: Vec<Alternative>,
-    /// Where the row goes on if none succeeds or the skip fails. The cursor is then where it was before the row.
+    /// The continuation if none succeeds or the skip fails. The cursor then has its place before the row.
     pub otherwise: Next,
     /// Index of the rule for which the row was made; None: the default.
     pub rule: Option<usize>,
@@ -106,7 +106,7 @@ pub struct Row {
 pub struct Rows {
     /// Rows; a row leads only to rows with smaller indices.
     pub rows: Vec<Row>,
-    /// Where a message starts.
+    /// The start of a message.
     pub start: Next,
 }
 
@@ -180,7 +180,7 @@ impl Rows {
 enum Place {
     /// It begins its field when the cursor goes there.
     Begin,
-    /// It has done so many steps, and the cursor is behind them.
+    /// It has done this many steps, and the cursor is after them.
     Synced(usize),
 }
 
@@ -194,10 +194,10 @@ struct Live {
     place: Place,
 }
 
-/// What is left of a variant behind bytes of which some are known.
+/// The rest of a variant after bytes of which some are known.
 enum Ran {
     Dead,
-    /// The known bytes do not say.
+    /// The known bytes do not decide.
     Unknown,
     Synced(usize),
     /// The whole condition is fulfilled.
@@ -224,7 +224,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Number of the field that a variant looks at next; None if all its conditions are fulfilled.
+    /// Number of the field that a variant tests next; None if all its conditions are fulfilled.
     fn field(&self, live: &Live) -> Option<u8> {
         self.variants[live.variant].1.get(live.field).map(|(number, _)| *number)
     }
@@ -267,7 +267,7 @@ impl Builder<'_> {
 
     /// The row at which these rules are decided. Those that are synced agree on the cursor.
     fn node(&mut self, mut live: Vec<Live>) -> Result<Next, Excess> {
-        // A variant whose conditions are fulfilled wins against those behind it.
+        // A variant whose conditions are fulfilled wins against later ones.
         if let Some(fulfilled) = live.iter().position(|one| self.field(one).is_none()) {
             live.truncate(fulfilled + 1);
         }
@@ -280,7 +280,7 @@ impl Builder<'_> {
         if let Some(next) = self.known.get(&node) {
             return Ok(*next);
         }
-        // The rows behind this one are made first, so this counts the steps to it.
+        // The following rows are made first, so this counts the steps to it.
         if self.depth == STEPS {
             return Err(Excess::Steps { rule: self.variants[node.0[0].variant].0 });
         }
@@ -305,18 +305,18 @@ impl Builder<'_> {
         Some(field)
     }
 
-    /// The row of a node; the rows behind it are made first. With `stay` the row does not move the cursor.
+    /// The row of a node; the following rows are made first. With `stay` the row does not move the cursor.
     fn row(&mut self, live: &[Live], rewind: Option<u8>, stay: bool) -> Result<Row, Excess> {
         let synced: Vec<Live> = live.iter().filter(|one| matches!(one.place, Place::Synced(_))).copied().collect();
         let fixed: Vec<Live> = synced.iter().filter(|one| self.until(one).is_none()).copied().collect();
-        // The cursor's way, and the variants that compare behind it.
+        // The cursor's way, and the variants that compare after it.
         let (bytes, until, group) = if !fixed.is_empty() {
-            // Variants that look for a delimiter stay at the cursor.
+            // Variants that search for a delimiter stay at the cursor.
             let all = fixed.len() == synced.len() && !stay;
             let bytes = if all { fixed.iter().map(|one| self.any_bytes(one)).min().unwrap_or(0) } else { 0 };
             (bytes.min(SKIP), None, fixed)
         } else if rewind.is_some() || stay {
-            // One skip goes to the field, or into the bucket; the next one looks for the delimiter.
+            // One skip goes to the field, or into the bucket; the next one searches for the delimiter.
             (0, None, Vec::new())
         } else {
             let set = self.until(&synced[0]);
@@ -336,7 +336,7 @@ impl Builder<'_> {
         };
         let tests: Vec<Option<Test>> = (0..live.len()).map(test_of).collect();
         let mut distinct: Vec<Test> = tests.iter().flatten().cloned().collect();
-        // A comparison comes before those that follow from it.
+        // A comparison precedes those that follow from it.
         distinct.sort_by_key(|test| (std::cmp::Reverse(weight(test)), test.clone()));
         distinct.dedup();
         if distinct.is_empty() {
@@ -349,7 +349,7 @@ impl Builder<'_> {
         let otherwise_of = |failed: &[Test]| -> Vec<Live> {
             let survives = |test: &Option<Test>| match test {
                 Some(test) => !failed.iter().any(|failed| implies(test, failed)),
-                // A delimiter that the row has not found is not there for the others either.
+                // If the row has not found a delimiter, the others cannot find it either.
                 None => true,
             };
             let rest =
@@ -372,7 +372,7 @@ impl Builder<'_> {
                 .filter(|(_, hash)| hash.is_some())
                 .filter_map(|(test, _)| test.clone())
                 .collect();
-            // The alternatives are not looked at, and the miss is for a failed skip: no variant behind it can match.
+            // The alternatives are not tested, and the miss is for a failed skip: no variant after it can match.
             let rest = otherwise_of(&hashed);
             let rest = rest
                 .into_iter()
@@ -388,7 +388,7 @@ impl Builder<'_> {
             let mut after = Vec::new();
             for (index, one) in behind.iter().enumerate() {
                 let Some(one) = one else { continue };
-                // It needs what an earlier alternative has not found.
+                // It needs the comparison that failed in an earlier alternative.
                 let failed =
                     tests[index].as_ref().is_some_and(|own| distinct[..at].iter().any(|failed| implies(own, failed)));
                 after.extend(if failed { None } else { self.behind_test(one, test) });
@@ -410,7 +410,7 @@ impl Builder<'_> {
         self.field(one).is_some() && self.field(one) == field
     }
 
-    /// Rows for the variants by the hash of what they compare; gives the first.
+    /// Rows for the variants by the hash of their compared bytes; returns the first.
     fn buckets(&mut self, behind: &[Option<Live>], hashes: &[Option<u16>], bits: u8) -> Result<usize, Excess> {
         let mut rows = Vec::new();
         for bucket in 0..1u16 << bits {
@@ -421,7 +421,7 @@ impl Builder<'_> {
             rows.push(if synced {
                 self.row(&live, None, true)?
             } else {
-                // Nothing is compared here; the message goes on.
+                // No comparison here; the message continues.
                 let next = self.node(live)?;
                 Row { skip: Skip::Bytes(0), hash: Hash::Unused, alternatives: Vec::new(), otherwise: next, rule: None }
             });
@@ -433,7 +433,7 @@ impl Builder<'_> {
         Ok(base)
     }
 
-    /// The set of bytes that a variant looks for next, if it does.
+    /// The set of bytes that a variant searches for next, if it does.
     fn until(&self, live: &Live) -> Option<ByteSet> {
         match (live.place, self.condition(live)) {
             (Place::Synced(at), Condition::Bytes(pattern)) => match pattern.steps.get(at) {
@@ -444,7 +444,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Bytes of any value that come next in a variant.
+    /// The number of arbitrary bytes that follow in a variant.
     fn any_bytes(&self, live: &Live) -> usize {
         match (live.place, self.condition(live)) {
             (Place::Synced(at), Condition::Bytes(pattern)) => {
@@ -471,7 +471,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A variant behind a skip of so many bytes, or of all bytes up to one of a set.
+    /// A variant after a skip of this many bytes, or of all bytes up to one of a set.
     fn behind_skip(&self, live: &Live, bytes: u8, until: Option<ByteSet>) -> Option<Live> {
         let Place::Synced(at) = live.place else { return Some(*live) };
         let ran = match until {
@@ -482,7 +482,7 @@ impl Builder<'_> {
         self.ran(live, &ran)
     }
 
-    /// A variant behind a comparison that has succeeded; None if it cannot match any more.
+    /// A variant after a comparison that has succeeded; None if it can no longer match.
     fn behind_test(&self, live: &Live, test: &Test) -> Option<Live> {
         let Place::Synced(at) = live.place else { return Some(*live) };
         let ran = match (self.condition(live), test) {

@@ -38,22 +38,25 @@ pub struct Field {
     pub dispatch: bool,
 }
 
-/// `application NAME = NUMBER { udp port PORT; tenant NUMBER; TYPES default => ACTION; }`
+/// `application NAME = NUMBER { udp port PORT; protocol NAME; tenant NUMBER; TYPES default => ACTION; }`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Application {
     pub name: At<String>,
     pub number: At<u64>,
     pub port: Option<At<u64>>,
+    pub protocol: Option<At<String>>,
     pub tenant: Option<At<u64>>,
     pub types: Vec<On>,
     /// For messages of other types.
     pub others: Option<At<Action>>,
 }
 
-/// `on MESSAGE { RULES default => ACTION; }`
+/// `on MESSAGE longest FIELD { RULES default => ACTION; }`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct On {
     pub message: At<String>,
+    /// Of rules of equal priority, the one with the longest pattern for this field wins.
+    pub longest: Option<At<String>>,
     pub rules: Vec<Rule>,
     pub default: Option<At<Action>>,
 }
@@ -83,6 +86,8 @@ pub enum Piece {
     Skip(u64),
     /// `until "set"`: all bytes up to the first byte of the set, and that byte.
     Until(Vec<u8>),
+    /// `zone "name"`: this domain name and all below it.
+    Zone(Vec<u8>),
     /// `..`: the rest of the field, whatever it is.
     Rest,
     /// `LOW ..= HIGH`, or one number: integers from the first to the last.
@@ -95,8 +100,11 @@ pub enum Action {
     Queue(At<u64>),
     /// `queues LOW ..= HIGH by FIELD`
     QueuesBy(At<u64>, At<u64>, At<String>),
+    /// `queues LOW ..= HIGH in turn`
+    QueuesInTurn(At<u64>, At<u64>),
     Unit(At<u64>),
     /// `units by FIELD`
     UnitsBy(At<String>),
+    Port(At<u64>),
     Drop,
 }

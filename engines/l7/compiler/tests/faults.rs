@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the compiler says of sources with faults, and where.
+//! The compiler's messages for sources with faults, and their places.
 
 #![allow(clippy::unwrap_used)]
 
@@ -87,7 +87,7 @@ fn faults_of_rules_name_the_place_and_the_way_out() {
     }
 }
 
-/// Rules that only look as if they contradicted each other.
+/// Rules that only seem to contradict each other.
 #[test]
 fn rules_that_share_no_message_are_none_of_a_fault() {
     for rules in [
@@ -165,7 +165,7 @@ fn faults_of_types_and_applications() {
     assert!(faults.starts_with("test.l7:4:13: a block has 2 applications"), "{faults}");
 }
 
-/// Rules beyond the rows of a block are refused, with the names of those that take most.
+/// Rules beyond the rows of a block are refused, with the names of the largest ones.
 #[test]
 fn too_many_rows_name_their_rules() {
     let mut long = String::new();

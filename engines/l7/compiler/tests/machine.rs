@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The words of compiled rules, carried out as engines/l7/machine.md says, against the rules themselves.
+//! The words of compiled rules, executed according to engines/l7/machine.md, against the rules themselves.
 
 #![allow(clippy::unwrap_used)]
 
@@ -137,7 +137,7 @@ impl Random {
     }
 }
 
-/// Rules over two strings and an integer; each has a priority of its own.
+/// Rules over two strings and an integer; each has a different priority.
 fn rules(random: &mut Random, count: usize) -> Compiled {
     loop {
         let mut text =

@@ -91,7 +91,8 @@ impl CardBlock {
             bring(&mut window, compiled, app, &place, bank)?;
             window.write(Window::app(app, own::L7_APP_MATCHERS), matchers(app, compiled.program.applications.len()))?;
             card.apps.push(place);
-            let Application { number, port, tenant, .. } = application;
+            let Application { number, port, tenant, protocol, .. } = application;
+            window.write(Window::app(app, own::L7_APP_PROTOCOL), u32::from(protocol.number()))?;
             let filter = u32::from(*port) | u32::from(*number) << 16 | u32::from(*tenant) << 24 | (app as u32) << 30;
             window.write_all(own::L7_BLOCK_FILTER, app, &[filter | VALID])?;
         }

@@ -11,7 +11,7 @@ use crate::error::L7Error;
 const TIME_L: u32 = INLINE_WINDOW + regs::INLINE_TIME_L;
 const TIME_H: u32 = INLINE_WINDOW + regs::INLINE_TIME_H;
 const HOLD: u32 = INLINE_WINDOW + regs::INLINE_HOLD;
-/// Cycles in which a block looks at all its messages for those that have expired.
+/// Cycles in which a block checks all its messages for expiry.
 const SWEEP: u64 = 512 * 16 + 100;
 /// A block sweeps when the time has advanced by this part of the timeout.
 const PART: u64 = 16;
@@ -21,7 +21,7 @@ const PART: u64 = 16;
 pub struct Clock {
     /// The time that was set last, in ns.
     time: u64,
-    /// The clock stands still.
+    /// The clock is stopped.
     held: bool,
     /// The time at the last sweep, in ns.
     swept: u64,

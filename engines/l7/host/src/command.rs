@@ -16,7 +16,7 @@ pub enum L7Command {
     Apps,
     /// Shows or replaces rules.
     Rules {
-        /// What to do; without it, messages by rule are listed.
+        /// The command; without it, messages by rule are listed.
         #[command(subcommand)]
         what: Option<RulesCommand>,
     },
@@ -28,7 +28,7 @@ pub enum L7Command {
     Counters,
 }
 
-/// What to do with rules.
+/// Operations on rules.
 #[derive(Debug, Subcommand)]
 pub enum RulesCommand {
     /// Gives an application other rules between two messages.
@@ -68,7 +68,7 @@ mod tests {
 
     use crate::engine::L7;
 
-    /// The request of a command line, or what is wrong with it.
+    /// The request of a command line, or its fault.
     fn asked(line: &[&str]) -> Result<serde_json::Value, String> {
         let service = L7.services()[0];
         let words = [service.name].into_iter().chain(line.iter().copied());

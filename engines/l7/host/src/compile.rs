@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock compile l7`: message types and rules, and what they take of a block.
+//! `penstock compile l7`: message types and rules, and their use of a block.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::image::PROGRAM;
 /// `penstock compile l7`.
 pub const COMPILE: Tool = Tool { command, run };
 
-/// Compiles message types and rules and tells what they take of a block.
+/// Compiles message types and rules and prints their use of a block.
 #[derive(Debug, Args)]
 struct Arguments {
     /// Message types and rules (.l7).

@@ -74,7 +74,8 @@ impl AppCounters {
     }
 }
 
-/// Counters of an application's rules, from the messages of each decision.
+/// Counters of an application's rules, from the messages of each decision. A rule whose patterns have several lengths
+/// may have several decisions.
 pub(crate) fn rules(application: &Application, program: &Program, image: &AppImage, hits: &[u64]) -> Vec<RuleCounter> {
     let counter = |(decided, messages): (Decided, &u64)| {
         let rules = decided.of_type.map(|at| &application.types[at]);
@@ -85,8 +86,10 @@ pub(crate) fn rules(application: &Application, program: &Program, image: &AppIma
         };
         let message = rules.map(|rules| program.message(rules));
         let queue = match action {
-            Action::Queue(queue) | Action::QueuesBy { first: queue, .. } => Some(queue),
-            Action::Unit(_) | Action::UnitsBy(_) | Action::Drop => None,
+            Action::Queue(queue)
+            | Action::QueuesBy { first: queue, .. }
+            | Action::QueuesInTurn { first: queue, .. } => Some(queue),
+            Action::Unit(_) | Action::UnitsBy(_) | Action::Port(_) | Action::Drop => None,
         };
         RuleCounter {
             message: message.map_or_else(String::new, |message| message.name.clone()),
@@ -96,7 +99,14 @@ pub(crate) fn rules(application: &Application, program: &Program, image: &AppIma
             messages: *messages,
         }
     };
-    image.decided().into_iter().zip(hits).map(counter).collect()
+    let mut rules: Vec<RuleCounter> = Vec::new();
+    for one in image.decided().into_iter().zip(hits).map(counter) {
+        match rules.iter_mut().find(|rule| (&rule.message, &rule.rule) == (&one.message, &one.rule)) {
+            Some(rule) => rule.messages += one.messages,
+            None => rules.push(one),
+        }
+    }
+    rules
 }
 
 /// The difference of a counter. Native counters have 64 bits, counters of hardware have 32 and wrap.

@@ -60,8 +60,9 @@ impl Running {
 pub struct L7Driver {
     places: Vec<Place>,
     clock: Clock,
-    /// Units of the card.
+    /// Units and Ethernet ports of the card.
     units: u32,
+    ports: u32,
 }
 
 impl L7Driver {
@@ -75,23 +76,33 @@ impl L7Driver {
             program: None,
             card: None,
         };
-        Self { places: shape.parts.iter().map(place).collect(), clock: Clock::default(), units: shape.units }
+        Self {
+            places: shape.parts.iter().map(place).collect(),
+            clock: Clock::default(),
+            units: shape.units,
+            ports: shape.ports,
+        }
     }
 
     fn place(&mut self, block: usize) -> Result<&mut Place, L7Error> {
         self.places.iter_mut().find(|place| place.block == block).ok_or(L7Error::NoBlock(block))
     }
 
-    fn check_units(&self, compiled: &Compiled) -> Result<(), L7Error> {
+    /// Whether the card has the units and ports that rules name.
+    fn check_places(&self, compiled: &Compiled) -> Result<(), L7Error> {
         for application in &compiled.program.applications {
             let of_type = |rules: &TypeRules| {
                 rules.rules.iter().map(|rule| rule.action).chain([rules.default]).collect::<Vec<_>>()
             };
             for action in application.types.iter().flat_map(of_type).chain([application.others]) {
-                if let Action::Unit(unit) = action
-                    && u32::from(unit) >= self.units
-                {
-                    return Err(L7Error::NoUnit { application: application.name.clone(), unit, units: self.units });
+                let (what, number, count) = match action {
+                    Action::Unit(unit) => ("unit", unit, self.units),
+                    Action::Port(port) => ("port", port, self.ports),
+                    _ => continue,
+                };
+                if u32::from(number) >= count {
+                    let application = application.name.clone();
+                    return Err(L7Error::NoPlace { application, what, number, last: count - 1 });
                 }
             }
         }
@@ -110,7 +121,7 @@ impl L7Driver {
     /// Gives an application other rules.
     fn load_rules(&mut self, bus: &mut dyn Bus, name: &str, file: &str, text: &str) -> Result<(), L7Error> {
         let compiled = penstock_l7_compiler::compile(file, text)?;
-        self.check_units(&compiled)?;
+        self.check_places(&compiled)?;
         let mut there = Vec::new();
         for place in &mut self.places {
             let Some(running) = &place.program else { return Err(L7Error::NotLoaded(place.block)) };
@@ -227,7 +238,9 @@ impl Place {
     }
 
     fn set_rules(&mut self, bus: &mut dyn Bus, app: usize, compiled: &Compiled) -> Result<(), L7Error> {
-        let wire = |application: &Application| (application.number, application.port, application.tenant);
+        let wire = |application: &Application| {
+            (application.number, application.port, application.tenant, application.protocol)
+        };
         let Some(running) = &self.program else { return Err(L7Error::NotLoaded(self.block)) };
         let (old, new) = (running.application(app), &compiled.program.applications[app]);
         if wire(old) != wire(new) {
@@ -245,7 +258,7 @@ impl Place {
 impl Driver for L7Driver {
     fn check(&self, images: &[(usize, &dyn Image)], _native: bool) -> Result<(), EngineError> {
         for (_, image) in images {
-            self.check_units(&L7Image::of(*image)?.compiled)?;
+            self.check_places(&L7Image::of(*image)?.compiled)?;
         }
         Ok(())
     }
@@ -273,7 +286,7 @@ impl Driver for L7Driver {
     /// Swaps the rules of all applications of a block, one application after the other.
     fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError> {
         let image = L7Image::of(image)?;
-        self.check_units(&image.compiled)?;
+        self.check_places(&image.compiled)?;
         let place = self.place(part)?;
         let names = place.program.as_ref().map_or(Vec::new(), Running::names);
         let new: Vec<String> = image.compiled.program.applications.iter().map(|one| one.name.clone()).collect();

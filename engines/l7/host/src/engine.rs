@@ -17,7 +17,7 @@ use crate::settings::{self, Settings};
 /// The l7 engine.
 pub static L7: L7Engine = L7Engine;
 
-/// The engine behind [`L7`].
+/// The engine, exported as [`L7`].
 #[derive(Debug)]
 pub struct L7Engine;
 

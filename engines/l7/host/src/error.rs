@@ -51,7 +51,8 @@ pub enum L7Error {
     },
     /// An application cannot change its place on the wire between two messages.
     #[error(
-        "application `{0}` has another number, port or tenant than the one that runs: a swap changes rules only; load the design again"
+        "application `{0}` has another number, port, protocol or tenant than the one that runs: a swap changes rules only; \
+         load the design again"
     )]
     OtherPlace(String),
     /// The new program has other applications.
@@ -60,15 +61,17 @@ pub enum L7Error {
     /// The rules have faults.
     #[error(transparent)]
     Rules(#[from] Faults),
-    /// A rule names a unit that the card does not have.
-    #[error("application `{application}` sends messages to unit {unit}, and the card's last unit is {}", units - 1)]
-    NoUnit {
+    /// A rule names a unit or port that the card does not have.
+    #[error("application `{application}` sends messages to {what} {number}, and the card's last {what} is {last}")]
+    NoPlace {
         /// The application.
         application: String,
-        /// The unit.
-        unit: u16,
-        /// Units of the card.
-        units: u32,
+        /// Unit or port.
+        what: &'static str,
+        /// Its number.
+        number: u16,
+        /// The last one of the card.
+        last: u32,
     },
     /// The new rules do not fit beside those that run.
     #[error(
@@ -115,7 +118,7 @@ impl From<L7Error> for EngineError {
             L7Error::Image | L7Error::NoUnits | L7Error::Foreign { .. } | L7Error::OtherProgram(_) => {
                 ErrorKind::Unsupported
             }
-            L7Error::Rules(_) | L7Error::NoUnit { .. } => ErrorKind::Program,
+            L7Error::Rules(_) | L7Error::NoPlace { .. } => ErrorKind::Program,
             _ => ErrorKind::Service(NAME),
         };
         Self::new(kind, error)

@@ -32,7 +32,7 @@ impl L7Image {
         Ok(Self { compiled: compiled.map_err(EngineError::program)?, settings: Settings::of(job.part) })
     }
 
-    /// The image of an l7 block behind an image.
+    /// The image of an l7 block in an engine-neutral image.
     pub(crate) fn of(image: &dyn Image) -> Result<&Self, L7Error> {
         (image as &dyn Any).downcast_ref().ok_or(L7Error::Image)
     }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The host side of the l7 engine: reads what a design says of l7 blocks, compiles and loads their rules, swaps the
-//! rules of an application, and answers requests about applications, rules and counters.
+//! The host side of the l7 engine: reads the settings of l7 blocks in a design, compiles and loads their rules, swaps
+//! the rules of an application, and answers requests about applications, rules and counters.
 
 mod ask;
 mod card;

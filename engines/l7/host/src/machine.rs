@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the driver asks of a block, in hardware or in native code.
+//! The driver's requests to a block, in hardware or in native code.
 
 use penstock_l7_compiler::Compiled;
 
@@ -8,7 +8,7 @@ use crate::error::L7Error;
 
 /// A block at work. Applications are named by their index.
 pub trait Machine {
-    /// What an application has counted, and its messages by their decision. The caller fills in names.
+    /// The counters of an application, and its messages by their decision. The caller fills in names.
     ///
     /// # Errors
     /// The card refuses.
@@ -17,6 +17,6 @@ pub trait Machine {
     /// Gives an application the rules of the application of the same index in this program, between two messages.
     ///
     /// # Errors
-    /// The card refuses, or has no room for them; then the rules before go on.
+    /// If the card refuses, or has no room for them; then the old rules go on.
     fn set_rules(&mut self, app: usize, compiled: &Compiled) -> Result<(), L7Error>;
 }

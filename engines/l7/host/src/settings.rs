@@ -17,7 +17,7 @@ pub const TICK: u64 = 1024;
 /// The settings of one block: `[inline.l7]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Time in µs after which a message expires of which no packet came; 0: never.
+    /// Time in µs without a packet after which a message expires; 0: never.
     pub timeout_us: u32,
 }
 
@@ -49,7 +49,7 @@ impl Settings {
         Ok(Self { timeout_us: u32::try_from(*timeout.get_ref()).map_err(wrong)? })
     }
 
-    /// The settings behind a part of a design. Every part that the engine reads is one.
+    /// The settings in a part of a design. All parts that the engine reads have them.
     pub(crate) fn of(part: &dyn Part) -> Self {
         (part as &dyn Any).downcast_ref::<Self>().cloned().unwrap_or_default()
     }

@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 
 use crate::header::Header;
 
-/// What an [`Assembler`] keeps.
+/// The limits of an [`Assembler`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Messages of which packets are missing. If there are more, the oldest one is given up.
     pub messages: usize,
-    /// Messages that were whole and are recognized when they come again.
+    /// Complete messages that are recognized if they arrive again.
     pub known: usize,
     /// Bytes of payload of the longest message.
     pub bytes: usize,
@@ -38,7 +38,7 @@ pub struct Assembler {
     whole_order: VecDeque<Key>,
 }
 
-/// What a packet did.
+/// The effect of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Added {
     /// Packets are missing.
@@ -52,7 +52,7 @@ pub enum Added {
 }
 
 impl Assembler {
-    /// One that keeps so much.
+    /// An assembler with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
@@ -71,7 +71,7 @@ impl Assembler {
         }
         let parts = self.parts.entry(key).or_insert_with(|| vec![None; count]);
         let bytes: usize = parts.iter().flatten().map(Vec::len).sum();
-        // The first packet that came has said how many there are.
+        // The first packet to arrive has the number of packets.
         let same = parts.len() == count;
         match parts.get_mut(usize::from(header.number)).filter(|_| same) {
             Some(Some(_)) => return Added::Waits,

@@ -15,10 +15,10 @@ pub trait Carrier {
     /// It could not be sent.
     fn send(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<()>;
 
-    /// Receives the next datagram into `buffer`; gives its length and where it came from.
+    /// Receives the next datagram into `buffer`; returns its length and its source.
     ///
     /// # Errors
-    /// None came within the carrier's time, or it failed.
+    /// If none arrived within the carrier's time, or it failed.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)>;
 }
 

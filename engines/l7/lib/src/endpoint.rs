@@ -1,6 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Sends and receives messages. A message is acknowledged by its answer; one that is not acknowledged can be sent
-//! again.
+//! Sends and receives messages. An answer acknowledges a message; a message that is not acknowledged can be sent again.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,10 +13,10 @@ use crate::message::Message;
 /// Messages that wait for an acknowledgement; the oldest one is forgotten if there are more.
 const WAITING: usize = 4096;
 
-/// A message that came.
+/// A received message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// Where it came from. With [`Received::id`] it is the handle of the message: [`Endpoint::answer`] takes both.
+    /// Its source. With [`Received::id`] it is the handle of the message: [`Endpoint::answer`] takes both.
     pub from: SocketAddr,
     /// Its number.
     pub id: u32,
@@ -120,13 +119,13 @@ impl<C: Carrier> Endpoint<C> {
         }
     }
 
-    /// Messages that nobody has acknowledged.
+    /// Messages without an acknowledgement.
     pub fn unacknowledged(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Sends all messages again that nobody has acknowledged; acknowledgements that have come are taken by
-    /// [`Endpoint::recv_msg`].
+    /// Sends all messages without an acknowledgement again; [`Endpoint::recv_msg`] processes acknowledgements that have
+    /// arrived.
     ///
     /// # Errors
     /// The carrier fails.
@@ -173,7 +172,7 @@ mod tests {
         let at = SocketAddr::from(([10, 0, 0, 1], 7));
         let (mut client, mut server) = (Endpoint::new(Hands::default()), Endpoint::new(Hands::default()));
         client.send_msg(at, &Message::new(1, 1).field(3, vec![1; 2000])).unwrap();
-        // The last packet comes first, and something else between.
+        // The last packet arrives first, with another message in between.
         let mut sent = std::mem::take(&mut client.carrier.out);
         sent.reverse();
         sent.insert(1, (at, b"noise".to_vec()));

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What goes wrong with messages.
+//! Errors of messages.
 
 use std::io;
 
@@ -20,7 +20,7 @@ pub enum Error {
     /// The flag is unknown.
     #[error("the flag is {0}; there are 0 for data and 1 for acknowledgements")]
     Flag(u8),
-    /// A field ends behind the message.
+    /// A field ends after the message.
     #[error("field {0} ends behind the message")]
     Field(u8),
     /// A dispatch field is too long.

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 
-/// What a packet is.
+/// The kind of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Flag {
     /// A part of a message.
@@ -28,7 +28,7 @@ pub struct Header {
     pub count: u8,
     /// Which of them this one is, from 0.
     pub number: u8,
-    /// What the packet is.
+    /// The kind of the packet.
     pub flag: Flag,
     /// Segments of 64 bytes at the begin of the first packet's payload that hold the dispatch fields; 0: all.
     pub segments: u8,

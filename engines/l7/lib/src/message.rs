@@ -11,7 +11,7 @@ const PIECE: usize = 255;
 const SEEN: usize = 256;
 /// Bytes of the fields of the longest message.
 const LONGEST: usize = 16_256;
-/// Bytes of payload of a packet: IPv4 with 1,500 bytes holds them behind the headers.
+/// Bytes of payload of a packet: IPv4 with 1,500 bytes holds them after the headers.
 const PACKET: usize = 1_450;
 
 /// A message.
@@ -34,7 +34,7 @@ impl Message {
         Self { application, of_type, ..Self::default() }
     }
 
-    /// The message with another field by which cards dispatch, behind those that it has.
+    /// The message with another field by which cards dispatch, after its present ones.
     #[must_use]
     pub fn dispatch(mut self, number: u8, value: impl Into<Vec<u8>>) -> Self {
         self.fields.insert(self.dispatch, (number, value.into()));
@@ -42,7 +42,7 @@ impl Message {
         self
     }
 
-    /// The message with another field, behind those that it has.
+    /// The message with another field, after its present ones.
     #[must_use]
     pub fn field(mut self, number: u8, value: impl Into<Vec<u8>>) -> Self {
         self.fields.push((number, value.into()));
@@ -114,7 +114,7 @@ impl Message {
     /// Reads the fields of a message. Which of them are for dispatch is not on the wire.
     ///
     /// # Errors
-    /// A field ends behind the message.
+    /// A field ends after the message.
     pub fn decode(application: u8, of_type: u8, payload: &[u8]) -> Result<Self, Error> {
         let mut message = Self::new(application, of_type);
         let mut rest = payload;

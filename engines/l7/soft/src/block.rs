@@ -2,12 +2,13 @@
 //! The engine as an inline block of a card.
 
 use penstock_l7_compiler::limits::SEEN;
-use penstock_l7_compiler::program::{Action, Application, Program};
+use penstock_l7_compiler::program::{Action, Application, Program, Protocol};
 use penstock_unit::{Entering, Made, Verdict};
 
 use crate::counters::Counters;
 use crate::message::deliver;
-use crate::packet::{Packet, Parsed, parse};
+use crate::packet::{Datagram, Packet, datagram};
+use crate::protocol::Window;
 use crate::rules::{Decision, Rules};
 use crate::table::{Accepted, First, InFlight, Key, LONGEST_PAYLOAD, Limits};
 
@@ -19,6 +20,8 @@ struct App {
     counters: Counters,
     /// Messages by their decision.
     hits: Vec<u64>,
+    /// The fields of a message of another protocol than QNP, which rules see.
+    window: Window,
 }
 
 /// A block: its applications and the messages in flight.
@@ -36,7 +39,14 @@ impl Block {
             let rules = Rules::new(application, program);
             let hits = vec![0; rules.decisions()];
             let in_flight = InFlight::new(limits);
-            App { application: application.clone(), rules, in_flight, counters: Counters::default(), hits }
+            App {
+                application: application.clone(),
+                rules,
+                in_flight,
+                counters: Counters::default(),
+                hits,
+                window: Window::default(),
+            }
         };
         Self { apps: program.applications.iter().map(app).collect(), time: 0 }
     }
@@ -76,32 +86,52 @@ impl Block {
 }
 
 impl App {
-    fn takes(&self, parsed: &Parsed, tenant: u8) -> bool {
-        let Application { port, number, tenant: own, .. } = &self.application;
-        parsed.is_data && (parsed.port, parsed.application, tenant) == (*port, *number, *own)
-    }
-
-    /// Takes a packet; false: it is dropped.
-    fn packet(&mut self, parsed: &Parsed, frame: &[u8], entering: Entering, time: u64, made: &mut Vec<Made>) -> bool {
-        let Some(packet) = parsed.packet else {
+    /// Takes a frame with a datagram to the application's port; None if it is no packet of a message, false if it is dropped.
+    fn take(
+        &mut self,
+        datagram: &Datagram,
+        frame: &mut Vec<u8>,
+        entering: Entering,
+        time: u64,
+        made: &mut Vec<Made>,
+    ) -> Option<bool> {
+        let (of_type, id, packet) = match self.application.protocol {
+            Protocol::Qnp => {
+                let parsed = datagram.qnp(frame)?;
+                if !parsed.is_data || parsed.application != self.application.number {
+                    return None;
+                }
+                (parsed.of_type, parsed.id, parsed.packet)
+            }
+            _ => (0, 0, datagram.plain()),
+        };
+        let Some(packet) = packet else {
             self.counters.malformed += 1;
-            return false;
+            return Some(false);
         };
-        let Self { rules, hits, in_flight, counters, .. } = self;
-        let mut first = || {
-            let decision = decide(rules, parsed.of_type, frame, &packet);
-            hits[decision.index] += 1;
-            let Entering { port, hash, tenant } = entering;
-            First { frame: frame[..packet.end].to_vec(), packet, decision, port, hash, tenant }
-        };
-        let accepted = match packet.count {
-            1 if packet.length() > LONGEST_PAYLOAD => Accepted::Oversize,
-            1 => Accepted::Whole(first(), Vec::new()),
-            _ => {
-                let key = Key { source: parsed.source, port: parsed.source_port, id: parsed.id };
-                in_flight.add(key, &packet, frame, time, first)
+        let accepted = if packet.count == 1 {
+            match packet.length() > LONGEST_PAYLOAD {
+                true => Accepted::Oversize,
+                false => {
+                    let decision = self.decide(of_type, frame, &packet);
+                    // The message leaves in the memory of its frame.
+                    Accepted::Whole(First::new(std::mem::take(frame), packet, decision, entering), Vec::new())
+                }
+            }
+        } else {
+            let key = Key { source: datagram.source, port: datagram.source_port, id };
+            match self.in_flight.accepts(&key, &packet) {
+                Some(refused) => refused,
+                None => {
+                    let first = (packet.number == 0).then(|| {
+                        let decision = self.decide(of_type, frame, &packet);
+                        First::new(frame[..packet.end].to_vec(), packet, decision, entering)
+                    });
+                    self.in_flight.add(key, &packet, frame, time, first)
+                }
             }
         };
+        let counters = &mut self.counters;
         let dropped = match accepted {
             Accepted::Waits => None,
             Accepted::Whole(first, rest) => {
@@ -121,15 +151,29 @@ impl App {
         };
         let accepted = dropped.is_none();
         *dropped.unwrap_or(&mut counters.packets) += 1;
-        accepted
+        Some(accepted)
     }
-}
 
-/// Decides a message by its first packet.
-fn decide(rules: &mut Rules, of_type: u8, frame: &[u8], packet: &Packet) -> Decision {
-    let payload = &frame[packet.payload..packet.end];
-    let seen = packet.dispatch.unwrap_or(SEEN).min(payload.len());
-    rules.decide(of_type, &payload[..seen])
+    /// Decides a message by its first packet.
+    fn decide(&mut self, of_type: u8, frame: &[u8], packet: &Packet) -> Decision {
+        let payload = &frame[packet.payload..packet.end];
+        let mut decision = match self.application.protocol {
+            Protocol::Qnp => {
+                let seen = packet.dispatch.unwrap_or(SEEN).min(payload.len());
+                self.rules.decide(of_type, &payload[..seen])
+            }
+            protocol => {
+                let of_type = self.window.read(protocol, payload);
+                self.rules.decide(of_type, self.window.fields())
+            }
+        };
+        let hits = &mut self.hits[decision.index];
+        if let Action::QueuesInTurn { bits, .. } = decision.action {
+            decision.number = decision.number.wrapping_add(*hits as u16 & ((1 << bits) - 1));
+        }
+        *hits += 1;
+        decision
+    }
 }
 
 /// The frame of a message that is whole; None if its rule drops it.
@@ -138,9 +182,10 @@ fn whole(first: First, rest: &[Vec<u8>]) -> Option<Made> {
     let number = u32::from(decision.number);
     let verdict = match decision.action {
         Action::Drop => return None,
-        Action::Queue(_) | Action::QueuesBy { .. } => Verdict::Host,
+        Action::Queue(_) | Action::QueuesBy { .. } | Action::QueuesInTurn { .. } => Verdict::Host,
         Action::Unit(_) => Verdict::Unit(number),
         Action::UnitsBy(_) => Verdict::Dispatch(number),
+        Action::Port(_) => Verdict::Port(number),
     };
     deliver(&mut frame, &packet, rest.iter().map(Vec::as_slice));
     Some(Made { port, frame, hash, tenant, mark: number | u32::from(port) << 16, verdict })
@@ -150,13 +195,14 @@ impl penstock_unit::Block for Block {
     /// Frames that are no packets of messages go on. Packets are absorbed or dropped, and messages that are whole are
     /// made.
     fn carry(&mut self, frame: &mut Vec<u8>, _mark: &mut u32, entering: Entering, made: &mut Vec<Made>) -> Verdict {
-        let Some(parsed) = parse(frame) else { return Verdict::Onward };
-        let Some(app) = self.apps.iter_mut().find(|app| app.takes(&parsed, entering.tenant)) else {
-            return Verdict::Onward;
-        };
-        match app.packet(&parsed, frame, entering, self.time, made) {
-            true => Verdict::Absorb,
-            false => Verdict::Drop,
+        let Some(datagram) = datagram(frame) else { return Verdict::Onward };
+        let is_own =
+            |app: &&mut App| (app.application.port, app.application.tenant) == (datagram.port, entering.tenant);
+        let taken = self.apps.iter_mut().find(is_own);
+        match taken.and_then(|app| app.take(&datagram, frame, entering, self.time, made)) {
+            None => Verdict::Onward,
+            Some(true) => Verdict::Absorb,
+            Some(false) => Verdict::Drop,
         }
     }
 

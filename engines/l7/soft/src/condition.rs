@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The conditions that rules have on one field, looked at together: which rules a field's value leaves.
+//! The conditions of rules on one field, evaluated together: which rules remain for a field's value.
 
 use std::collections::HashMap;
 
@@ -59,7 +59,7 @@ impl FieldRules {
     }
 }
 
-/// An empty set with room for so many variants.
+/// An empty set with room for this many variants.
 pub fn bits(count: usize) -> Bits {
     vec![0; count.div_ceil(64).max(1)].into()
 }
@@ -71,9 +71,9 @@ fn set(bits: &mut Bits, at: usize) {
 /// Ranges of integers, divided where one begins or ends.
 #[derive(Debug)]
 struct Integers {
-    /// Bytes of the integers; 0: there are none.
+    /// Bytes of the integers; 0 if there are no integers.
     width: usize,
-    /// Where a part begins, ascending, and the variants that it fulfils.
+    /// The beginnings of parts, ascending, and the variants that each fulfils.
     bounds: Vec<(u64, Bits)>,
 }
 
@@ -125,7 +125,7 @@ struct Automaton {
     /// Number of a state, by the state of each pattern; u16::MAX: the pattern cannot match any more.
     known: HashMap<Box<[u16]>, u32>,
     states: Vec<State>,
-    /// The state behind each state and byte.
+    /// The state after each state and byte.
     next: Vec<u32>,
 }
 
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
     use penstock_l7_compiler::pattern::{ByteSet, Step};
 
-    /// Patterns that need more states than are kept give what each of them gives alone.
+    /// Patterns that need more states than the limit give the same result as each of them alone.
     #[test]
     fn forgotten_states_change_nothing() {
         let until = |byte: u8| Step::Until(ByteSet::of(&[byte]));

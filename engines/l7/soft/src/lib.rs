@@ -21,12 +21,14 @@ mod condition;
 mod counters;
 mod message;
 mod packet;
+mod protocol;
 mod rules;
 mod table;
 
 pub use block::Block;
 pub use counters::Counters;
 pub use message::deliver;
-pub use packet::{Packet, Parsed, parse};
+pub use packet::{Datagram, Packet, Parsed, datagram};
+pub use protocol::Window;
 pub use rules::{Decision, Rules};
 pub use table::{InFlight, LONGEST_PAYLOAD, Limits};

@@ -3,9 +3,8 @@
 
 use crate::packet::{Packet, QNP};
 
-/// Makes one frame of a message: `frame` is its first packet, which begins as `packet` says, and `rest` are the
-/// payloads of the others in their order. A message of one packet stays as it is; bytes behind the UDP datagram are
-/// removed.
+/// Makes one frame of a message: `frame` is its first packet, which begins with `packet`, and `rest` are the payloads
+/// of the others in order. A message of one packet does not change; bytes after the UDP datagram are removed.
 pub fn deliver<'a>(frame: &mut Vec<u8>, packet: &Packet, rest: impl IntoIterator<Item = &'a [u8]>) {
     frame.truncate(packet.end);
     rest.into_iter().for_each(|payload| frame.extend_from_slice(payload));

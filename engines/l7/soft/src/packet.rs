@@ -10,15 +10,26 @@ const UDP: usize = 8;
 /// Most packets of a message.
 pub const MOST_PACKETS: u8 = 32;
 
-/// A packet whose headers are those of a message. Its lengths may be wrong.
+/// A UDP datagram in a frame. Its lengths may be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parsed {
+pub struct Datagram {
     /// Address of the sender.
     pub source: IpAddr,
     /// UDP port of the sender.
     pub source_port: u16,
     /// UDP port to which it goes.
     pub port: u16,
+    /// Where the IP header begins.
+    pub ip: usize,
+    /// Where the UDP header begins.
+    pub udp: usize,
+    /// Where the datagram ends; None: its lengths contradict each other or the frame.
+    pub end: Option<usize>,
+}
+
+/// A packet whose headers are those of a message of QNP. Its lengths may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parsed {
     /// Number of the application.
     pub application: u8,
     /// Type of the message.
@@ -38,7 +49,7 @@ pub struct Packet {
     pub ip: usize,
     /// Where the UDP header begins.
     pub udp: usize,
-    /// Where the payload begins, which is behind the header of QNP.
+    /// Where the payload begins, which is behind the header of QNP if there is one.
     pub payload: usize,
     /// Where the payload ends.
     pub end: usize,
@@ -58,9 +69,9 @@ impl Packet {
     }
 }
 
-/// Reads the headers of a frame; None if they are not those of a message.
+/// Finds the UDP datagram of a frame; None if the frame is of another kind.
 #[must_use]
-pub fn parse(frame: &[u8]) -> Option<Parsed> {
+pub fn datagram(frame: &[u8]) -> Option<Datagram> {
     let word = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
     let ip = if word(12)? == 0x8100 { 18 } else { 14 };
     let (source, udp, length) = match (word(ip - 2)?, frame.get(ip)?) {
@@ -76,23 +87,39 @@ pub fn parse(frame: &[u8]) -> Option<Parsed> {
         }
         _ => return None,
     };
-    let qnp = udp + UDP;
-    let payload = qnp + QNP;
-    let header = frame.get(qnp..payload)?;
-    let udp_length = word(udp + 4)?;
+    let header = frame.get(udp..udp + UDP)?;
+    let udp_length = u16::from_be_bytes([header[4], header[5]]);
     let end = udp + usize::from(udp_length);
-    let [count, number, flag, segments] = [header[10], header[11], header[12], header[13]];
-    let fits = end > payload && end <= frame.len() && length == udp_length.checked_add(20);
-    let counts = (1..=MOST_PACKETS).contains(&count) && number < count;
-    let dispatch = Some(64 * usize::from(segments)).filter(|bytes| *bytes > 0);
-    Some(Parsed {
-        source,
-        source_port: word(udp)?,
-        port: word(udp + 2)?,
-        application: header[0],
-        of_type: header[1],
-        id: u32::from_be_bytes([header[2], header[3], header[4], header[5]]),
-        is_data: flag == 0,
-        packet: (fits && counts).then_some(Packet { ip, udp, payload, end, count, number, dispatch }),
-    })
+    let fits = end <= frame.len() && length == udp_length.checked_add(20);
+    Some(Datagram { source, source_port: word(udp)?, port: word(udp + 2)?, ip, udp, end: fits.then_some(end) })
+}
+
+impl Datagram {
+    /// The message of a protocol without packets; None: a length is wrong, or there is no payload.
+    #[must_use]
+    pub fn plain(&self) -> Option<Packet> {
+        let Self { ip, udp, end, .. } = *self;
+        let payload = udp + UDP;
+        let end = end.filter(|end| *end > payload)?;
+        Some(Packet { ip, udp, payload, end, count: 1, number: 0, dispatch: None })
+    }
+
+    /// The packet of a message of QNP; None if the frame is too short for its header.
+    #[must_use]
+    pub fn qnp(&self, frame: &[u8]) -> Option<Parsed> {
+        let Self { ip, udp, end, .. } = *self;
+        let payload = udp + UDP + QNP;
+        let header = frame.get(udp + UDP..payload)?;
+        let [count, number, flag, segments] = [header[10], header[11], header[12], header[13]];
+        let counts = (1..=MOST_PACKETS).contains(&count) && number < count;
+        let end = end.filter(|end| *end > payload && counts);
+        let dispatch = Some(64 * usize::from(segments)).filter(|bytes| *bytes > 0);
+        Some(Parsed {
+            application: header[0],
+            of_type: header[1],
+            id: u32::from_be_bytes([header[2], header[3], header[4], header[5]]),
+            is_data: flag == 0,
+            packet: end.map(|end| Packet { ip, udp, payload, end, count, number, dispatch }),
+        })
+    }
 }

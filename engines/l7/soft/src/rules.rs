@@ -139,7 +139,9 @@ fn number(action: Action, fields: &Fields<'_>) -> u16 {
     let hash = |field: u8, bits: u8| fields[usize::from(field) % NUMBERS].map_or(0, crc16) & ((1 << bits) - 1);
     match action {
         Action::Drop => 0,
-        Action::Queue(number) | Action::Unit(number) => number,
+        Action::Queue(number) | Action::Unit(number) | Action::Port(number) => number,
+        // How many messages had the decision before, which the block adds.
+        Action::QueuesInTurn { first, .. } => first,
         Action::QueuesBy { first, bits, field } => first.wrapping_add(hash(field, bits)),
         Action::UnitsBy(field) => hash(field, 15),
     }

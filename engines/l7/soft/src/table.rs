@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
+use penstock_unit::Entering;
+
 use crate::packet::Packet;
 use crate::rules::Decision;
 
@@ -47,6 +49,15 @@ pub struct First {
     pub port: u8,
     pub hash: u32,
     pub tenant: u8,
+}
+
+impl First {
+    /// Packet 0 of a message, in `frame`.
+    #[must_use]
+    pub fn new(frame: Vec<u8>, packet: Packet, decision: Decision, entering: Entering) -> Self {
+        let Entering { port, hash, tenant } = entering;
+        Self { frame, packet, decision, port, hash, tenant }
+    }
 }
 
 /// A message of which packets are missing.
@@ -124,30 +135,30 @@ impl InFlight {
         self.limits
     }
 
-    /// Adds a packet of a message of several; `first` makes what is kept of packet 0.
-    pub fn add(
-        &mut self,
-        key: Key,
-        packet: &Packet,
-        frame: &[u8],
-        time: u64,
-        first: impl FnOnce() -> First,
-    ) -> Accepted {
+    /// Why a packet of a message of several is not accepted; None: it is.
+    #[must_use]
+    pub fn accepts(&self, key: &Key, packet: &Packet) -> Option<Accepted> {
         let bit = 1u32 << packet.number;
-        let known = self.messages.get(&key);
+        let known = self.messages.get(key);
         if known.is_some_and(|message| message.count != packet.count) {
-            return Accepted::Malformed;
+            return Some(Accepted::Malformed);
         }
         if known.is_some_and(|message| message.received & bit != 0) {
-            return Accepted::Duplicate;
+            return Some(Accepted::Duplicate);
         }
         if known.map_or(0, |message| message.bytes) + packet.length() > LONGEST_PAYLOAD {
-            return Accepted::Oversize;
+            return Some(Accepted::Oversize);
         }
         let pages = packet.length().div_ceil(PAGE);
-        if self.pages + pages > self.limits.pages || (known.is_none() && self.messages.len() >= self.limits.messages) {
-            return Accepted::Refused;
-        }
+        let is_full =
+            self.pages + pages > self.limits.pages || (known.is_none() && self.messages.len() >= self.limits.messages);
+        is_full.then_some(Accepted::Refused)
+    }
+
+    /// Adds a packet that [`InFlight::accepts`]; `first` is what is kept of packet 0.
+    pub fn add(&mut self, key: Key, packet: &Packet, frame: &[u8], time: u64, first: Option<First>) -> Accepted {
+        let bit = 1u32 << packet.number;
+        let pages = packet.length().div_ceil(PAGE);
         let payloads = vec![Vec::new(); usize::from(packet.count)];
         self.accepted += 1;
         let last = (time, self.accepted);
@@ -160,7 +171,7 @@ impl InFlight {
         message.last = last;
         self.pages += pages;
         if packet.number == 0 {
-            message.first = Some(first());
+            message.first = first;
         } else {
             message.payloads[usize::from(packet.number)] = frame[packet.payload..packet.end].to_vec();
         }

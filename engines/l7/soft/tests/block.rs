@@ -210,3 +210,58 @@ fn room_and_time_are_bounded() {
     run.block.set_time(2000);
     assert_eq!(run.block.in_flight(0), (0, 0));
 }
+
+/// A datagram over IPv4, and two bytes behind it.
+fn datagram(port: u16, payload: &[u8]) -> Vec<u8> {
+    let length = (8 + payload.len()) as u16;
+    let mut frame = vec![2; 12];
+    frame.extend([8, 0, 0x45, 0]);
+    frame.extend((length + 20).to_be_bytes());
+    frame.extend([0, 0, 0, 0, 64, 17, 0x12, 0x34, 10, 0, 0, 1, 10, 0, 0, 99, 0x0F, 0xA0]);
+    frame.extend(port.to_be_bytes());
+    frame.extend(length.to_be_bytes());
+    frame.extend([0xEE, 0xEE]);
+    frame.extend(payload);
+    frame.extend(b"..");
+    frame
+}
+
+#[test]
+fn messages_of_other_protocols_leave_as_they_came() {
+    let text = r#"
+        application names = 1 { udp port 53; protocol dns; on query {
+            rule shop { name = zone "shop.example"; } => port 2;
+            rule aaaa { name = zone "example"; type = 28; } => queues 4 ..= 7 in turn;
+            default => unit 1; } }
+        application store = 2 { udp port 11211; protocol memcached;
+            on get { rule user { key = "user:" ..; } => port 3; default => drop; }
+            default => queue 1; }"#;
+    let program = penstock_l7_compiler::compile("test.l7", text).unwrap().program;
+    let mut block = Block::new(&program, Limits::default());
+    let name = |name: &[u8], of_type: u8| {
+        datagram(53, &[&[0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0], name, &[0, 0, of_type, 0, 1]].concat())
+    };
+    let request = |text: &[u8]| datagram(11211, &[&[0, 1, 0, 0, 0, 1, 0, 0], text].concat());
+    let mut made = Vec::new();
+    let entering = Entering { port: 0, hash: 7, tenant: 0 };
+    for (frame, verdict, number) in [
+        (name(b"\x03WWW\x04shop\x07example", 1), Verdict::Port(2), 2),
+        (name(b"\x03www\x07example", 28), Verdict::Host, 4),
+        (name(b"\x07example", 28), Verdict::Host, 5),
+        (name(b"\x07example", 1), Verdict::Unit(1), 1),
+        (request(b"get user:7\r\n"), Verdict::Port(3), 3),
+        (request(b"set user:7 0 0 1\r\nx\r\n"), Verdict::Host, 1),
+    ] {
+        assert_eq!(block.carry(&mut frame.clone(), &mut 0, entering, &mut made), Verdict::Absorb);
+        let one = made.pop().unwrap();
+        assert_eq!((one.verdict, one.mark, one.hash), (verdict, number, 7));
+        assert_eq!(one.frame, frame[..frame.len() - 2]);
+    }
+    assert_eq!(block.carry(&mut request(b"get other\r\n"), &mut 0, entering, &mut made), Verdict::Absorb);
+    assert_eq!(block.carry(&mut datagram(53, b""), &mut 0, entering, &mut made), Verdict::Drop);
+    assert_eq!(block.carry(&mut datagram(54, b"x"), &mut 0, entering, &mut made), Verdict::Onward);
+    assert!(made.is_empty());
+    let names = block.counters(0);
+    assert_eq!((names.packets, names.delivered, names.malformed), (4, 4, 1));
+    assert_eq!((block.counters(1).denied, block.hits(0)), (1, &[0, 1, 2, 1][..]));
+}

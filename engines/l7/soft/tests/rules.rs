@@ -9,7 +9,7 @@ use penstock_l7::Rules;
 use penstock_l7_compiler::compile;
 use penstock_l7_compiler::program::Variant;
 
-/// Rules, each with a priority of its own, over a text and an integer.
+/// Rules with different priorities, over a text and an integer.
 const RULES: u32 = 100;
 
 #[test]

@@ -177,7 +177,8 @@ pub enum DeclKind {
     Function(Box<Function>),
     Package(Vec<Param>),
     Instance(Type, Vec<Arg>),
-    ValueSet,
+    /// Type of its members, and how many of them it must hold.
+    ValueSet(Type, Expr),
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -14,24 +14,27 @@ mod vector;
 mod words;
 
 use crate::fault::{Check, Fault};
-use crate::ir::{Expr, ExprKind, PORT_DROP, PORT_ONWARD, Program, RegisterId, Standard, Stmt, StmtKind};
+use crate::ir::{Expr, ExprKind, PORT_DROP, PORT_ONWARD, Program, Standard, Stmt, StmtKind};
+use crate::source::Span;
 use schedule::Stage;
 use steps::{Item, Literal, Steps};
 use tables::param_piece;
-pub use tables::{ActionCode, Kind, ParamPlace, TableCode};
-use units::{Draft, Drafts, RegisterDraft, Source, Units};
+pub use tables::{ActionCode, Kind, Line, ParamPlace, TableCode};
+use units::{CountDraft, Draft, Drafts, RegisterDraft, Source, Units};
 use uses::Uses;
 use vector::{Vector, too_much};
-pub use words::Piece;
+pub use words::{ACTION_WORDS, Piece};
 use words::{
-    ActionRow, BITS, ChecksumRow, DEPTHS, IMMEDIATE, KeyRow, Operand, ParserRow, ROWS, RegisterUnit, Unit, WORDS,
-    low_bits,
+    ActionRow, BITS, ChecksumRow, CountUnit, DEPTHS, IMMEDIATE, KeyRow, Operand, PARAMS, ParserRow, ROWS, RegisterUnit,
+    Unit, WORDS, low_bits,
 };
 
 /// `egress_spec` counts, and is 0.
 const VERDICT_BEGIN: u32 = 1 << 16;
 /// Registers of a stage.
 const REGISTERS: u32 = 4096;
+/// Counters of a stage.
+const COUNTERS: u32 = 1024;
 
 /// A program as rows of the machine.
 #[derive(Debug, Clone)]
@@ -48,6 +51,8 @@ pub struct Lowered {
     pub tables: Vec<Option<TableCode>>,
     /// Registers, by their index in the program; None if no frame reaches the register.
     pub registers: Vec<Option<RegisterPlace>>,
+    /// Counters, direct and indirect, by their index in the program; None if no frame reaches the counter.
+    pub counters: Vec<Option<RegisterPlace>>,
     shown: String,
 }
 
@@ -66,9 +71,11 @@ pub struct StageCode {
     /// Row of a stage without table if its gate is open; None if a table says what is done.
     open: Option<u32>,
     /// Rows of ACTION.
-    pub actions: [[u32; 27]; ROWS],
+    pub actions: [[u32; ACTION_WORDS]; ROWS],
     /// Cells of the tenant's segment of the stage's registers.
     pub registers: u32,
+    /// Cells of the tenant's segment of the stage's counters.
+    pub counters: u32,
 }
 
 impl StageCode {
@@ -83,7 +90,7 @@ impl StageCode {
     }
 }
 
-/// Where a register is.
+/// Where a register or a counter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegisterPlace {
     /// Its stage.
@@ -102,9 +109,6 @@ pub fn lower(program: &Program, stages: usize) -> Result<Lowered, Fault> {
 
 fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     let uses = Uses::of(program);
-    if let Some(table) = program.tables.iter().find(|table| table.counter.is_some()) {
-        return Err(too_much(table.span, "the card has no counters for programs yet").help("count in a register"));
-    }
     check_operations(program)?;
     let mut vector = Vector::new(program, &uses);
     let parser = parser::lower(program, &mut vector)?;
@@ -128,6 +132,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         stages: Vec::new(),
         tables: vec![None; program.tables.len()],
         registers: vec![None; program.registers.len()],
+        counters: vec![None; program.counters.len()],
     };
     for index in 0..staged.len() {
         made.stage(&staged, index)?;
@@ -151,13 +156,14 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         stages: made.stages,
         tables: made.tables,
         registers: made.registers,
+        counters: made.counters,
         shown,
     })
 }
 
 /// The card makes no copies of frames, and has no units for hashes, meters and messages.
 fn check_operations(program: &Program) -> Check<()> {
-    if let Some(table) = program.tables.iter().find(|table| table.shared) {
+    if let Some(table) = program.tables.iter().find(|table| table.profile.is_some()) {
         return Err(too_much(table.span, "the card has no action profiles").help("leave `implementation` out"));
     }
     let mut found = None;
@@ -200,10 +206,12 @@ fn check_egress(stmts: &[Stmt]) -> Check<()> {
                     too_much(stmt.span, "egress chooses a port").help("egress can only drop: choose in ingress")
                 );
             }
-            StmtKind::Apply(_) | StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. } => {
-                return Err(
-                    too_much(stmt.span, "tables and registers in egress").help("move them to the end of ingress")
-                );
+            StmtKind::Apply(_)
+            | StmtKind::RegisterRead { .. }
+            | StmtKind::RegisterWrite { .. }
+            | StmtKind::Count { .. } => {
+                return Err(too_much(stmt.span, "tables, registers and counters in egress")
+                    .help("move them to the end of ingress"));
             }
             StmtKind::If { then, otherwise, .. } => {
                 check_egress(then)?;
@@ -243,33 +251,43 @@ struct Assemble<'p> {
     stages: Vec<StageCode>,
     tables: Vec<Option<TableCode>>,
     registers: Vec<Option<RegisterPlace>>,
+    counters: Vec<Option<RegisterPlace>>,
 }
 
 impl Assemble<'_> {
     fn stage(&mut self, staged: &[Stage], index: usize) -> Check<()> {
         let stage = &staged[index];
-        let mut code = StageCode { key: KeyRow::default(), open: Some(0), actions: [[0; 27]; ROWS], registers: 0 };
+        let mut code = StageCode {
+            key: KeyRow::default(),
+            open: Some(0),
+            actions: [[0; ACTION_WORDS]; ROWS],
+            registers: 0,
+            counters: 0,
+        };
         let mut rows = vec![ActionRow::default(); ROWS];
         if let Some(step) = &stage.step {
             if let Some(table) = step.table {
                 let (kind, key, keys) = tables::keys(&self.program.tables[table], step)?;
                 (code.key, code.open) = (key, None);
-                self.tables[table] = Some(TableCode { table, stage: index, kind, keys, actions: Vec::new() });
+                let priorities = self.program.tables[table].has_priorities();
+                self.tables[table] =
+                    Some(TableCode { table, stage: index, kind, keys, actions: Vec::new(), priorities });
             }
             code.key.gate = gate(&step.gate, staged);
-            rows[0] = self.row(&step.closed, &[], index, &mut code.registers)?;
+            rows[0] = self.row(&step.closed, &[], None, index, &mut code)?;
             for (at, (action, drafts)) in step.open.iter().enumerate() {
                 let row = at + 1;
-                let params = match action {
+                let (params, cell) = match action {
                     Some(action) => tables::params(self.program, *action, drafts)?,
-                    None => Vec::new(),
+                    None => (Vec::new(), None),
                 };
-                rows[row] = self.row(drafts, &params, index, &mut code.registers)?;
+                rows[row] = self.row(drafts, &params, cell, index, &mut code)?;
                 match (action, step.table.and_then(|table| self.tables[table].as_mut())) {
                     (Some(action), Some(table)) => table.actions.push(ActionCode {
                         action: *action,
                         row: row as u32,
                         params,
+                        cell,
                         ports: drafts.ports.clone(),
                         name: self.program.actions[*action].name.clone(),
                     }),
@@ -289,10 +307,55 @@ impl Assemble<'_> {
         Ok(())
     }
 
-    fn row(&mut self, drafts: &Drafts, params: &[ParamPlace], stage: usize, cells: &mut u32) -> Check<ActionRow> {
+    /// A row of a stage. `cell` is the place of the cell of the entry's own counter.
+    fn row(
+        &mut self,
+        drafts: &Drafts,
+        params: &[ParamPlace],
+        cell: Option<Piece>,
+        stage: usize,
+        code: &mut StageCode,
+    ) -> Check<ActionRow> {
         let units = drafts.units.iter().map(|unit| self.unit(unit, params)).collect::<Check<_>>()?;
-        let register = drafts.register.as_ref().map(|draft| self.register(draft, params, stage, cells)).transpose()?;
-        Ok(ActionRow { units, register })
+        let register = drafts.register.as_ref();
+        let register = register.map(|draft| self.register(draft, params, stage, &mut code.registers)).transpose()?;
+        let count = drafts.count.as_ref();
+        let count = count.map(|draft| self.count(draft, params, cell, stage, &mut code.counters)).transpose()?;
+        Ok(ActionRow { units, register, count })
+    }
+
+    fn count(
+        &mut self,
+        draft: &CountDraft,
+        params: &[ParamPlace],
+        cell: Option<Piece>,
+        stage: usize,
+        cells: &mut u32,
+    ) -> Check<CountUnit> {
+        let about = &self.program.counters[draft.counter];
+        let own = |table: &&crate::ir::Table| table.counter == Some(draft.counter);
+        let entries =
+            self.program.tables.iter().find(own).map_or(0, |table| table.size.max(table.entries.len() as u32));
+        let size = about.size.unwrap_or(entries);
+        let places = &mut self.counters[draft.counter];
+        let what = ("counter", about.name.as_str(), about.span, draft.span);
+        let place = take(places, stage, cells, size, COUNTERS, &what)?;
+        let (index, first) = match (draft.index, cell) {
+            (None, Some(cell)) => (Operand::of(Piece { word: PARAMS + cell.word, ..cell }), None),
+            (None, None) => (Operand::ZERO, Some(size)),
+            (Some(Source::Const(index)), _) => (Operand::ZERO, Some(index)),
+            (Some(Source::Piece(piece)), _) => (Operand::of(piece), None),
+            (Some(Source::Param(param, low, width)), _) => {
+                let place = param_piece(params, param, low, width).map(Operand::of);
+                (place.ok_or_else(|| too_much(draft.span, "a parameter in two words"))?, None)
+            }
+        };
+        // A constant cell behind the end has no cells: nothing is counted.
+        Ok(match first {
+            None => CountUnit { index, offset: place.offset, cells: size },
+            Some(first) if first < size => CountUnit { index, offset: place.offset + first, cells: 1 },
+            Some(_) => CountUnit { index, offset: place.offset, cells: 0 },
+        })
     }
 
     fn unit(&self, draft: &Draft, params: &[ParamPlace]) -> Check<Unit> {
@@ -318,7 +381,9 @@ impl Assemble<'_> {
         cells: &mut u32,
     ) -> Check<RegisterUnit> {
         let about = &self.program.registers[draft.register];
-        let place = self.place(draft.register, draft, stage, cells)?;
+        let places = &mut self.registers[draft.register];
+        let what = ("register", about.name.as_str(), about.span, draft.span);
+        let place = take(places, stage, cells, about.size, REGISTERS, &what)?;
         let at = |source: Source| match source {
             Source::Piece(piece) => Ok(Operand::of(piece)),
             Source::Param(param, low, width) => {
@@ -345,38 +410,34 @@ impl Assemble<'_> {
             cells: length,
         })
     }
+}
 
-    /// The place of a register: with the first access to it, behind the others of the stage.
-    fn place(
-        &mut self,
-        register: RegisterId,
-        draft: &RegisterDraft,
-        stage: usize,
-        cells: &mut u32,
-    ) -> Check<RegisterPlace> {
-        let about = &self.program.registers[register];
-        if let Some(place) = self.registers[register] {
-            if place.stage != stage {
-                return Err(too_much(
-                    draft.span,
-                    &format!("`{}` is used in stages {} and {stage}", about.name, place.stage),
-                )
-                .also(about.span, "the register")
-                .help("a register belongs to one stage: use it in the actions of one table"));
-            }
-            return Ok(place);
+/// The place of a register or counter with so many cells: with the first access to it, behind the others of the stage. `what` is what it is, its name, where
+/// it is declared and where it is used.
+fn take(
+    known: &mut Option<RegisterPlace>,
+    stage: usize,
+    cells: &mut u32,
+    size: u32,
+    most: u32,
+    (kind, name, declared, used): &(&str, &str, Span, Span),
+) -> Check<RegisterPlace> {
+    if let Some(place) = *known {
+        if place.stage != stage {
+            return Err(too_much(*used, &format!("`{name}` is used in stages {} and {stage}", place.stage))
+                .also(*declared, format!("the {kind}"))
+                .help(format!("a {kind} belongs to one stage: use it in the actions of one table")));
         }
-        let place = RegisterPlace { stage, offset: *cells };
-        *cells = cells.saturating_add(about.size);
-        if *cells > REGISTERS {
-            return Err(too_much(
-                about.span,
-                &format!("the registers of stage {stage} have {cells} cells, {REGISTERS} are possible"),
-            ));
-        }
-        self.registers[register] = Some(place);
-        Ok(place)
+        return Ok(place);
     }
+    let place = RegisterPlace { stage, offset: *cells };
+    *cells = cells.saturating_add(size);
+    if *cells > most {
+        let what = format!("the {kind}s of stage {stage} have {cells} cells, {most} are possible");
+        return Err(too_much(*declared, &what));
+    }
+    *known = Some(place);
+    Ok(place)
 }
 
 fn operand(source: Source, params: &[ParamPlace], draft: &Draft) -> Check<Operand> {

@@ -14,7 +14,7 @@ pub struct Fault {
     pub span: Span,
     /// What is wrong.
     pub message: String,
-    /// Text beside the caret, for example what is expected there.
+    /// Text beside the caret, for example the expected token.
     pub label: String,
     /// The way out.
     pub help: String,
@@ -22,7 +22,7 @@ pub struct Fault {
     pub related: Vec<(Span, String)>,
 }
 
-/// A value, or the fault that stands in its way.
+/// A value, or the fault that prevents it.
 pub type Check<T> = Result<T, Box<Fault>>;
 
 impl Fault {

@@ -7,12 +7,17 @@
 //!
 //! Every field is 0 when a frame enters, headers are invalid.
 
+mod control;
 mod operation;
 
 use serde::Serialize;
 
 use crate::source::Span;
 
+pub use control::{
+    ControllerField, ControllerHeader, GroupMember, MemberGroup, Profile, Rates, Replica, Selector, Session, ValueKey,
+    ValueSet, Via, Weighted,
+};
 pub use operation::{Digest, Extern, HashAlgorithm, Meter};
 
 /// Bits of the longest value.
@@ -41,6 +46,10 @@ pub type CounterId = usize;
 pub type DigestId = usize;
 /// Index in [`Program::meters`].
 pub type MeterId = usize;
+/// Index in [`Program::profiles`].
+pub type ProfileId = usize;
+/// Index in [`Program::value_sets`].
+pub type ValueSetId = usize;
 /// Index in [`Parser::states`].
 pub type StateId = usize;
 
@@ -81,6 +90,12 @@ pub struct Program {
     pub meters: Vec<Meter>,
     /// Messages that programs send to controllers.
     pub digests: Vec<Digest>,
+    /// Action profiles and selectors.
+    pub profiles: Vec<Profile>,
+    /// Value sets of the parser.
+    pub value_sets: Vec<ValueSet>,
+    /// Headers of frames from and to controllers.
+    pub controller_headers: Vec<ControllerHeader>,
 }
 
 /// Indices in [`Program::errors`] that the parser itself sets.
@@ -477,6 +492,8 @@ pub enum Transition {
 pub struct SelectRow {
     /// For each key, what matches: [`Match::Exact`], [`Match::Ternary`] or [`Match::Range`]. `default` and `_` have mask 0.
     pub keys: Vec<Match>,
+    /// A value set, of which a member must match as well.
+    pub set: Option<ValueSetId>,
     /// Where it leads.
     pub next: Next,
     /// Where it is written.
@@ -545,8 +562,14 @@ pub struct Table {
     pub size: u32,
     /// Its direct counter.
     pub counter: Option<CounterId>,
+    /// Its direct meter.
+    pub meter: Option<MeterId>,
     /// Its `implementation`, an action profile or selector.
-    pub shared: bool,
+    pub profile: Option<ProfileId>,
+    /// Fields that choose the member of a group: its keys of kind selector.
+    pub selector: Vec<FieldId>,
+    /// Entries may have idle timeouts: `support_timeout`.
+    pub idle_timeouts: bool,
     /// Annotations, as written.
     pub annotations: Vec<String>,
     /// Where it is declared.
@@ -608,8 +631,22 @@ pub struct Entry {
     pub keys: Vec<Match>,
     /// Of two entries that match the one with the larger number wins; 0 in tables without priorities.
     pub priority: i32,
-    /// What is done.
+    /// The action. With `via`, the action that runs if `via` leads to none.
     pub call: ActionCall,
+    /// Where the action comes from, in tables with an action profile.
+    pub via: Option<Via>,
+    /// Nanoseconds without a frame after which the controller is told; 0: never.
+    pub idle_timeout: u64,
+    /// Bytes that the controller keeps with the entry.
+    pub metadata: Vec<u8>,
+}
+
+impl Entry {
+    /// An entry that has an action of its own and nothing else.
+    #[must_use]
+    pub fn new(keys: Vec<Match>, priority: i32, call: ActionCall) -> Self {
+        Self { keys, priority, call, via: None, idle_timeout: 0, metadata: Vec::new() }
+    }
 }
 
 /// An action that tables refer to.

@@ -37,6 +37,11 @@ impl Compiled {
     /// # Errors
     /// The machine cannot run it: what it lacks, and where the program asks for it.
     pub fn lower(&self, stages: usize) -> Result<backend::Lowered, Faults> {
+        if let Some(set) = self.program.value_sets.first() {
+            let fault = Fault::new(set.span, "the program does not fit: the card has no value sets")
+                .help("write the values into `select`, or run the program on `soft`");
+            return Err(Faults::new(self.sources.clone(), vec![*fault]));
+        }
         backend::lower(&self.program, stages).map_err(|fault| Faults::new(self.sources.clone(), vec![fault]))
     }
 }

@@ -4,6 +4,7 @@
 mod call;
 mod checksum;
 mod control;
+mod controller;
 mod declare;
 mod expression;
 mod externs;
@@ -55,7 +56,8 @@ enum Symbol<'a> {
     Meter(usize),
     DirectMeter(usize),
     /// An action profile or selector.
-    Profile,
+    Profile(usize),
+    ValueSet(usize),
     /// A control or parser that has been instantiated.
     Instance(Rc<Instance<'a>>),
     /// The package.
@@ -135,6 +137,8 @@ struct Lower<'a> {
     current: ir::StateId,
     /// Of structs, members with `@field_list`, each with the numbers of its lists.
     field_lists: HashMap<String, Vec<(String, Vec<u128>)>>,
+    /// Kinds of match of the members of each struct: `@match`.
+    match_kinds: HashMap<String, Vec<ir::MatchKind>>,
     /// Fields of the metadata that are on field lists, with the list's number.
     listed: Vec<(u128, FieldId)>,
 }

@@ -319,12 +319,12 @@ impl Parser<'_> {
             "value_set" => {
                 self.next();
                 self.expect("<")?;
-                self.ty()?;
+                let ty = self.ty()?;
                 self.expect(">")?;
                 self.expect("(")?;
-                self.expr()?;
+                let size = self.expr()?;
                 self.expect(")")?;
-                (self.name()?, DeclKind::ValueSet, true)
+                (self.name()?, DeclKind::ValueSet(ty, size), true)
             }
             _ => return self.typed(annotations),
         };

@@ -38,7 +38,7 @@ struct Macro {
 pub enum Includes {
     /// Those of this computer.
     Files,
-    /// None: the text came from elsewhere, and its sender may not read this computer's files.
+    /// None: the text came from another machine, and its sender may not read this computer's files.
     Nothing,
 }
 
@@ -67,7 +67,7 @@ pub struct Preprocessor<'a> {
 
 /// A branch of `#if`.
 struct Branch {
-    /// Where it began.
+    /// Its beginning.
     span: Span,
     /// Lines are taken now.
     taken: bool,
@@ -239,7 +239,7 @@ impl<'a> Preprocessor<'a> {
             Some((name, body)) if name.kind == Kind::Word => (name, body),
             _ => return Err(Fault::new(word.span, "`#define` needs a name")),
         };
-        // As in C, a parenthesis right behind the name begins parameters.
+        // As in C, a parenthesis directly after the name begins parameters.
         let adjacent = body.first().is_some_and(|token| &*token.text == "(" && token.span.start == name.span.end);
         let (params, body) = if adjacent {
             let close = body.iter().position(|token| &*token.text == ")");
@@ -321,7 +321,7 @@ impl<'a> Preprocessor<'a> {
                 }
                 body = replaced;
             }
-            // A macro without tokens is work, too.
+            // A macro without tokens also counts as work.
             self.make(token, body.len() + 1)?;
             for made in &mut body {
                 made.span = token.span;
@@ -348,7 +348,7 @@ impl<'a> Preprocessor<'a> {
     }
 }
 
-/// The one name behind a directive.
+/// The one name after a directive.
 fn name<'t>(word: &Token, rest: &'t [Token]) -> Check<&'t Token> {
     match rest {
         [name] if name.kind == Kind::Word => Ok(name),
@@ -368,7 +368,7 @@ fn open_branch<'b>(branches: &'b mut [Branch], word: &Token) -> Check<&'b mut Br
     }
 }
 
-/// Arguments of a macro, from behind the opening parenthesis on, and the index behind the closing one.
+/// Arguments of a macro, from after the opening parenthesis on, and the index after the closing one.
 fn arguments(name: &Token, tokens: &[Token], from: usize) -> Check<(Vec<Vec<Token>>, usize)> {
     let mut args = vec![Vec::new()];
     let mut depth = 0;

@@ -10,7 +10,7 @@ pub struct Span {
     pub file: u32,
     /// Offset of the first byte.
     pub start: u32,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: u32,
 }
 
@@ -31,7 +31,7 @@ pub struct SourceFile {
     pub text: String,
 }
 
-/// All files of a program: the one that the user named first, then those that it includes.
+/// All files of a program: the user's file first, then those that it includes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sources {
     /// The files; [`Span::file`] is an index of them.

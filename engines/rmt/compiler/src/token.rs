@@ -8,7 +8,7 @@ use logos::Logos;
 use crate::fault::{Check, Fault};
 use crate::source::{Sources, Span};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\f]+")]
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
@@ -42,9 +42,9 @@ pub enum Kind {
 pub struct Token {
     /// What it is.
     pub kind: Kind,
-    /// Its text. Of a token that a macro made, not the text at `span`.
+    /// Its text. For a token that a macro made, this is not the text at `span`.
     pub text: Rc<str>,
-    /// Where it is written; where the macro is used, of a token that a macro made.
+    /// Its place in the source; for a token that a macro made, the place of the macro's use.
     pub span: Span,
 }
 

@@ -12,7 +12,7 @@ pub enum Type {
     Bit(u32),
     Int(u32),
     Varbit(u32),
-    /// Of constants without a width.
+    /// The type of constants without a width.
     Integer,
     Error,
     Text,
@@ -32,9 +32,9 @@ pub enum Type {
 pub struct Struct {
     pub name: String,
     pub fields: Vec<(String, Type)>,
-    /// Of a header, its index in the program.
+    /// For a header, its index in the program.
     pub header: usize,
-    /// Types that stand in each other in it.
+    /// Nesting depth of types in it.
     pub depth: usize,
 }
 
@@ -58,7 +58,7 @@ pub struct Enum {
 pub const ENUM_BITS: u32 = 32;
 
 impl Type {
-    /// Types that stand in each other in it.
+    /// Nesting depth of types in it.
     pub fn depth(&self) -> usize {
         match self {
             Self::Header(of) | Self::Struct(of) => of.depth,

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Programs that would take the stack, the memory or the time of whoever compiles them: a tenant's controller may send any text.
+//! Programs that would exhaust the compiler's stack, memory or time: a tenant's controller may send any text.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,8 +17,8 @@ fn program(top: &str, locals: &str, apply: &str) -> String {
     )
 }
 
-/// What the compiler says to a program; empty if it takes it. It runs on a stack as large as that of a main thread: a build for debugging takes several times as
-/// much of it as a release.
+/// The compiler's messages for a program; empty if it accepts the program. It runs on a stack as large as that of a
+/// main thread: a debug build needs several times as much of it as a release build.
 fn said(text: &str) -> String {
     let text = text.to_owned();
     let compile = move || {

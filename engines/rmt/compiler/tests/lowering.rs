@@ -31,3 +31,27 @@ fn the_firewall_fits_five_stages() {
     let lowered = compiled.lower(5).unwrap_or_else(|faults| panic!("{faults}"));
     println!("{}", lowered.show());
 }
+
+#[test]
+fn programs_with_ternary_tables_and_counters_have_their_stages() {
+    for (name, text, stages, words) in [
+        (
+            "acl.p4",
+            include_str!("../../programs/acl.p4"),
+            3,
+            &["lines, ternary", "classes, ternary", "permit: 0 of 8 units, counter"][..],
+        ),
+        ("load_balancer.p4", include_str!("../../programs/load_balancer.p4"), 3, &["flows, exact", "shares, ternary"]),
+        ("netcache.p4", include_str!("../../programs/netcache.p4"), 2, &["cached, exact", ", register, counter"]),
+        ("netchain.p4", include_str!("../../programs/netchain.p4"), 1, &["chains, exact", ", register, counter"]),
+        ("qos.p4", include_str!("../../programs/qos.p4"), 2, &["rules, ternary"]),
+        ("source_routing.p4", include_str!("../../programs/source_routing.p4"), 1, &["steps, ternary", "counter"]),
+    ] {
+        let compiled = program(name, text);
+        let lowered = compiled.lower(stages).unwrap_or_else(|faults| panic!("{faults}"));
+        println!("{name}\n{}", lowered.show());
+        for word in words {
+            assert!(lowered.show().contains(word), "{name} has no `{word}`:\n{}", lowered.show());
+        }
+    }
+}

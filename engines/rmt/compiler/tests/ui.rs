@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Messages: each program of `ui/` with the text that it leads to. With `PENSTOCK_WRITE_UI=1` the texts are written anew, to be read before they are kept.
+//! Messages: each program of `ui/` with the text that it leads to. With `PENSTOCK_WRITE_UI=1` the texts are written
+//! anew, to be read before they are kept.
 
 use std::path::Path;
 

@@ -1,11 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Answers of the service `rmt`.
 
+use penstock_rmt_compiler::ir::Rates;
 use penstock_rmt_p4runtime::Count;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::entry::NamedEntry;
+use crate::item::{NamedDigest, NamedGroup, NamedMember, NamedMemberGroup, NamedSession};
 
 /// A tenant with a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,8 +100,73 @@ pub struct EventsAbout {
     pub asserted: u64,
     /// Copies of frames that were dropped, as their frame had too many.
     pub overruns: u64,
+    /// Frames for P4Runtime controllers that were lost, as too many waited.
+    #[serde(default)]
+    pub lost_packets: u64,
     /// Messages that nobody has taken yet: the digest's name, and its fields.
     pub messages: Vec<(String, serde_json::Map<String, serde_json::Value>)>,
+}
+
+/// An indirect meter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeterAbout {
+    /// Its name.
+    pub name: String,
+    /// `bytes` or `frames`.
+    pub unit: String,
+    /// Cells.
+    pub size: u32,
+    /// Rates of its cells, if it was asked for by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<Vec<Option<Rates>>>,
+}
+
+/// Copies of frames.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopiesAbout {
+    /// Multicast groups.
+    pub groups: Vec<NamedGroup>,
+    /// Clone sessions.
+    pub sessions: Vec<NamedSession>,
+}
+
+/// An action profile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileAbout {
+    /// Its name.
+    pub name: String,
+    /// Members that it holds.
+    pub size: u32,
+    /// It has groups.
+    pub has_groups: bool,
+    /// Its members.
+    pub members: Vec<NamedMember>,
+    /// Its groups.
+    pub groups: Vec<NamedMemberGroup>,
+}
+
+/// A value set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValueSetAbout {
+    /// Its name.
+    pub name: String,
+    /// Members that it holds.
+    pub size: u32,
+    /// Its members, each with a match for each key.
+    pub members: Vec<serde_json::Map<String, Json>>,
+}
+
+/// Frames, messages and notices of a program for P4Runtime controllers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamAbout {
+    /// The program, [`ProgramAbout::number`].
+    pub program: u64,
+    /// Frames as hexadecimal digits, header `packet_in` included.
+    pub packets: Vec<String>,
+    /// For each kind of messages that is sent: how, and the values of messages in the order of its fields.
+    pub digests: Vec<(NamedDigest, Vec<Vec<Json>>)>,
+    /// Entries that have been idle for longer than they may.
+    pub idle: Vec<NamedEntry>,
 }
 
 /// An indirect counter.

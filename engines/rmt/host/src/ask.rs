@@ -2,12 +2,12 @@
 //! Requests to the service `rmt`.
 
 use penstock_engine::Request;
-use penstock_rmt_p4runtime::Count;
+use penstock_rmt_p4runtime::{Act, Atomic};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::entry::NamedEntry;
 use crate::error::RmtError;
+use crate::item::NamedItem;
 
 /// Name of the service.
 pub const NAME: &str = "rmt";
@@ -45,6 +45,24 @@ pub enum Ask {
         /// Only check that the program compiles and fits.
         #[serde(default)]
         check: bool,
+        /// The new program begins with the entries and other items of the one before. If an item does not fit the new
+        /// program, the one before goes on.
+        #[serde(default)]
+        keep: bool,
+    },
+    /// Gives a tenant of the design that has no program one.
+    Add {
+        /// Whose, BLOCK.TENANT if the design has several rmt blocks.
+        tenant: String,
+        /// Name of the file, for messages.
+        file: String,
+        /// P4 source.
+        source: String,
+    },
+    /// Takes a tenant's program away: its frames pass unchanged.
+    Remove {
+        /// Whose.
+        tenant: String,
     },
     /// The tables of a program: a list of [`crate::TableAbout`].
     Tables {
@@ -60,29 +78,29 @@ pub enum Ask {
         /// The table.
         table: String,
     },
-    /// Adds an entry, or sets a default action.
+    /// Adds an entry or another item, or sets a default action.
     Insert {
         /// Whose.
         #[serde(default)]
         tenant: Option<String>,
-        /// The entry.
-        entry: NamedEntry,
+        /// The entry or other item.
+        entry: NamedItem,
     },
-    /// Gives an entry another action.
+    /// Gives an entry another action, or sets another item.
     Modify {
         /// Whose.
         #[serde(default)]
         tenant: Option<String>,
-        /// The entry.
-        entry: NamedEntry,
+        /// The entry or other item.
+        entry: NamedItem,
     },
-    /// Removes an entry, or resets a default action.
+    /// Removes an entry or another item, or resets a default action.
     Delete {
         /// Whose.
         #[serde(default)]
         tenant: Option<String>,
-        /// The entry.
-        entry: NamedEntry,
+        /// The entry or other item.
+        entry: NamedItem,
     },
     /// Carries out changes: a list with null or what was refused ([`penstock_rmt_p4runtime::Refusal`]) for each.
     Write {
@@ -94,9 +112,9 @@ pub enum Ask {
         program: Option<u64>,
         /// The changes, in their order.
         changes: Vec<NamedChange>,
-        /// Either all are carried out or none.
+        /// Whether all are carried out or none.
         #[serde(default)]
-        atomic: bool,
+        atomic: Atomic,
     },
     /// Registers: a list of [`crate::RegisterAbout`].
     Registers {
@@ -116,6 +134,53 @@ pub enum Ask {
         #[serde(default)]
         counter: Option<String>,
     },
+    /// Rates of indirect meters: a list of [`crate::MeterAbout`].
+    Meters {
+        /// Whose.
+        #[serde(default)]
+        tenant: Option<String>,
+        /// One meter; all of them, without cells, if it is left out.
+        #[serde(default)]
+        meter: Option<String>,
+    },
+    /// Multicast groups and clone sessions: a [`crate::CopiesAbout`].
+    Copies {
+        /// Whose.
+        #[serde(default)]
+        tenant: Option<String>,
+    },
+    /// Action profiles with their members and groups: a list of [`crate::ProfileAbout`].
+    Profiles {
+        /// Whose.
+        #[serde(default)]
+        tenant: Option<String>,
+    },
+    /// Value sets with their members: a list of [`crate::ValueSetAbout`].
+    ValueSets {
+        /// Whose.
+        #[serde(default)]
+        tenant: Option<String>,
+    },
+    /// Kinds of messages that are sent to P4Runtime controllers: a list of [`crate::NamedDigest`].
+    Digests {
+        /// Whose.
+        #[serde(default)]
+        tenant: Option<String>,
+    },
+    /// Takes what a program has for P4Runtime controllers: a [`crate::StreamAbout`].
+    Stream {
+        /// Whose.
+        #[serde(default)]
+        tenant: Option<String>,
+    },
+    /// Lets a frame of a controller enter a program, with 510 as `ingress_port`.
+    Send {
+        /// Whose.
+        #[serde(default)]
+        tenant: Option<String>,
+        /// Its bytes as hexadecimal digits, header `packet_out` included.
+        frame: String,
+    },
     /// Messages that the program sent by `digest`, the oldest first, which are taken away; and what it counted: an [`crate::EventsAbout`].
     Events {
         /// Whose.
@@ -128,32 +193,26 @@ pub enum Ask {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum NamedChange {
-    /// Adds an entry, or sets a default action.
-    Insert(NamedEntry),
-    /// Gives an entry another action, or sets a default action.
-    Modify(NamedEntry),
-    /// Removes an entry, or resets a default action.
-    Delete(NamedEntry),
-    /// Writes cells of a register.
-    Register {
-        /// The register.
-        name: String,
-        /// The cell; all of them if it is left out.
-        #[serde(default)]
-        index: Option<u32>,
-        /// New value.
-        value: Json,
-    },
-    /// Sets cells of an indirect counter.
-    Counter {
-        /// The counter.
-        name: String,
-        /// The cell; all of them if it is left out.
-        #[serde(default)]
-        index: Option<u32>,
-        /// New value.
-        value: Count,
-    },
+    /// Adds an entry or another item, or sets a default action.
+    Insert(NamedItem),
+    /// Gives an entry another action, or sets another item.
+    Modify(NamedItem),
+    /// Removes an entry or another item, or resets a default action.
+    Delete(NamedItem),
+    /// Changes that are carried out together or not at all.
+    All(Vec<NamedChange>),
+}
+
+impl NamedChange {
+    /// Something done with an item.
+    #[must_use]
+    pub fn of(act: Act, item: NamedItem) -> Self {
+        match act {
+            Act::Insert => Self::Insert(item),
+            Act::Modify => Self::Modify(item),
+            Act::Delete => Self::Delete(item),
+        }
+    }
 }
 
 impl Ask {
@@ -196,7 +255,11 @@ mod tests {
             assert_eq!((ask.json(), Ask::read(&text).ok()), (text, Some(ask)));
         }
         let entry = json!({"table": "routes", "match": {"dst": "10.0.0.0/8"}, "action": "drop"});
-        let Ok(Ask::Insert { tenant: None, entry }) = Ask::read(&json!({"insert": {"entry": entry}})) else { panic!() };
+        let Ok(Ask::Insert { tenant: None, entry: NamedItem::Entry(entry) }) =
+            Ask::read(&json!({"insert": {"entry": entry}}))
+        else {
+            panic!()
+        };
         assert_eq!((entry.table.as_str(), entry.priority, entry.action.as_deref()), ("routes", 0, Some("drop")));
         for wrong in [json!("lost"), json!({"entries": {"table": "a", "tenent": "b"}}), json!(null)] {
             let error = Ask::read(&wrong).unwrap_err().to_string();

@@ -7,8 +7,9 @@ use clap::{Args, Subcommand};
 use penstock_engine::files;
 use serde_json::{Map, Value as Json};
 
-use crate::ask::{Ask, NamedChange};
+use crate::ask::Ask;
 use crate::entry::NamedEntry;
+use crate::item::{NamedItem, NamedRegister};
 
 /// Whose program a request means.
 #[derive(Debug, Args)]
@@ -35,10 +36,37 @@ pub struct EntryWords {
     /// The default action, not an entry.
     #[arg(long)]
     default: bool,
+    /// In place of an action, a member of the table's action profile.
+    #[arg(long, value_name = "NUMBER")]
+    member: Option<u32>,
+    /// In place of an action, a group of the table's action selector.
+    #[arg(long, value_name = "NUMBER")]
+    group: Option<u32>,
+    /// Milliseconds without a frame after which P4Runtime controllers are told.
+    #[arg(long, value_name = "MS")]
+    idle_timeout: Option<u64>,
+}
+
+/// An item on the command line.
+#[derive(Debug, Args)]
+pub struct ItemWords {
+    #[command(flatten)]
+    whose: Whose,
+    /// The item as JSON, as files of entries have it: `{"multicast": 1, "copies": [{"port": 0}, {"port": 1}]}`.
+    item: String,
+}
+
+impl ItemWords {
+    fn item(self) -> Result<(Option<String>, NamedItem), String> {
+        let item = serde_json::from_str(&self.item);
+        let wrong =
+            |error| format!("{error}; an item is for example {{\"multicast\": 1, \"copies\": [{{\"port\": 0}}]}}");
+        Ok((self.whose.tenant, item.map_err(wrong)?))
+    }
 }
 
 impl EntryWords {
-    fn entry(self) -> (Option<String>, NamedEntry) {
+    fn entry(self) -> (Option<String>, NamedItem) {
         let pair =
             |word: &String| word.split_once('=').map(|(name, value)| (name.to_owned(), Json::String(value.to_owned())));
         let action = self.words.iter().position(|word| !word.contains('='));
@@ -50,9 +78,12 @@ impl EntryWords {
             default: self.default,
             action: rest.first().cloned(),
             params: rest.iter().skip(1).filter_map(pair).collect(),
-            count: None,
+            member: self.member,
+            group: self.group,
+            idle_timeout_ns: self.idle_timeout.unwrap_or(0).saturating_mul(1_000_000),
+            ..NamedEntry::default()
         };
-        (self.whose.tenant, entry)
+        (self.whose.tenant, NamedItem::Entry(entry))
     }
 }
 
@@ -70,6 +101,21 @@ pub enum Rmt {
         /// Only check that the program compiles and fits.
         #[arg(long)]
         check: bool,
+        /// Begin with the entries and other items of the program before.
+        #[arg(long)]
+        keep: bool,
+    },
+    /// Gives a tenant of the design that has no program one.
+    Add {
+        /// The tenant.
+        tenant: String,
+        /// P4 source.
+        file: PathBuf,
+    },
+    /// Takes a tenant's program away: its frames pass unchanged.
+    Remove {
+        /// The tenant.
+        tenant: String,
     },
     /// Lists the tables of a program.
     Tables {
@@ -106,6 +152,40 @@ pub enum Rmt {
         /// The counter.
         counter: Option<String>,
     },
+    /// Adds a multicast group, clone session, member, group of members or digest; or sets a meter, value set,
+    /// register or counter.
+    AddItem(ItemWords),
+    /// As `add-item`, of an item that is there.
+    SetItem(ItemWords),
+    /// Removes an item, or resets it.
+    DropItem(ItemWords),
+    /// Lists the multicast groups and clone sessions of a program.
+    Copies {
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Lists the action profiles of a program, with members and groups.
+    Profiles {
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Lists the value sets of a program, with their members.
+    ValueSets {
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Lists the meters of a program, or the rates of one.
+    Meters {
+        #[command(flatten)]
+        whose: Whose,
+        /// The meter.
+        meter: Option<String>,
+    },
+    /// Lists the kinds of messages that are sent to P4Runtime controllers.
+    Digests {
+        #[command(flatten)]
+        whose: Whose,
+    },
     /// Takes the messages that a program sent by `digest`.
     Events {
         #[command(flatten)]
@@ -121,10 +201,32 @@ impl Rmt {
     pub fn ask(self) -> Result<Ask, String> {
         Ok(match self {
             Self::Tenants => Ask::Tenants,
-            Self::Swap { tenant, file, check } => {
+            Self::Add { tenant, file } => {
+                let source = files::read(&file, "give a P4 program").map_err(|error| error.to_string())?;
+                Ask::Add { tenant, file: file.display().to_string(), source }
+            }
+            Self::Remove { tenant } => Ask::Remove { tenant },
+            Self::AddItem(words) => {
+                let (tenant, entry) = words.item()?;
+                Ask::Insert { tenant, entry }
+            }
+            Self::SetItem(words) => {
+                let (tenant, entry) = words.item()?;
+                Ask::Modify { tenant, entry }
+            }
+            Self::DropItem(words) => {
+                let (tenant, entry) = words.item()?;
+                Ask::Delete { tenant, entry }
+            }
+            Self::Copies { whose } => Ask::Copies { tenant: whose.tenant },
+            Self::Profiles { whose } => Ask::Profiles { tenant: whose.tenant },
+            Self::ValueSets { whose } => Ask::ValueSets { tenant: whose.tenant },
+            Self::Meters { whose, meter } => Ask::Meters { tenant: whose.tenant, meter },
+            Self::Digests { whose } => Ask::Digests { tenant: whose.tenant },
+            Self::Swap { tenant, file, check, keep } => {
                 let text = files::read(&file, "give a P4 program").map_err(|error| error.to_string())?;
                 let file = file.display().to_string();
-                Ask::Swap { tenant: Some(tenant), file, source: text, cookie: 0, check }
+                Ask::Swap { tenant: Some(tenant), file, source: text, cookie: 0, check, keep }
             }
             Self::Tables { whose } => Ask::Tables { tenant: whose.tenant },
             Self::Entries { whose, table } => Ask::Entries { tenant: whose.tenant, table },
@@ -141,8 +243,9 @@ impl Rmt {
                 Ask::Delete { tenant, entry }
             }
             Self::Registers { whose, register: Some(name), set: Some((index, value)) } => {
-                let change = NamedChange::Register { name, index: Some(index), value: value.into() };
-                Ask::Write { tenant: whose.tenant, program: None, changes: vec![change], atomic: true }
+                let entry =
+                    NamedItem::Register(NamedRegister { register: name, index: Some(index), value: value.into() });
+                Ask::Modify { tenant: whose.tenant, entry }
             }
             Self::Registers { whose, register, .. } => Ask::Registers { tenant: whose.tenant, register },
             Self::Events { whose } => Ask::Events { tenant: whose.tenant },
@@ -201,13 +304,22 @@ mod tests {
             (&["registers"], json!({"registers": {"tenant": null, "register": null}})),
             (
                 &["registers", "last", "--set", "3=0x10"],
-                json!({"write": {"tenant": null, "program": null, "changes": [
-                    {"register": {"name": "last", "index": 3, "value": "0x10"}}], "atomic": true}}),
+                json!({"modify": {"tenant": null, "entry": {"register": "last", "index": 3, "value": "0x10"}}}),
+            ),
+            (
+                &["add-item", "-t", "bob", r#"{"multicast": 1, "copies": [{"port": 3}]}"#],
+                json!({"insert": {"tenant": "bob", "entry": {"multicast": 1, "copies": [{"port": 3, "instance": 0}]}}}),
+            ),
+            (
+                &["insert", "hops", "dst=10.0.0.0/8", "--group", "7"],
+                json!({"insert": {
+                    "tenant": null, "entry": {"table": "hops", "match": {"dst": "10.0.0.0/8"}, "group": 7}}}),
             ),
             (&["counters", "seen"], json!({"counters": {"tenant": null, "counter": "seen"}})),
         ] {
             assert_eq!(asked(line), Ok(ask), "{line:?}");
         }
+        assert!(asked(&["add-item", "{}"]).unwrap_err().contains("missing field `table`"));
         assert!(asked(&["swap", "bob", "no/such.p4"]).unwrap_err().starts_with("no/such.p4: "));
         assert!(asked(&["registers", "last", "--set", "x"]).unwrap_err().contains("INDEX=VALUE"));
     }

@@ -14,7 +14,7 @@ use crate::requests::word;
 /// `penstock compile rmt`.
 pub const COMPILE: Tool = Tool { command, run };
 
-/// Compiles a P4-16 program for v1model and tells what it has.
+/// Compiles a P4-16 program for v1model and prints its parts.
 #[derive(Debug, Args)]
 struct Arguments {
     /// The program (.p4).

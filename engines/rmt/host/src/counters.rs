@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What rmt blocks count, as result.json has it.
+//! The counters of rmt blocks, in the form of result.json.
 
 use serde::{Deserialize, Serialize};
 
 /// Counters of a block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockCounters {
-    /// Of each tenant with a program.
+    /// The counters of each tenant with a program.
     pub tenants: Vec<TenantCounters>,
 }
 
@@ -22,7 +22,7 @@ pub struct TenantCounters {
 }
 
 impl BlockCounters {
-    /// What the block counted after `then` was read. A program that was loaded since has counted from 0.
+    /// The block's counts since `then` was read. A program that was loaded since has counted from 0.
     #[must_use]
     pub fn since(&self, then: &Self) -> Self {
         let since = |one: &TenantCounters| {

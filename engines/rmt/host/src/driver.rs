@@ -1,18 +1,23 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! All rmt blocks of one card.
 
-use penstock_engine::{Bus, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request};
+use std::collections::BTreeMap;
+
+use penstock_engine::{Bus, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request, records};
 use penstock_rmt::{Block, Tenant};
-use penstock_rmt_p4runtime::Change;
+use penstock_rmt_compiler::ir::{DigestId, Via};
+use penstock_rmt_p4runtime::{Act, Atomic, Change, DigestConfig, Reason, Refusal};
+use penstock_unit::Record;
 use serde_json::{Value as Json, json};
 
 use crate::answers::{ProgramAbout, TenantAbout};
 use crate::ask::Ask;
 use crate::card::{CardBlock, OnCard};
 use crate::counters::{BlockCounters, TenantCounters};
+use crate::entry::unhex;
 use crate::error::RmtError;
 use crate::image::{Begin, RmtImage, SYSTEM, Source};
-use crate::native;
+use crate::native::{self, OnSoft};
 use crate::requests;
 use crate::running::{self, Running};
 
@@ -37,6 +42,8 @@ struct AtWork {
     /// A number that no other program has.
     number: u64,
     loads: u64,
+    /// Kinds of messages that are sent to controllers.
+    digests: BTreeMap<DigestId, DigestConfig>,
 }
 
 /// The driver of all rmt blocks of a card.
@@ -96,13 +103,13 @@ impl RmtDriver {
         job: impl FnOnce(&mut dyn Running) -> Result<R, RmtError>,
     ) -> Result<R, RmtError> {
         let Self { places, programs, .. } = self;
-        let one = &programs[at];
+        let one = &mut programs[at];
         let place = places.iter_mut().find(|place| place.block == one.block).ok_or(RmtError::NoBlock(one.block))?;
         match &mut place.card {
             Some(card) => job(&mut OnCard { card, bus, tenant: one.tenant }),
             None => {
                 let tenant = native::find(bus, one.block)?.tenant_mut(one.tenant);
-                job(tenant.ok_or(RmtError::NotLoaded(one.block))?)
+                job(&mut OnSoft { tenant: tenant.ok_or(RmtError::NotLoaded(one.block))?, digests: &mut one.digests })
             }
         }
     }
@@ -112,30 +119,53 @@ impl RmtDriver {
         let tenant = self.number(&begin.tenant)?;
         let place = self.places.iter_mut().find(|place| place.block == block).ok_or(RmtError::NoBlock(block))?;
         let name = format!("{}{}", place.prefix, begin.tenant);
+        let mut digests = BTreeMap::new();
         match &mut place.card {
-            Some(card) => card.load(bus, tenant, &begin.source, &begin.changes)?,
-            None => native::find(bus, block)?.load(tenant, begin.source.program.clone()),
+            Some(card) => {
+                begin.changes.iter().try_for_each(on_card)?;
+                card.load(bus, tenant, &begin.source, &begin.changes)?;
+            }
+            // The program is filled before frames meet it, so it is refused as a whole or not at all.
+            None => {
+                let mut filled = Tenant::new(begin.source.program.clone());
+                fill(&mut OnSoft { tenant: &mut filled, digests: &mut digests }, &begin.changes)?;
+                native::find(bus, block)?.put(tenant, filled);
+            }
         }
         self.count += 1;
         let number = self.count;
         let source = begin.source.clone();
-        let native = place.card.is_none();
-        let at = match self.programs.iter().position(|one| (one.block, one.tenant) == (block, tenant)) {
+        match self.programs.iter().position(|one| (one.block, one.tenant) == (block, tenant)) {
             Some(at) => {
                 let one = &mut self.programs[at];
-                *one = AtWork { block, tenant, name, source, cookie, number, loads: one.loads + 1 };
-                at
+                *one = AtWork { block, tenant, name, source, cookie, number, loads: one.loads + 1, digests };
             }
-            None => {
-                self.programs.push(AtWork { block, tenant, name, source, cookie, number, loads: 1 });
-                self.programs.len() - 1
-            }
-        };
-        // On a card in hardware the entries came before the program was switched over.
-        match native {
-            true => self.with(bus, at, |running| fill(running, &begin.changes)),
-            false => Ok(()),
+            None => self.programs.push(AtWork { block, tenant, name, source, cookie, number, loads: 1, digests }),
         }
+        Ok(())
+    }
+
+    /// The block of a tenant, and its name in the design, by the name that requests have for it. It may have no program.
+    fn place_of(&self, name: &str) -> Result<(usize, String), RmtError> {
+        let found = self.places.iter().find_map(|place| Some((place.block, name.strip_prefix(&place.prefix)?)));
+        let (block, tenant) = found.ok_or_else(|| RmtError::NoTenant {
+            name: name.to_owned(),
+            there: self.programs.iter().map(|one| one.name.clone()).collect(),
+        })?;
+        self.number(tenant)?;
+        Ok((block, tenant.to_owned()))
+    }
+
+    /// The changes that give a new program everything that was set in the one before.
+    fn kept(&mut self, bus: &mut dyn Bus, at: usize, source: &Source) -> Result<Vec<Change>, RmtError> {
+        let all = self.with(bus, at, requests::everything)?;
+        let read = |one| requests::read(&source.program, one);
+        let changes = all.iter().map(read).collect::<Result<_, Refusal>>();
+        let refused = |refusal: Refusal| {
+            let text = format!("the new program has no place for what the one before holds: {}", refusal.message);
+            Refusal::new(Reason::Precondition, text)
+        };
+        Ok(changes.map_err(refused)?)
     }
 
     /// Checks that a program fits a block.
@@ -158,7 +188,7 @@ impl RmtDriver {
                 for at in 0..self.programs.len() {
                     let entries = self.with(bus, at, |running| {
                         let tables = 0..running.program()?.tables.len();
-                        tables.map(|table| Ok(running.entries(table)?.len())).sum()
+                        tables.map(|table| running.size(table)).sum()
                     })?;
                     let AtWork { name, tenant, source, loads, .. } = &self.programs[at];
                     let (name, number, program) = (name.clone(), *tenant, source.file.clone());
@@ -171,18 +201,36 @@ impl RmtDriver {
                 let text = (*known != Some(*number)).then(|| source.text.clone());
                 Ok(json!(ProgramAbout { file: source.file.clone(), number: *number, cookie: *cookie, source: text }))
             }
-            Ask::Swap { tenant, file, source, cookie, check } => {
+            Ask::Swap { tenant, file, source, cookie, check, keep } => {
                 let source = Source::compile_sent(file, source.clone())?;
-                let (block, name) = {
-                    let one = &self.programs[self.meant(tenant.as_deref())?];
-                    (one.block, one.name.clone())
-                };
-                let prefix = self.places.iter().find(|place| place.block == block).map_or("", |place| &place.prefix);
-                let tenant = name.strip_prefix(prefix).unwrap_or(&name).to_owned();
+                let at = self.meant(tenant.as_deref())?;
+                let (block, tenant) = self.place_of(&self.programs[at].name)?;
+                let changes = if *keep { self.kept(bus, at, &source)? } else { Vec::new() };
                 match check {
                     true => self.fits(bus, block, &source)?,
-                    false => self.give(bus, block, &Begin { tenant, source, changes: Vec::new() }, *cookie)?,
+                    false => self.give(bus, block, &Begin { tenant, source, changes }, *cookie)?,
                 }
+                Ok(Json::Null)
+            }
+            Ask::Add { tenant, file, source } => {
+                let (block, name) = self.place_of(tenant)?;
+                if self.programs.iter().any(|one| one.name == *tenant) {
+                    let text = format!("{tenant} has a program: swap it");
+                    return Err(Refusal::new(Reason::Exists, text).into());
+                }
+                let source = Source::compile_sent(file, source.clone())?;
+                self.give(bus, block, &Begin { tenant: name, source, changes: Vec::new() }, 0)?;
+                Ok(Json::Null)
+            }
+            Ask::Remove { tenant } => {
+                let at = self.meant(Some(tenant))?;
+                let one = &self.programs[at];
+                if self.places.iter().any(|place| place.block == one.block && place.card.is_some()) {
+                    let text = "a tenant's program cannot be taken away on the card in hardware yet; use target soft";
+                    return Err(RmtError::Unsupported(text.to_owned()));
+                }
+                native::find(bus, one.block)?.remove(one.tenant);
+                self.programs.remove(at);
                 Ok(Json::Null)
             }
             Ask::Write { tenant, program, changes, atomic } => {
@@ -192,11 +240,39 @@ impl RmtDriver {
                 }
                 self.with(bus, at, |running| requests::write(running, changes, *atomic))
             }
+            Ask::Meters { tenant, meter } => {
+                self.of(bus, tenant, |running| requests::meters(running, meter.as_deref()))
+            }
+            Ask::Copies { tenant } => self.of(bus, tenant, requests::copies),
+            Ask::Profiles { tenant } => self.of(bus, tenant, requests::profiles),
+            Ask::ValueSets { tenant } => self.of(bus, tenant, requests::value_sets),
+            Ask::Digests { tenant } => self.of(bus, tenant, requests::digests),
+            Ask::Stream { tenant } => {
+                let at = self.meant(tenant.as_deref())?;
+                let number = self.programs[at].number;
+                self.with(bus, at, |running| requests::stream(running, number))
+            }
+            Ask::Send { tenant, frame } => {
+                let frame =
+                    unhex(frame).ok_or_else(|| Refusal::argument("`frame` is an even number of hexadecimal digits"))?;
+                let at = self.meant(tenant.as_deref())?;
+                self.with(bus, at, |running| running.send(frame))?;
+                let one = &self.programs[at];
+                let record = Record { tenant: one.tenant, ..Record::default() };
+                records::give(bus, one.block, &record)?;
+                Ok(Json::Null)
+            }
             Ask::Tables { tenant } => self.of(bus, tenant, requests::tables),
             Ask::Entries { tenant, table } => self.of(bus, tenant, |running| requests::entries(running, table)),
-            Ask::Insert { tenant, entry } => self.of(bus, tenant, |running| requests::insert(running, entry)),
-            Ask::Modify { tenant, entry } => self.of(bus, tenant, |running| requests::modify(running, entry)),
-            Ask::Delete { tenant, entry } => self.of(bus, tenant, |running| requests::delete(running, entry)),
+            Ask::Insert { tenant, entry } => {
+                self.of(bus, tenant, |running| requests::apply(running, Act::Insert, entry))
+            }
+            Ask::Modify { tenant, entry } => {
+                self.of(bus, tenant, |running| requests::apply(running, Act::Modify, entry))
+            }
+            Ask::Delete { tenant, entry } => {
+                self.of(bus, tenant, |running| requests::apply(running, Act::Delete, entry))
+            }
             Ask::Registers { tenant, register } => {
                 self.of(bus, tenant, |running| requests::registers(running, register.as_deref()))
             }
@@ -220,8 +296,20 @@ impl RmtDriver {
 
 /// Carries out the changes that a program begins with.
 fn fill(running: &mut dyn Running, changes: &[Change]) -> Result<(), RmtError> {
-    let results = running::change(running, changes, false)?;
+    let results = running::change(running, changes, Atomic::No)?;
     results.into_iter().collect::<Result<(), _>>().map_err(RmtError::from)
+}
+
+/// Checks that a card in hardware can begin with a change.
+fn on_card(change: &Change) -> Result<(), RmtError> {
+    let plain = |via: &Option<Via>, idle: u64| via.is_none() && idle == 0;
+    match change {
+        Change::Insert(_, entry) | Change::Modify(_, entry) if plain(&entry.via, entry.idle_timeout) => Ok(()),
+        Change::Delete(..) | Change::Default(..) => Ok(()),
+        _ => Err(RmtError::Unsupported(
+            "on the card in hardware programs begin with entries and default actions alone; use target soft".to_owned(),
+        )),
+    }
 }
 
 impl Driver for RmtDriver {

@@ -21,7 +21,7 @@ use crate::stf::EXEC;
 /// The rmt engine.
 pub static RMT: Rmt = Rmt;
 
-/// The engine behind [`RMT`].
+/// The engine, exported as [`RMT`].
 #[derive(Debug)]
 pub struct Rmt;
 

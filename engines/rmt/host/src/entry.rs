@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Entries by the names of a program, as files, the service and tools write them.
 
-use penstock_rmt_compiler::ir::{ActionCall, Entry, Param, Program, Table, TableId};
+use penstock_rmt_compiler::ir::{ActionCall, Entry, Param, Program, Rates, Table, TableId, Via, Weighted};
 use penstock_rmt_p4runtime::{Count, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::value::{self, Format};
+use crate::item::{self, named_call};
+use crate::value;
 
 /// An entry, or the default action of a table.
 ///
@@ -35,9 +36,60 @@ pub struct NamedEntry {
     /// Its parameters.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Json>,
-    /// What its direct counter counted: in answers; a request does not set it.
+    /// In place of an action, the number of a member of the table's action profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<u32>,
+    /// In place of an action, the number of a group of the table's action selector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// In place of an action, actions of which each frame chooses one, in tables with an action selector.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<NamedWeighted>,
+    /// Nanoseconds without a frame after which P4Runtime controllers are told, in tables with `support_timeout`.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub idle_timeout_ns: u64,
+    /// Bytes that a controller keeps with the entry, in hexadecimal digits.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub metadata: String,
+    /// Value of its direct counter. A request that has it sets the counter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<Count>,
+    /// Rates of its direct meter; null: every frame is green. A request that has it sets the meter.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
+    pub rates: Option<Option<Rates>>,
+    /// Nanoseconds since its last frame: in answers about tables with `support_timeout`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_ns: Option<u64>,
+}
+
+/// An action of a set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedWeighted {
+    /// The action.
+    pub action: String,
+    /// Its parameters.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub params: Map<String, Json>,
+    /// Its share, from 1 on.
+    #[serde(default = "one")]
+    pub weight: u32,
+    /// Port whose link decides whether the action takes part. Links of a card are always up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<u32>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_none(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Tells a value that is null from one that is left out.
+fn given<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<Rates>>, D::Error> {
+    Option::deserialize(from).map(Some)
 }
 
 fn is_zero(number: &i32) -> bool {
@@ -92,10 +144,15 @@ impl NamedEntry {
     /// The program does not have a name, or a value does not fit.
     pub fn read(&self, program: &Program, needs_action: bool) -> Result<Meant, Refusal> {
         let (at, table) = table(program, &self.table)?;
-        let call = self.action.as_deref().map(|action| self.call(program, table, action)).transpose()?;
+        let call = self.action.as_deref();
+        let call = call.map(|action| call_of(program, table, action, &self.params, self.default)).transpose()?;
         if self.default {
             if !self.keys.is_empty() || self.priority != 0 {
                 return Err(Refusal::argument("a default action has neither `match` nor `priority`"));
+            }
+            if self.via(program, table)?.is_some() || self.idle_timeout_ns != 0 || !self.metadata.is_empty() {
+                let text = "a default action has no `member`, `group`, `actions`, `idle_timeout_ns` and `metadata`";
+                return Err(Refusal::argument(text));
             }
             return Ok(Meant::Default(at, call));
         }
@@ -121,38 +178,69 @@ impl NamedEntry {
             }
             _ => {}
         }
-        let call = match call {
-            Some(call) => call,
-            None if needs_action => return Err(Refusal::argument("the entry has no `action`")),
-            None => table.default.clone(),
+        let via = self.via(program, table)?;
+        let call = match (call, &via) {
+            (Some(_), Some(_)) => {
+                return Err(Refusal::argument("an entry has one of `action`, `member`, `group` and `actions`"));
+            }
+            (Some(_), None) if table.profile.is_some() && needs_action => {
+                let profile = table.profile.map_or("", |profile| program.profiles[profile].name.as_str());
+                let text = format!("{} takes its actions from {profile}: write `member` or `group`", table.name);
+                return Err(Refusal::argument(text));
+            }
+            (Some(call), None) => call,
+            (None, None) if needs_action => return Err(Refusal::argument("the entry has no `action`")),
+            (None, _) => table.default.clone(),
         };
-        Ok(Meant::Entry(at, Entry { keys, priority: self.priority, call }))
+        if self.idle_timeout_ns != 0 && !table.idle_timeouts {
+            let text = format!("entries of {} have no idle timeouts: write `support_timeout = true` in it", table.name);
+            return Err(Refusal::argument(text));
+        }
+        let metadata = unhex(&self.metadata)
+            .ok_or_else(|| Refusal::argument("`metadata` is an even number of hexadecimal digits"))?;
+        Ok(Meant::Entry(
+            at,
+            Entry { keys, priority: self.priority, call, via, idle_timeout: self.idle_timeout_ns, metadata },
+        ))
     }
 
-    fn call(&self, program: &Program, table: &Table, action: &str) -> Result<ActionCall, Refusal> {
-        let names = table.actions.iter().map(|one| program.actions[one.action].name.as_str());
-        let reference = &table.actions[find(names, action, &format!("action of {}", table.name))?];
-        let action = &program.actions[reference.action];
-        match self.default {
-            true if reference.table_only => {
-                return Err(Refusal::argument(format!("{} is for entries only", action.name)));
-            }
-            false if reference.default_only => {
-                return Err(Refusal::argument(format!("{} is for the default action only", action.name)));
-            }
-            _ => {}
+    /// The member, group or set of actions that the entry names in place of an action.
+    fn via(&self, program: &Program, table: &Table) -> Result<Option<Via>, Refusal> {
+        let one = |one: &NamedWeighted| {
+            item::weight(one.weight)?;
+            let call = call_of(program, table, &one.action, &one.params, false)?;
+            Ok(Weighted { call, weight: one.weight, watch: one.watch })
+        };
+        let via = match (self.member, self.group, &self.actions[..]) {
+            (None, None, []) => return Ok(None),
+            (Some(member), None, []) => Via::Member(member),
+            (None, Some(group), []) => Via::Group(group),
+            (None, None, actions) => Via::Set(actions.iter().map(one).collect::<Result<_, Refusal>>()?),
+            _ => return Err(Refusal::argument("an entry has one of `action`, `member`, `group` and `actions`")),
+        };
+        let Some(profile) = table.profile.map(|profile| &program.profiles[profile]) else {
+            return Err(Refusal::argument(format!("{} has no action profile: write `action`", table.name)));
+        };
+        if profile.selector.is_none() && !matches!(via, Via::Member(_)) {
+            return Err(Refusal::argument(format!("{} has no selector: write `member`", profile.name)));
         }
-        let mut args = vec![None; action.params.len()];
-        for (name, json) in &self.params {
-            let names = action.params.iter().map(|param| param.name.as_str());
-            let at = find(names, name, &format!("parameter of {}", action.name))?;
-            let refused = |why| Refusal::argument(format!("{name} of {}: {why}", action.name));
-            args[at] = Some(value::read(json, action.params[at].width).map_err(refused)?);
-        }
-        let missing =
-            |param: &Param| Refusal::argument(format!("{} needs its parameter `{}`", action.name, param.name));
-        let args = args.into_iter().zip(&action.params).map(|(arg, param)| arg.ok_or_else(|| missing(param)));
-        Ok(ActionCall { action: reference.action, args: args.collect::<Result<_, _>>()? })
+        Ok(Some(via))
+    }
+
+    /// It says what frames do.
+    pub fn has_action(&self) -> bool {
+        self.action.is_some() || self.member.is_some() || self.group.is_some() || !self.actions.is_empty()
+    }
+
+    /// It sets a direct counter or meter.
+    pub fn has_state(&self) -> bool {
+        self.count.is_some() || self.rates.is_some()
+    }
+
+    /// Only what it matches.
+    #[must_use]
+    pub fn without_action(self) -> Self {
+        Self { table: self.table, keys: self.keys, priority: self.priority, ..Self::default() }
     }
 
     /// An entry of a table by names.
@@ -163,7 +251,23 @@ impl NamedEntry {
         Self {
             keys: keys.filter_map(|(key, one)| Some((key.name.clone(), value::show_match(*one, key)?))).collect(),
             priority: entry.priority,
-            ..Self::of_call(program, table, &entry.call)
+            idle_timeout_ns: entry.idle_timeout,
+            metadata: hex(&entry.metadata),
+            ..Self::of_target(program, table, entry)
+        }
+    }
+
+    fn of_target(program: &Program, table: TableId, entry: &Entry) -> Self {
+        let none = Self { table: program.tables[table].name.clone(), ..Self::default() };
+        let one = |one: &Weighted| {
+            let (action, params) = named_call(program, &one.call);
+            NamedWeighted { action, params, weight: one.weight, watch: one.watch }
+        };
+        match &entry.via {
+            None => Self::of_call(program, table, &entry.call),
+            Some(Via::Member(member)) => Self { member: Some(*member), ..none },
+            Some(Via::Group(group)) => Self { group: Some(*group), ..none },
+            Some(Via::Set(set)) => Self { actions: set.iter().map(one).collect(), ..none },
         }
     }
 
@@ -177,15 +281,53 @@ impl NamedEntry {
     }
 
     fn of_call(program: &Program, table: TableId, call: &ActionCall) -> Self {
-        let action = &program.actions[call.action];
-        let show = |(param, value): (&Param, &u128)| {
-            (param.name.clone(), Format::of(param.width, &param.annotations).json(*value))
-        };
-        Self {
-            table: program.tables[table].name.clone(),
-            action: Some(action.name.clone()),
-            params: action.params.iter().zip(&call.args).map(show).collect(),
-            ..Self::default()
-        }
+        let (action, params) = named_call(program, call);
+        Self { table: program.tables[table].name.clone(), action: Some(action), params, ..Self::default() }
     }
+}
+
+/// An action of a table with its parameters, by names.
+///
+/// # Errors
+/// The table does not have it, or its parameters do not fit.
+pub fn call_of(
+    program: &Program,
+    table: &Table,
+    action: &str,
+    params: &Map<String, Json>,
+    is_default: bool,
+) -> Result<ActionCall, Refusal> {
+    let names = table.actions.iter().map(|one| program.actions[one.action].name.as_str());
+    let reference = &table.actions[find(names, action, &format!("action of {}", table.name))?];
+    let action = &program.actions[reference.action];
+    match is_default {
+        true if reference.table_only => {
+            return Err(Refusal::argument(format!("{} is for entries only", action.name)));
+        }
+        false if reference.default_only => {
+            return Err(Refusal::argument(format!("{} is for the default action only", action.name)));
+        }
+        _ => {}
+    }
+    let mut args = vec![None; action.params.len()];
+    for (name, json) in params {
+        let names = action.params.iter().map(|param| param.name.as_str());
+        let at = find(names, name, &format!("parameter of {}", action.name))?;
+        let refused = |why| Refusal::argument(format!("{name} of {}: {why}", action.name));
+        args[at] = Some(value::read(json, action.params[at].width).map_err(refused)?);
+    }
+    let missing = |param: &Param| Refusal::argument(format!("{} needs its parameter `{}`", action.name, param.name));
+    let args = args.into_iter().zip(&action.params).map(|(arg, param)| arg.ok_or_else(|| missing(param)));
+    Ok(ActionCall { action: reference.action, args: args.collect::<Result<_, _>>()? })
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Bytes of hexadecimal digits.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+    (0..text.len()).step_by(2).map(byte).collect()
 }

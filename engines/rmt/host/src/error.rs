@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::ask::NAME;
 use crate::file::EntriesError;
 
-/// Why an rmt block did not do what it was asked.
+/// Why an rmt block did not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum RmtError {
     /// A part was given the image of another engine.
@@ -69,7 +69,7 @@ pub enum RmtError {
     /// The card holds something else than was written.
     #[error("{what}: the card holds {found:08x?} and was given {given:08x?}; load the card again")]
     Differs {
-        /// What was read back.
+        /// The value that was read back.
         what: String,
         /// The words on the card.
         found: Vec<u32>,
@@ -88,7 +88,7 @@ impl From<Refusal> for RmtError {
 }
 
 impl RmtError {
-    /// What a controller is told.
+    /// The status for a controller.
     #[must_use]
     pub fn refusal(self) -> Refusal {
         let reason = match &self {

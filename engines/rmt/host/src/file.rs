@@ -1,14 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Files of entries: for each tenant a list, `{"bob": [{"table": ...}, ...]}`, or one list if there is one program only.
+//! Files of entries and other items: for each tenant a list, `{"bob": [{"table": ...}, ...]}`, or one list if there
+//! is one program only.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use penstock_engine::files::{self, FileError};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::entry::NamedEntry;
+use crate::item::NamedItem;
 
 /// Way out when a file of entries cannot be read.
 const ENTRIES: &str = "give a JSON file of entries, for example designs/rmt-entries.json";
@@ -31,8 +31,8 @@ pub enum EntriesError {
     },
 }
 
-/// An entry and its line in the file.
-pub type Placed = (usize, NamedEntry);
+/// An entry or other item, and its line in the file.
+pub type Placed = (usize, NamedItem);
 
 /// The entries of each tenant; of a file with one list, under the empty name.
 pub fn read(path: &Path) -> Result<BTreeMap<String, Vec<Placed>>, EntriesError> {
@@ -51,7 +51,8 @@ fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, Vec<Placed>>, Entri
     let entry = |raw: &RawValue| {
         // The value is a part of the text.
         let line = text[..raw.get().as_ptr().addr() - text.as_ptr().addr()].matches('\n').count() + 1;
-        let entry = NamedEntry::deserialize(&mut serde_json::Deserializer::from_str(raw.get()));
+        let kind = serde_json::from_str(raw.get()).map(|json| NamedItem::kind(&json));
+        let entry = kind.and_then(|kind| kind.read(&mut serde_json::Deserializer::from_str(raw.get())));
         Ok((line, entry.map_err(|error| wrong(line + error.line() - 1, error.to_string()))?))
     };
     let list = |(tenant, list): (String, Vec<&RawValue>)| {
@@ -70,8 +71,12 @@ mod tests {
         let text =
             "{\n  \"bob\": [\n    {\"table\": \"a\"},\n    {\"table\": \"b\", \"priority\": 3}],\n  \"eve\": []\n}";
         let read = parse(Path::new("e.json"), text).unwrap();
-        let lines: Vec<_> = read["bob"].iter().map(|(line, one)| (*line, one.table.as_str(), one.priority)).collect();
-        assert_eq!(lines, [(3, "a", 0), (4, "b", 3)]);
+        let entry = |item: &NamedItem| match item {
+            NamedItem::Entry(entry) => (entry.table.clone(), entry.priority),
+            other => panic!("{other:?}"),
+        };
+        let lines: Vec<_> = read["bob"].iter().map(|(line, one)| (*line, entry(one))).collect();
+        assert_eq!(lines, [(3, ("a".to_owned(), 0)), (4, ("b".to_owned(), 3))]);
         assert!(read["eve"].is_empty());
         assert_eq!(parse(Path::new("e.json"), " [{\"table\": \"a\"}]").unwrap()[""].len(), 1);
     }
@@ -81,6 +86,8 @@ mod tests {
         for (text, words) in [
             ("{\"bob\": [\n{\"tabel\": \"a\"}]}", "e.json:2: unknown field `tabel`"),
             ("{\"bob\": [{\"table\": \"a\",\n\"priority\": \"x\"}]}", "e.json:2: invalid type"),
+            ("[{\"multicast\": 1,\n\"copys\": []}]", "e.json:2: unknown field `copys`"),
+            ("[{\"meter\": \"m\",\n\"rates\": 3}]", "e.json:2: invalid type"),
             ("{\"bob\": 7}", "e.json:1: invalid type"),
             ("", "e.json:1: EOF"),
         ] {

@@ -9,9 +9,8 @@ use penstock_engine::{EngineError, Image, PartJob, files};
 use penstock_rmt_compiler::backend::Lowered;
 use penstock_rmt_compiler::ir::Program;
 use penstock_rmt_compiler::{Compiled, Faults, Sources};
-use penstock_rmt_p4runtime::Change;
+use penstock_rmt_p4runtime::{Act, Change};
 
-use crate::entry::Meant;
 use crate::error::RmtError;
 use crate::file::{self, EntriesError};
 use crate::settings::Settings;
@@ -130,11 +129,9 @@ fn fill(tenants: &mut [Begin], path: &Path) -> Result<(), RmtError> {
             return Err(wrong(1, format!("{text}there are: {}", names.join(", "))));
         };
         for (line, entry) in entries {
-            let meant = entry.read(&begin.source.program, true).map_err(|refusal| wrong(line, refusal.message))?;
-            begin.changes.push(match meant {
-                Meant::Entry(table, entry) => Change::Insert(table, entry),
-                Meant::Default(table, call) => Change::Default(table, call),
-            });
+            // Items that are always there are set as they are inserted.
+            let change = entry.read(&begin.source.program, Act::Insert);
+            begin.changes.push(change.map_err(|refusal| wrong(line, refusal.message))?);
         }
     }
     Ok(())

@@ -17,7 +17,9 @@ mod entry;
 mod error;
 mod file;
 mod image;
+mod item;
 mod native;
+mod objects;
 mod requests;
 mod running;
 mod server;
@@ -29,15 +31,20 @@ mod text;
 mod value;
 
 pub use answers::{
-    ActionAbout, CounterAbout, EventsAbout, KeyAbout, ProgramAbout, RegisterAbout, TableAbout, TenantAbout,
+    ActionAbout, CopiesAbout, CounterAbout, EventsAbout, KeyAbout, MeterAbout, ProfileAbout, ProgramAbout,
+    RegisterAbout, StreamAbout, TableAbout, TenantAbout, ValueSetAbout,
 };
 pub use ask::{Ask, NAME, NamedChange};
 pub use counters::{BlockCounters, TenantCounters};
 pub use driver::RmtDriver;
 pub use engine::{RMT, Rmt};
-pub use entry::NamedEntry;
+pub use entry::{NamedEntry, NamedWeighted};
 pub use error::RmtError;
 pub use image::RmtImage;
+pub use item::{
+    NamedCounter, NamedDigest, NamedGroup, NamedItem, NamedMember, NamedMemberGroup, NamedMeter, NamedRegister,
+    NamedSession, NamedValueSet,
+};
 pub use settings::Settings;
 
 /// Register offsets of the engine, written by tools/regs.py.

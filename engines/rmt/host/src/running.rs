@@ -3,11 +3,14 @@
 
 use std::sync::Arc;
 
-use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, Program, RegisterId, TableId};
-use penstock_rmt_p4runtime::{Change, Count, Reason, Refusal};
+use penstock_rmt_compiler::ir::{
+    ActionCall, CounterId, Entry, Match, MeterId, Program, Rates, RegisterId, TableId, ValueSetId,
+};
+use penstock_rmt_p4runtime::{Act, Atomic, Change, Count, EntryState, Object, ObjectKind, Reason, Refusal, Streamed};
 
 use crate::answers::EventsAbout;
 use crate::error::RmtError;
+use crate::objects;
 
 /// The program of a tenant at work.
 pub trait Running {
@@ -47,21 +50,98 @@ pub trait Running {
     /// Sets a cell of an indirect counter.
     fn set_counter(&mut self, counter: CounterId, index: u32, value: Count) -> Result<(), RmtError>;
 
+    /// How many entries a table has.
+    fn size(&mut self, table: TableId) -> Result<usize, RmtError> {
+        Ok(self.entries(table)?.len())
+    }
+
+    /// Counter, rates and idle time of an entry.
+    fn entry_state(&mut self, _table: TableId, _like: &Entry) -> Result<EntryState, RmtError> {
+        Ok(EntryState::default())
+    }
+
+    /// Sets the direct counter of an entry that is there.
+    fn set_entry_counter(&mut self, _table: TableId, _like: &Entry, _value: Count) -> Result<(), RmtError> {
+        soft_only("direct counters cannot be set")
+    }
+
+    /// Sets the rates of the direct meter of an entry that is there.
+    fn set_entry_meter(&mut self, _table: TableId, _like: &Entry, _rates: Option<Rates>) -> Result<(), RmtError> {
+        soft_only("there are no meters")
+    }
+
+    /// Rates of the cells of an indirect meter.
+    fn meter(&mut self, _meter: MeterId) -> Result<Vec<Option<Rates>>, RmtError> {
+        soft_only("there are no meters")
+    }
+
+    /// Sets the rates of a cell of an indirect meter.
+    fn set_meter(&mut self, _meter: MeterId, _index: u32, _rates: Option<Rates>) -> Result<(), RmtError> {
+        soft_only("there are no meters")
+    }
+
+    /// Members of a value set.
+    fn value_set(&mut self, _set: ValueSetId) -> Result<Vec<Vec<Match>>, RmtError> {
+        soft_only("there are no value sets")
+    }
+
+    /// Gives a value set other members.
+    fn set_value_set(&mut self, _set: ValueSetId, _members: &[Vec<Match>]) -> Result<(), RmtError> {
+        soft_only("there are no value sets")
+    }
+
+    /// Objects of a kind, by their numbers.
+    fn objects(&mut self, _kind: ObjectKind) -> Result<Vec<Object>, RmtError> {
+        Ok(Vec::new())
+    }
+
+    /// The object of the same kind and number.
+    fn object(&mut self, like: &Object) -> Result<Option<Object>, RmtError> {
+        Ok(self.objects(objects::kind(like))?.into_iter().find(|one| objects::is_same(one, like)))
+    }
+
+    /// Sets an object as it is given, or takes it away.
+    fn put(&mut self, _object: &Object, _is_there: bool) -> Result<(), RmtError> {
+        soft_only("there are no copies of frames, action profiles and digests")
+    }
+
     /// What the program sent to its controller since the last time. Programs on a card in hardware send nothing.
     fn events(&mut self) -> Result<EventsAbout, RmtError> {
         Ok(EventsAbout::default())
     }
+
+    /// Takes what the program has for P4Runtime controllers.
+    fn stream(&mut self) -> Result<Streamed, RmtError> {
+        Ok(Streamed::default())
+    }
+
+    /// Keeps a frame of a controller, which enters the program next.
+    fn send(&mut self, _frame: Vec<u8>) -> Result<(), RmtError> {
+        soft_only("controllers cannot send frames")
+    }
+
+    /// No frame meets a part of a batch.
+    fn is_atomic(&self) -> bool {
+        false
+    }
 }
 
-/// Carries out changes in their order; the result of each. If `atomic`, either all are carried out or none.
+fn soft_only<T>(what: &str) -> Result<T, RmtError> {
+    Err(RmtError::Unsupported(format!("{what} on the card in hardware yet; use target soft")))
+}
+
+/// Carries out changes in their order; the result of each.
 ///
 /// # Errors
 /// The card broke.
 pub fn change(
     running: &mut dyn Running,
     changes: &[Change],
-    atomic: bool,
+    atomic: Atomic,
 ) -> Result<Vec<Result<(), Refusal>>, RmtError> {
+    if atomic == Atomic::Dataplane && !running.is_atomic() {
+        return soft_only("a batch is not atomic for frames");
+    }
     let mut results = Vec::new();
     let mut undo = Vec::new();
     for change in changes {
@@ -75,7 +155,7 @@ pub fn change(
         };
         let failed = result.is_err();
         results.push(result);
-        if failed && atomic {
+        if failed && atomic != Atomic::No {
             for back in undo.iter().rev() {
                 one(running, back)?;
             }
@@ -105,20 +185,30 @@ pub fn one(running: &mut dyn Running, change: &Change) -> Result<Vec<Change>, Rm
             if running.find(*table, entry)?.is_some() {
                 return Err(Refusal::new(Reason::Exists, format!("{} has this entry already", name(*table))).into());
             }
+            check_via(running, &program, *table, entry)?;
             running.insert(*table, entry)?;
             Ok(vec![Change::Delete(*table, entry.clone())])
         }
         Change::Modify(table, entry) => {
             free(*table)?;
             let before = there(running, *table, entry, name(*table))?;
+            check_via(running, &program, *table, entry)?;
             running.modify(*table, entry)?;
             Ok(vec![Change::Modify(*table, before)])
         }
         Change::Delete(table, entry) => {
             free(*table)?;
             let before = there(running, *table, entry, name(*table))?;
+            let state = running.entry_state(*table, entry)?;
             running.delete(*table, entry)?;
-            Ok(vec![Change::Insert(*table, before)])
+            let mut undo = vec![Change::Insert(*table, before)];
+            if program.tables[*table].counter.is_some() {
+                undo.push(Change::EntryCounter(*table, entry.clone(), state.count));
+            }
+            if state.rates.is_some() {
+                undo.push(Change::EntryMeter(*table, entry.clone(), state.rates));
+            }
+            Ok(vec![Change::All(undo)])
         }
         Change::Default(table, call) => {
             let about = &program.tables[*table];
@@ -150,7 +240,84 @@ pub fn one(running: &mut dyn Running, change: &Change) -> Result<Vec<Change>, Rm
             }
             Ok(undo)
         }
+        Change::EntryCounter(table, entry, value) => {
+            there(running, *table, entry, name(*table))?;
+            let before = running.entry_state(*table, entry)?.count;
+            running.set_entry_counter(*table, entry, *value)?;
+            Ok(vec![Change::EntryCounter(*table, entry.clone(), before)])
+        }
+        Change::EntryMeter(table, entry, rates) => {
+            there(running, *table, entry, name(*table))?;
+            let before = running.entry_state(*table, entry)?.rates;
+            running.set_entry_meter(*table, entry, *rates)?;
+            Ok(vec![Change::EntryMeter(*table, entry.clone(), before)])
+        }
+        Change::Meter(meter, index, rates) => {
+            let size = program.meters[*meter].size.unwrap_or(0);
+            let mut undo = Vec::new();
+            let before = running.meter(*meter)?;
+            for cell in cells(*index, size, &program.meters[*meter].name)? {
+                running.set_meter(*meter, cell, *rates)?;
+                undo.extend(before.get(cell as usize).map(|rates| Change::Meter(*meter, Some(cell), *rates)));
+            }
+            Ok(undo)
+        }
+        Change::ValueSet(set, members) => {
+            let about = &program.value_sets[*set];
+            if members.len() > about.size as usize {
+                let text = format!("{} holds {} members, not {}", about.name, about.size, members.len());
+                return Err(Refusal::new(Reason::Full, text).into());
+            }
+            let before = running.value_set(*set)?;
+            running.set_value_set(*set, members)?;
+            Ok(vec![Change::ValueSet(*set, before)])
+        }
+        Change::Object(act, object) => {
+            let before = running.object(object)?;
+            match (act, &before) {
+                (Act::Insert, Some(_)) => {
+                    let text = format!("{} is there already: modify it", objects::name(&program, object));
+                    return Err(Refusal::new(Reason::Exists, text).into());
+                }
+                (Act::Modify | Act::Delete, None) => {
+                    return Err(Refusal::not_found(format!("there is no {}", objects::name(&program, object))).into());
+                }
+                _ => {}
+            }
+            match act {
+                Act::Delete => objects::check_unused(running, &program, object)?,
+                _ => objects::check(running, &program, object)?,
+            }
+            running.put(object, *act != Act::Delete)?;
+            Ok(vec![match (act, before) {
+                (Act::Delete, Some(before)) => Change::Object(Act::Insert, before),
+                (_, Some(before)) => Change::Object(Act::Modify, before),
+                (_, None) => Change::Object(Act::Delete, object.clone()),
+            }])
+        }
+        Change::All(changes) => {
+            let mut undo = Vec::new();
+            for change in changes {
+                match one(running, change) {
+                    Ok(back) => undo.extend(back),
+                    Err(error) => {
+                        for back in undo.iter().rev() {
+                            one(running, back)?;
+                        }
+                        return Err(error);
+                    }
+                }
+            }
+            undo.reverse();
+            Ok(vec![Change::All(undo)])
+        }
     }
+}
+
+/// Checks that what an entry leads to is there.
+fn check_via(running: &mut dyn Running, program: &Program, table: TableId, entry: &Entry) -> Result<(), RmtError> {
+    let Some(profile) = program.tables[table].profile else { return Ok(()) };
+    objects::check_via(running, program, profile, entry)
 }
 
 fn there(running: &mut dyn Running, table: TableId, like: &Entry, name: &str) -> Result<Entry, RmtError> {

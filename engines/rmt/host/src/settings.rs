@@ -10,7 +10,7 @@ use penstock_engine::{Fault, Part, Section, TableNames, only_file};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Stages of the pipeline in hardware, unless the design says otherwise.
+/// Default number of stages of the pipeline in hardware.
 pub const STAGES: u8 = 3;
 /// Most stages.
 const MOST_STAGES: u8 = 12;
@@ -92,7 +92,7 @@ impl Settings {
         })
     }
 
-    /// The settings behind a part of a design. Every part that the engine reads is one.
+    /// The settings in a part of a design. All parts that the engine reads have them.
     pub(crate) fn of(part: &dyn Part) -> Self {
         (part as &dyn Any).downcast_ref::<Self>().cloned().unwrap_or_default()
     }

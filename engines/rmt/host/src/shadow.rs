@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the host knows of the tables of a program on a card in hardware.
+//! The host's copy of the tables of a program on a card in hardware.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, Program, TableId};
 
-/// What makes an entry the same one: keys and priority.
+/// The identity of an entry: keys and priority.
 pub type EntryKey = (Vec<(u8, u128, u128)>, i32);
 
 /// The keys and the priority of an entry in an order.

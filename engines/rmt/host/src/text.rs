@@ -3,7 +3,9 @@
 
 use serde_json::Value as Json;
 
-use crate::answers::{CounterAbout, RegisterAbout, TableAbout, TenantAbout};
+use penstock_rmt_compiler::ir::{Rates, Replica};
+
+use crate::answers::{CopiesAbout, CounterAbout, MeterAbout, ProfileAbout, RegisterAbout, TableAbout, TenantAbout};
 use crate::ask::Ask;
 use crate::entry::NamedEntry;
 
@@ -15,7 +17,11 @@ pub fn text(asked: &Ask, answer: &Json) -> String {
         Ask::Entries { .. } => lines(answer, |one| entry(&one)),
         Ask::Registers { .. } => lines(answer, register),
         Ask::Counters { .. } => lines(answer, counter),
-        Ask::Events { .. } => format!("{answer}\n"),
+        Ask::Meters { .. } => lines(answer, meter),
+        Ask::ValueSets { .. } | Ask::Digests { .. } => lines(answer, |one: Json| one.to_string()),
+        Ask::Copies { .. } => of(answer, copies),
+        Ask::Profiles { .. } => lines(answer, profile),
+        Ask::Events { .. } | Ask::Stream { .. } => format!("{answer}\n"),
         Ask::Write { .. } => {
             let refused = answer.as_array().into_iter().flatten().filter_map(|one| one["message"].as_str());
             refused.map(|message| format!("refused: {message}\n")).collect()
@@ -28,6 +34,54 @@ pub fn text(asked: &Ask, answer: &Json) -> String {
 fn lines<T: serde::de::DeserializeOwned>(answer: &Json, line: impl Fn(T) -> String) -> String {
     let show = |one: &Json| serde_json::from_value(one.clone()).map_or_else(|_| one.to_string(), &line) + "\n";
     answer.as_array().into_iter().flatten().map(show).collect()
+}
+
+/// An answer that is no list. An answer of another form is shown as JSON.
+fn of<T: serde::de::DeserializeOwned>(answer: &Json, text: impl Fn(T) -> String) -> String {
+    serde_json::from_value(answer.clone()).map_or_else(|_| format!("{answer}\n"), text)
+}
+
+fn replicas(copies: &[Replica]) -> String {
+    let one = |copy: &Replica| match copy.instance {
+        0 => format!(" port {}", copy.port),
+        instance => format!(" port {} instance {instance}", copy.port),
+    };
+    let all: Vec<_> = copies.iter().map(one).collect();
+    if all.is_empty() { " none".to_owned() } else { all.join(",") }
+}
+
+fn copies(CopiesAbout { groups, sessions }: CopiesAbout) -> String {
+    let groups = groups.iter().map(|group| format!("group {}:{}\n", group.multicast, replicas(&group.copies)));
+    let sessions = sessions.iter().map(|session| {
+        let group = session.group.map_or(String::new(), |group| format!(", group {group}"));
+        let length = if session.length == 0 { String::new() } else { format!(", {} bytes", session.length) };
+        format!("clone session {}:{}{group}{length}\n", session.clone, replicas(&session.copies))
+    });
+    groups.chain(sessions).collect()
+}
+
+fn profile(ProfileAbout { name, size, members, groups, .. }: ProfileAbout) -> String {
+    let params = |of: &serde_json::Map<String, Json>| {
+        of.iter().map(|(name, value)| format!(" {name}={}", plain(value))).collect::<String>()
+    };
+    let action = |of: &Option<String>| of.clone().unwrap_or_default();
+    let of_members =
+        members.iter().map(|one| format!("\nmember {}: {}{}", one.member, action(&one.action), params(&one.params)));
+    let of_groups = groups.iter().map(|group| {
+        let members = group.members.iter().map(|one| match one.weight {
+            1 => one.member.to_string(),
+            weight => format!("{} (weight {weight})", one.member),
+        });
+        format!("\ngroup {}: {}", group.group, members.collect::<Vec<_>>().join(", "))
+    });
+    format!("{name}: {} of {size} members{}", members.len(), of_members.chain(of_groups).collect::<String>())
+}
+
+fn meter(MeterAbout { name, unit, size, cells }: MeterAbout) -> String {
+    let rates = |rates: Rates| format!("cir {} cbs {} pir {} pbs {}", rates.cir, rates.cbs, rates.pir, rates.pbs);
+    let cells = cells.into_iter().flatten().enumerate();
+    let cells: String = cells.filter_map(|(at, of)| Some(format!("\n{at}: {}", rates(of?)))).collect();
+    format!("{name}: {size} cells, {unit} per second{cells}")
 }
 
 fn tenant(TenantAbout { name, number, program, entries, loads }: TenantAbout) -> String {
@@ -58,7 +112,14 @@ fn plain(value: &Json) -> String {
 
 fn call(entry: &NamedEntry) -> String {
     let params: Vec<_> = entry.params.iter().map(|(name, value)| format!(" {name}={}", plain(value))).collect();
-    format!("{}{}", entry.action.as_deref().unwrap_or("none"), params.concat())
+    let weighted = |one: &crate::entry::NamedWeighted| format!("{} (weight {})", one.action, one.weight);
+    let action = match (entry.member, entry.group, &entry.actions[..]) {
+        (Some(member), ..) => format!("member {member}"),
+        (_, Some(group), _) => format!("group {group}"),
+        (_, _, []) => entry.action.clone().unwrap_or_else(|| "none".to_owned()),
+        (_, _, actions) => actions.iter().map(weighted).collect::<Vec<_>>().join(", "),
+    };
+    format!("{action}{}", params.concat())
 }
 
 fn entry(entry: &NamedEntry) -> String {
@@ -127,7 +188,7 @@ mod tests {
             text(&Ask::Counters { tenant: None, counter: None }, &counters),
             "seen: 1 cells\n0: 1 frames, 60 bytes\n"
         );
-        let write = Ask::Write { tenant: None, program: None, changes: Vec::new(), atomic: false };
+        let write = Ask::Write { tenant: None, program: None, changes: Vec::new(), atomic: Default::default() };
         assert_eq!(text(&write, &json!([null, {"reason": "full", "message": "no room"}])), "refused: no room\n");
     }
 }

@@ -132,8 +132,8 @@ pub fn prefix(width: u32, length: u32) -> u128 {
     if length == 0 { 0 } else { ones(width) & ones(width) << (width - length) }
 }
 
-/// Reads what a key matches: `10.0.0.0/8` for lpm, `0x10&&&0xf0` for ternary, `10..20` for range, else a number. A missing field matches anything,
-/// and so does `*`.
+/// Reads what a key matches: `10.0.0.0/8` for lpm, `0x10&&&0xf0` for ternary, `10..20` for range, else a number. A
+/// missing field matches anything, and so does `*`.
 ///
 /// # Errors
 /// It is no match of the key's kind; a sentence.
@@ -185,7 +185,7 @@ pub fn read_match(json: Option<&Json>, key: &Key) -> Result<Match, String> {
     }
 }
 
-/// What a key matches, as [`read_match`] reads it; None if it matches anything.
+/// The match of a key, in the form of [`read_match`]; None if it matches any value.
 pub fn show_match(value: Match, key: &Key) -> Option<Json> {
     let format = Format::of_key(key);
     Some(match value {

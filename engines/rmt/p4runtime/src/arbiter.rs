@@ -5,7 +5,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tonic::{Code, Status};
 
 use crate::proto::google::rpc;
-use crate::proto::p4::v1::{MasterArbitrationUpdate, StreamMessageResponse, Uint128, stream_message_response};
+use crate::proto::p4::v1::{MasterArbitrationUpdate, Role, StreamMessageResponse, Uint128, stream_message_response};
 use crate::refusal::{Reason, Refusal};
 
 /// What a stream to a controller takes.
@@ -20,15 +20,40 @@ struct Controller {
     answers: Answers,
 }
 
-/// The controllers of one device.
+/// The controllers of one role on one device.
 #[derive(Default)]
 pub struct Arbiter {
+    /// The role's name; empty for the default role.
+    role: String,
     controllers: Vec<Controller>,
     /// The highest election id that any controller had.
     highest: u128,
 }
 
 impl Arbiter {
+    /// For controllers of this role.
+    pub fn of(role: &str) -> Self {
+        Self { role: role.to_owned(), ..Self::default() }
+    }
+
+    /// Sends something to the primary controller, if there is one.
+    pub fn send(&self, response: &StreamMessageResponse) {
+        if let Some(primary) = self.primary() {
+            // A stream that has ended is about to leave.
+            let _ = primary.answers.send(Ok(response.clone()));
+        }
+    }
+
+    /// Whether the stream is that of the primary controller.
+    pub fn is_primary(&self, stream: u64) -> bool {
+        self.primary().is_some_and(|one| one.stream == stream)
+    }
+
+    /// Whether there is a primary controller.
+    pub fn has_primary(&self) -> bool {
+        self.primary().is_some()
+    }
+
     /// Takes a controller's election id, and tells who is primary.
     ///
     /// # Errors
@@ -85,7 +110,7 @@ impl Arbiter {
             };
             let update = MasterArbitrationUpdate {
                 device_id: device,
-                role: None,
+                role: (!self.role.is_empty()).then(|| Role { name: self.role.clone(), ..Role::default() }),
                 election_id: Some(Uint128 { high: (self.highest >> 64) as u64, low: self.highest as u64 }),
                 status: Some(rpc::Status { code: code as i32, message: message.to_owned(), details: Vec::new() }),
             };

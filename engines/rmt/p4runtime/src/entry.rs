@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Table entries between P4Runtime's numbers and the program's indices.
 
-use penstock_rmt_compiler::ir::{ActionCall, Entry, Key, Match, MatchKind, Program, Table, TableId};
+use penstock_rmt_compiler::ir::{ActionCall, Entry, Key, Match, MatchKind, Program, Table, TableId, Via, Weighted};
 
 use crate::bits;
+use crate::object;
 use crate::proto::p4::v1::field_match::{self, FieldMatchType};
 use crate::proto::p4::v1::{self as p4, FieldMatch, TableAction, TableEntry, action, table_action};
 use crate::refusal::Refusal;
@@ -14,16 +15,11 @@ pub fn table(program: &Program, id: u32) -> Result<(TableId, &Table), Refusal> {
     found.ok_or_else(|| Refusal::not_found(format!("the program {} has no table {id}", program.name)))
 }
 
-/// What an entry matches and its priority, with the action of `call`.
-pub fn read(table: &Table, entry: &TableEntry, call: ActionCall) -> Result<Entry, Refusal> {
-    if entry.idle_timeout_ns != 0 || entry.time_since_last_hit.is_some() {
-        return Err(Refusal::unsupported("idle timeouts of entries are not there yet"));
-    }
-    if entry.meter_config.is_some() || entry.meter_counter_data.is_some() {
-        return Err(Refusal::unsupported("meters are not there yet"));
-    }
-    if !entry.metadata.is_empty() {
-        return Err(Refusal::unsupported("metadata of entries is not kept"));
+/// Reads an entry: match and priority, with the action of `target`.
+#[expect(deprecated, reason = "a controller that sends it is told what to use")]
+pub fn read(table: &Table, entry: &TableEntry, target: Target) -> Result<Entry, Refusal> {
+    if entry.controller_metadata != 0 {
+        return Err(Refusal::argument("controller_metadata is of old versions of P4Runtime: use metadata"));
     }
     match (table.has_priorities(), entry.priority) {
         (true, ..=0) => {
@@ -46,12 +42,40 @@ pub fn read(table: &Table, entry: &TableEntry, call: ActionCall) -> Result<Entry
         }
         *place = field.field_match_type.as_ref();
     }
-    let keys = table.keys.iter().zip(given).map(|(key, field)| read_key(table, key, field));
-    Ok(Entry { keys: keys.collect::<Result<_, _>>()?, priority: entry.priority, call })
+    let name = |key: &Key| format!("{} of {}", key.name, table.name);
+    let keys = table.keys.iter().zip(given).map(|(key, field)| read_match(&name(key), (key.kind, key.width), field));
+    let idle_timeout = u64::try_from(entry.idle_timeout_ns)
+        .map_err(|_| Refusal::argument("an idle timeout is not negative: 0 means none"))?;
+    if idle_timeout != 0 && !table.idle_timeouts {
+        let text = format!("entries of {} have no idle timeouts: write `support_timeout = true` in it", table.name);
+        return Err(Refusal::argument(text));
+    }
+    let Target { call, via } = target;
+    let (keys, metadata) = (keys.collect::<Result<_, _>>()?, entry.metadata.clone());
+    Ok(Entry { keys, priority: entry.priority, call, via, idle_timeout, metadata })
 }
 
-fn read_key(table: &Table, key: &Key, field: Option<&FieldMatchType>) -> Result<Match, Refusal> {
-    let name = format!("{} of {}", key.name, table.name);
+/// The action of an entry, and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    pub call: ActionCall,
+    pub via: Option<Via>,
+}
+
+impl Target {
+    /// An action of the entry's own.
+    pub fn of(call: ActionCall) -> Self {
+        Self { call, via: None }
+    }
+}
+
+/// Reads the match of a key, or of a part of a value set. `name` is for messages.
+pub fn read_match(
+    name: &str,
+    (kind, width): (MatchKind, u32),
+    field: Option<&FieldMatchType>,
+) -> Result<Match, Refusal> {
+    let key = Kind { kind, width };
     let all = bits::prefix_mask(key.width, key.width);
     let omit = |what: &str| Err(Refusal::argument(format!("{name}: {what} matches anything: leave the field out")));
     let number = |bytes: &[u8], what: &str| bits::read(bytes, key.width, &format!("{what}{name}"));
@@ -101,6 +125,12 @@ fn read_key(table: &Table, key: &Key, field: Option<&FieldMatchType>) -> Result<
     }
 }
 
+/// Kind and bits of what is matched.
+struct Kind {
+    kind: MatchKind,
+    width: u32,
+}
+
 /// What kind of match a field is.
 fn word(field: Option<&FieldMatchType>) -> &'static str {
     match field {
@@ -119,12 +149,58 @@ pub fn read_action(
     table: &Table,
     action: Option<&TableAction>,
     is_default: bool,
-) -> Result<ActionCall, Refusal> {
-    let call = match action.and_then(|action| action.r#type.as_ref()) {
-        Some(table_action::Type::Action(call)) => call,
-        Some(_) => return Err(Refusal::unsupported("action profiles and selectors are not there yet")),
-        None => return Err(Refusal::argument(format!("an entry of {} needs an action", table.name))),
+) -> Result<Target, Refusal> {
+    let Some(given) = action.and_then(|action| action.r#type.as_ref()) else {
+        return Err(Refusal::argument(format!("an entry of {} needs an action", table.name)));
     };
+    let profile = table.profile.map(|profile| &program.profiles[profile]);
+    let via = match (given, profile) {
+        (table_action::Type::Action(call), profile) if profile.is_none() || is_default => {
+            return read_call(program, table, call, is_default).map(Target::of);
+        }
+        (table_action::Type::Action(_), Some(profile)) => {
+            let text = format!("{} takes its actions from {}: name a member or group of it", table.name, profile.name);
+            return Err(Refusal::argument(text));
+        }
+        (_, None) => {
+            let text = format!("{} has no action profile: give the entry an action", table.name);
+            return Err(Refusal::argument(text));
+        }
+        _ if is_default => return Err(Refusal::argument("a default action is an action, no member or group")),
+        (table_action::Type::ActionProfileMemberId(member), _) => Via::Member(*member),
+        (_, Some(profile)) if profile.selector.is_none() => {
+            return Err(Refusal::argument(format!("{} has no selector: name a member of it", profile.name)));
+        }
+        (table_action::Type::ActionProfileGroupId(group), _) => Via::Group(*group),
+        (table_action::Type::ActionProfileActionSet(set), _) => read_set(program, table, set)?,
+    };
+    Ok(Target { call: table.default.clone(), via: Some(via) })
+}
+
+/// Actions of an entry's own, one of which each frame chooses.
+#[expect(deprecated, reason = "controllers may write ports in the old form")]
+fn read_set(program: &Program, table: &Table, set: &p4::ActionProfileActionSet) -> Result<Via, Refusal> {
+    use p4::action_profile_action::WatchKind;
+    if set.group_action.is_some() {
+        return Err(Refusal::unsupported("actions of a whole set are not there: put them into its actions"));
+    }
+    if set.action_profile_actions.is_empty() {
+        return Err(Refusal::argument("a set of actions needs at least one"));
+    }
+    let one = |one: &p4::ActionProfileAction| {
+        let call = one.action.as_ref().ok_or_else(|| Refusal::argument("an action of a set is missing"))?;
+        let watch = match &one.watch_kind {
+            Some(WatchKind::Watch(port)) => Some(*port as u32),
+            Some(WatchKind::WatchPort(port)) => Some(object::port(port)?.into()),
+            None => None,
+        };
+        Ok(Weighted { call: read_call(program, table, call, false)?, weight: object::weight(one.weight)?, watch })
+    };
+    Ok(Via::Set(set.action_profile_actions.iter().map(one).collect::<Result<_, Refusal>>()?))
+}
+
+/// An action with its parameters.
+pub fn read_call(program: &Program, table: &Table, call: &p4::Action, is_default: bool) -> Result<ActionCall, Refusal> {
     let found = table.actions.iter().find(|one| program.actions[one.action].id == call.action_id);
     let Some(reference) = found else {
         return Err(Refusal::argument(format!("{} has no action {}", table.name, call.action_id)));
@@ -162,17 +238,20 @@ pub fn write(program: &Program, table: &Table, entry: &Entry) -> TableEntry {
     let fields = (1..).zip(table.keys.iter().zip(&entry.keys));
     TableEntry {
         table_id: table.id,
-        r#match: fields.filter_map(|(id, (key, value))| write_key(id, key, *value)).collect(),
-        action: Some(write_action(program, &entry.call)),
+        r#match: fields.filter_map(|(id, (key, value))| write_match(id, (key.kind, key.width), *value)).collect(),
+        action: Some(write_target(program, entry)),
         priority: entry.priority,
         is_const: table.const_entries,
+        idle_timeout_ns: i64::try_from(entry.idle_timeout).unwrap_or(i64::MAX),
+        metadata: entry.metadata.clone(),
         ..TableEntry::default()
     }
 }
 
-fn write_key(field_id: u32, key: &Key, value: Match) -> Option<FieldMatch> {
-    let all = bits::prefix_mask(key.width, key.width);
-    let field = match (key.kind, value) {
+/// Writes the match of a key, or of a part of a value set; None if it matches anything.
+pub fn write_match(field_id: u32, (kind, width): (MatchKind, u32), value: Match) -> Option<FieldMatch> {
+    let all = bits::prefix_mask(width, width);
+    let field = match (kind, value) {
         (_, Match::Lpm(_, 0) | Match::Ternary(_, 0)) => return None,
         (MatchKind::Range, Match::Range(0, high)) if high == all => return None,
         (MatchKind::Optional, Match::Exact(value)) => {
@@ -193,9 +272,33 @@ fn write_key(field_id: u32, key: &Key, value: Match) -> Option<FieldMatch> {
 }
 
 /// An action for the controller.
-pub fn write_action(program: &Program, call: &ActionCall) -> TableAction {
+pub fn write_call(program: &Program, call: &ActionCall) -> p4::Action {
     let params = (1..).zip(&call.args);
     let params = params.map(|(param_id, value)| action::Param { param_id, value: bits::write(*value) }).collect();
-    let action = p4::Action { action_id: program.actions[call.action].id, params };
-    TableAction { r#type: Some(table_action::Type::Action(action)) }
+    p4::Action { action_id: program.actions[call.action].id, params }
+}
+
+/// An action for the controller, as entries have it.
+pub fn write_action(program: &Program, call: &ActionCall) -> TableAction {
+    TableAction { r#type: Some(table_action::Type::Action(write_call(program, call))) }
+}
+
+/// The action of an entry for the controller, or where it comes from.
+fn write_target(program: &Program, entry: &Entry) -> TableAction {
+    use p4::action_profile_action::WatchKind;
+    let one = |one: &Weighted| p4::ActionProfileAction {
+        action: Some(write_call(program, &one.call)),
+        weight: one.weight as i32,
+        watch_kind: one.watch.map(|port| WatchKind::WatchPort(bits::write(port.into()))),
+    };
+    let to = match &entry.via {
+        None => return write_action(program, &entry.call),
+        Some(Via::Member(member)) => table_action::Type::ActionProfileMemberId(*member),
+        Some(Via::Group(group)) => table_action::Type::ActionProfileGroupId(*group),
+        Some(Via::Set(set)) => table_action::Type::ActionProfileActionSet(p4::ActionProfileActionSet {
+            action_profile_actions: set.iter().map(one).collect(),
+            ..p4::ActionProfileActionSet::default()
+        }),
+    };
+    TableAction { r#type: Some(to) }
 }

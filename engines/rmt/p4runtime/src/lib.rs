@@ -4,8 +4,11 @@
 
 mod arbiter;
 mod bits;
+mod digest;
 mod entry;
 pub mod info;
+mod object;
+mod packet;
 mod pipeline;
 pub mod proto;
 mod read;
@@ -19,5 +22,7 @@ mod write;
 pub use read::read;
 pub use refusal::{Reason, Refusal};
 pub use server::{Handle, serve};
-pub use switch::{Change, Count, Loaded, Switch};
+pub use switch::{
+    Act, Atomic, Change, Count, DigestConfig, EntryState, Load, Loaded, Object, ObjectKind, Streamed, Switch,
+};
 pub use write::write;

@@ -8,7 +8,7 @@ use crate::proto::p4::v1::get_forwarding_pipeline_config_request::ResponseType;
 use crate::proto::p4::v1::set_forwarding_pipeline_config_request::Action;
 use crate::proto::p4::v1::{ForwardingPipelineConfig, SetForwardingPipelineConfigRequest};
 use crate::refusal::{Reason, Refusal};
-use crate::switch::{Loaded, Switch};
+use crate::switch::{Load, Loaded, Switch};
 
 /// A program that was saved and waits for its commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,25 +26,26 @@ pub fn set(
     let device = request.device_id;
     match request.action() {
         Action::Unspecified => Err(Refusal::argument("the request has no action")),
-        Action::ReconcileAndCommit => {
-            Err(Refusal::unsupported("a program is loaded without its predecessor's entries: use VERIFY_AND_COMMIT"))
-        }
         Action::Commit => {
             let saved = saved.ok_or_else(|| {
                 Refusal::new(Reason::Precondition, "no program is saved: send VERIFY_AND_SAVE before COMMIT")
             })?;
-            switch.load(device, &saved.source, saved.cookie, true)?;
+            switch.load(device, &saved.source, saved.cookie, Load::Commit)?;
             Ok(None)
         }
         action => {
             let new = read(request.config.as_ref())?;
-            let loaded = switch.load(device, &new.source, new.cookie, false)?;
+            let loaded = switch.load(device, &new.source, new.cookie, Load::Check)?;
             if let Some(theirs) = request.config.as_ref().and_then(|config| config.p4info.as_ref()) {
                 compare(theirs, &info::of(&loaded.program))?;
             }
             match action {
                 Action::VerifyAndCommit => {
-                    switch.load(device, &new.source, new.cookie, true)?;
+                    switch.load(device, &new.source, new.cookie, Load::Commit)?;
+                    Ok(None)
+                }
+                Action::ReconcileAndCommit => {
+                    switch.load(device, &new.source, new.cookie, Load::Reconcile)?;
                     Ok(None)
                 }
                 Action::VerifyAndSave => Ok(Some(new)),
@@ -106,6 +107,26 @@ fn outline(info: &P4Info) -> Outline {
     }
     for counter in &info.direct_counters {
         add("direct counter", preamble(&counter.preamble), vec![(counter.direct_table_id, 0)]);
+    }
+    for profile in &info.action_profiles {
+        add("action profile", preamble(&profile.preamble), vec![(0, profile.with_selector.into())]);
+    }
+    for meter in &info.meters {
+        add("meter", preamble(&meter.preamble), vec![(0, meter.size as i32)]);
+    }
+    for meter in &info.direct_meters {
+        add("direct meter", preamble(&meter.preamble), vec![(meter.direct_table_id, 0)]);
+    }
+    for header in &info.controller_packet_metadata {
+        let fields = header.metadata.iter().map(|field| (field.id, field.bitwidth)).collect();
+        add("controller header", preamble(&header.preamble), fields);
+    }
+    for set in &info.value_sets {
+        let fields = set.r#match.iter().map(|field| (field.id, field.bitwidth)).collect();
+        add("value set", preamble(&set.preamble), fields);
+    }
+    for digest in &info.digests {
+        add("digest", preamble(&digest.preamble), Vec::new());
     }
     all.sort();
     all

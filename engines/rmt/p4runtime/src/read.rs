@@ -1,17 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Read requests.
 
-use penstock_rmt_compiler::ir::{ActionCall, CounterUnit, Entry, Program, Table, TableId};
+use penstock_rmt_compiler::ir::{CounterUnit, Entry, Profile, ProfileId, Program, Table, TableId};
 
 use crate::bits;
-use crate::entry;
+use crate::entry::{self, Target};
+use crate::object;
 use crate::proto::p4::v1::entity::Entity;
+use crate::proto::p4::v1::packet_replication_engine_entry::Type;
 use crate::proto::p4::v1::{
-    self as p4, CounterData, CounterEntry, DirectCounterEntry, Index, P4Data, RegisterEntry, TableEntry, p4_data,
+    self as p4, CounterData, CounterEntry, DirectCounterEntry, DirectMeterEntry, Index, MeterEntry, P4Data,
+    RegisterEntry, TableEntry, p4_data, table_entry,
 };
 use crate::refusal::Refusal;
-use crate::switch::{Count, Switch};
-use crate::write::{cell, unsupported};
+use crate::switch::{Count, EntryState, Object, ObjectKind, Switch};
+use crate::write::{cell, no_externs};
 
 /// What an entity of a read request asks for. Number 0 stands for all tables, counters or registers; no index, for all cells.
 ///
@@ -37,19 +40,24 @@ impl Reader<'_> {
     fn read(&self, asked: &p4::Entity) -> Result<Vec<p4::Entity>, Refusal> {
         let found = match asked.entity.as_ref() {
             Some(Entity::TableEntry(asked)) => {
-                let entries = self.entries(asked, asked.counter_data.is_some())?;
+                let entries = self.entries(asked)?;
                 entries.into_iter().map(|(entry, _)| Entity::TableEntry(entry)).collect()
             }
             Some(Entity::DirectCounterEntry(asked)) => self.direct_counters(asked)?,
             Some(Entity::CounterEntry(asked)) => self.counters(asked)?,
             Some(Entity::RegisterEntry(asked)) => self.registers(asked)?,
-            // There can be none.
-            Some(
-                Entity::PacketReplicationEngineEntry(_)
-                | Entity::ActionProfileMember(_)
-                | Entity::ActionProfileGroup(_),
-            ) => Vec::new(),
-            Some(other) => return Err(unsupported(other)),
+            Some(Entity::DirectMeterEntry(asked)) => self.direct_meters(asked)?,
+            Some(Entity::MeterEntry(asked)) => self.meters(asked)?,
+            Some(Entity::ValueSetEntry(asked)) => self.value_sets(asked.value_set_id)?,
+            Some(Entity::PacketReplicationEngineEntry(asked)) => self.copies(asked.r#type.as_ref())?,
+            Some(Entity::ActionProfileMember(asked)) => {
+                self.members(asked.action_profile_id, asked.member_id, ObjectKind::Members)?
+            }
+            Some(Entity::ActionProfileGroup(asked)) => {
+                self.members(asked.action_profile_id, asked.group_id, ObjectKind::MemberGroups)?
+            }
+            Some(Entity::DigestEntry(asked)) => self.digests(asked.digest_id)?,
+            Some(Entity::ExternEntry(_)) => return Err(no_externs()),
             None => return Err(Refusal::argument("the request has an empty entity")),
         };
         Ok(found.into_iter().map(|entity| p4::Entity { entity: Some(entity) }).collect())
@@ -63,7 +71,7 @@ impl Reader<'_> {
     }
 
     /// Entries, or default actions, with their counters.
-    fn entries(&self, asked: &TableEntry, counted: bool) -> Result<Vec<(TableEntry, CounterData)>, Refusal> {
+    fn entries(&self, asked: &TableEntry) -> Result<Vec<(TableEntry, EntryState)>, Refusal> {
         let mut found = Vec::new();
         for (at, table) in self.tables(asked.table_id)? {
             if asked.is_default_action {
@@ -76,22 +84,30 @@ impl Reader<'_> {
                     is_const: table.const_default,
                     ..TableEntry::default()
                 };
-                found.push((entry, CounterData::default()));
+                found.push((entry, EntryState::default()));
                 continue;
             }
             let wanted = self.wanted(table, asked)?;
             let (entries, _) = self.switch.entries(self.device, at)?;
-            for (one, count) in &entries {
+            let before = found.len();
+            for (one, state) in &entries {
                 if wanted.as_ref().is_some_and(|wanted| (&one.keys, one.priority) != (&wanted.keys, wanted.priority)) {
                     continue;
                 }
-                let unit = table.counter.map(|counter| self.program.counters[counter].unit);
-                let data = unit.map_or_else(CounterData::default, |unit| data(unit, *count));
                 let mut entry = entry::write(self.program, table, one);
-                entry.counter_data = (counted && unit.is_some()).then_some(data);
-                found.push((entry, data));
+                if asked.counter_data.is_some() {
+                    entry.counter_data = self.counted(table, state);
+                }
+                if asked.meter_config.is_some() {
+                    entry.meter_config = object::write_rates(state.rates);
+                }
+                if asked.time_since_last_hit.is_some() && table.idle_timeouts {
+                    let elapsed_ns = i64::try_from(state.idle_ns).unwrap_or(i64::MAX);
+                    entry.time_since_last_hit = Some(table_entry::IdleTimeout { elapsed_ns });
+                }
+                found.push((entry, *state));
             }
-            if wanted.is_some() && found.is_empty() {
+            if wanted.is_some() && found.len() == before {
                 return Err(Refusal::not_found(format!("{} has no such entry", table.name)));
             }
         }
@@ -103,8 +119,142 @@ impl Reader<'_> {
         if asked.table_id == 0 || (asked.r#match.is_empty() && asked.priority == 0) {
             return Ok(None);
         }
-        let call = ActionCall { action: table.default.action, args: Vec::new() };
-        entry::read(table, asked, call).map(Some)
+        let asked = TableEntry { idle_timeout_ns: 0, metadata: Vec::new(), ..asked.clone() };
+        entry::read(table, &asked, Target::of(table.default.clone())).map(Some)
+    }
+
+    /// Value of an entry's direct counter; None if its table has no counter.
+    fn counted(&self, table: &Table, state: &EntryState) -> Option<CounterData> {
+        table.counter.map(|counter| data(self.program.counters[counter].unit, state.count))
+    }
+
+    fn direct_meters(&self, asked: &DirectMeterEntry) -> Result<Vec<Entity>, Refusal> {
+        let asked = asked.table_entry.clone().unwrap_or_default();
+        let mut found = Vec::new();
+        for (_, table) in self.tables(asked.table_id)? {
+            if table.meter.is_none() {
+                if asked.table_id != 0 {
+                    return Err(Refusal::argument(format!("{} has no direct meter", table.name)));
+                }
+                continue;
+            }
+            for (entry, state) in self.entries(&TableEntry { table_id: table.id, ..asked.clone() })? {
+                let table_entry = Some(TableEntry { action: None, ..entry });
+                let config = object::write_rates(state.rates);
+                found.push(Entity::DirectMeterEntry(DirectMeterEntry { table_entry, config, counter_data: None }));
+            }
+        }
+        Ok(found)
+    }
+
+    fn meters(&self, asked: &MeterEntry) -> Result<Vec<Entity>, Refusal> {
+        let mut found = Vec::new();
+        let meters = self.program.meters.iter().enumerate();
+        let indirect = meters.filter_map(|(at, meter)| Some((at, meter, meter.size?)));
+        let asked_for: Vec<_> =
+            indirect.filter(|(_, meter, _)| asked.meter_id == 0 || meter.id == asked.meter_id).collect();
+        if asked_for.is_empty() && asked.meter_id != 0 {
+            return Err(Refusal::not_found(format!("the program has no indirect meter {}", asked.meter_id)));
+        }
+        for (at, meter, size) in asked_for {
+            let only = cell(asked.index, size, &meter.name)?;
+            for (index, rates) in (0..).zip(self.switch.meter(self.device, at)?) {
+                if only.is_none_or(|only| only == index) {
+                    found.push(Entity::MeterEntry(MeterEntry {
+                        meter_id: meter.id,
+                        index: Some(Index { index: index.into() }),
+                        config: object::write_rates(rates),
+                        counter_data: None,
+                    }));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn value_sets(&self, id: u32) -> Result<Vec<Entity>, Refusal> {
+        let asked_for: Vec<_> = match id {
+            0 => self.program.value_sets.iter().enumerate().collect(),
+            id => vec![object::value_set(self.program, id)?],
+        };
+        let write = |(at, set)| Ok(object::write_values(set, &self.switch.value_set(self.device, at)?));
+        asked_for.into_iter().map(write).collect()
+    }
+
+    /// Objects for the controller.
+    fn objects(&self, kind: ObjectKind, wanted: impl Fn(&Object) -> bool) -> Result<Vec<Entity>, Refusal> {
+        let found = self.switch.objects(self.device, kind)?;
+        Ok(found.iter().filter(|one| wanted(one)).map(|one| object::write(self.program, one)).collect())
+    }
+
+    /// As [`Self::objects`], of which there must be one if it is asked for by its number.
+    fn one(
+        &self,
+        kind: ObjectKind,
+        number: u32,
+        what: &str,
+        wanted: impl Fn(&Object) -> bool,
+    ) -> Result<Vec<Entity>, Refusal> {
+        let found = self.objects(kind, |one| number == 0 || wanted(one))?;
+        match number != 0 && found.is_empty() {
+            true => Err(Refusal::not_found(format!("there is no {what} {number}"))),
+            false => Ok(found),
+        }
+    }
+
+    fn copies(&self, asked: Option<&Type>) -> Result<Vec<Entity>, Refusal> {
+        let (groups, sessions) = match asked {
+            None => (Some(0), Some(0)),
+            Some(Type::MulticastGroupEntry(asked)) => (Some(asked.multicast_group_id), None),
+            Some(Type::CloneSessionEntry(asked)) => (None, Some(asked.session_id)),
+        };
+        let mut found = Vec::new();
+        if let Some(number) = groups {
+            let of = |one: &Object| matches!(one, Object::Group(group, _) if u32::from(*group) == number);
+            found.extend(self.one(ObjectKind::Groups, number, "multicast group", of)?);
+        }
+        if let Some(number) = sessions {
+            let of = |one: &Object| matches!(one, Object::Session(session, _) if u32::from(*session) == number);
+            found.extend(self.one(ObjectKind::Sessions, number, "clone session", of)?);
+        }
+        Ok(found)
+    }
+
+    fn members(
+        &self,
+        profile: u32,
+        number: u32,
+        kind: impl Fn(ProfileId) -> ObjectKind,
+    ) -> Result<Vec<Entity>, Refusal> {
+        let profiles: Vec<(ProfileId, &Profile)> = match profile {
+            0 => self.program.profiles.iter().enumerate().collect(),
+            id => vec![object::profile(self.program, id)?],
+        };
+        let wanted = |one: &Object| match one {
+            Object::Member(_, member, _) => *member == number,
+            Object::MemberGroup(_, group, _) => *group == number,
+            _ => false,
+        };
+        let mut found = Vec::new();
+        for (at, about) in profiles {
+            let number = if profile == 0 { 0 } else { number };
+            found.extend(self.one(
+                kind(at),
+                number,
+                &format!("member or group of {} with number", about.name),
+                wanted,
+            )?);
+        }
+        Ok(found)
+    }
+
+    fn digests(&self, id: u32) -> Result<Vec<Entity>, Refusal> {
+        let known = self.program.digests.iter().any(|digest| digest.id == id);
+        if id != 0 && !known {
+            return Err(Refusal::not_found(format!("the program has no digest {id}")));
+        }
+        let of = |one: &Object| matches!(one, Object::Digest(digest, _) if self.program.digests[*digest].id == id);
+        self.one(ObjectKind::Digests, id, "config of the digest", of)
     }
 
     fn direct_counters(&self, asked: &DirectCounterEntry) -> Result<Vec<Entity>, Refusal> {
@@ -118,9 +268,10 @@ impl Reader<'_> {
                 continue;
             }
             let of_table = TableEntry { table_id: table.id, ..asked.clone() };
-            for (entry, data) in self.entries(&of_table, false)? {
+            for (entry, state) in self.entries(&of_table)? {
                 let table_entry = Some(TableEntry { action: None, ..entry });
-                found.push(Entity::DirectCounterEntry(DirectCounterEntry { table_entry, data: Some(data) }));
+                let data = self.counted(table, &state);
+                found.push(Entity::DirectCounterEntry(DirectCounterEntry { table_entry, data }));
             }
         }
         Ok(found)

@@ -35,7 +35,8 @@ pub enum Reason {
 }
 
 impl Reason {
-    fn code(self) -> Code {
+    /// The code of gRPC.
+    pub(crate) fn code(self) -> Code {
         match self {
             Self::Argument => Code::InvalidArgument,
             Self::Range => Code::OutOfRange,
@@ -94,12 +95,33 @@ impl From<Refusal> for Status {
     }
 }
 
-/// The status of a refused batch: the result of each update, in their order.
+/// Bytes of details that clients take. The details stand in a header of HTTP/2 in base64, and gRPC refuses headers of
+/// more than 8 KiB.
+const DETAILS: usize = 5 << 10;
+
+/// The status of a refused batch: the result of each update, in their order. Details that are too long for clients
+/// lose their sentences. If the codes alone are too long as well, the message says which update was refused first.
 pub fn batch(results: &[Result<(), Refusal>]) -> Status {
+    let full = status(results, true);
+    if full.details().len() <= DETAILS {
+        return full;
+    }
+    let codes = status(results, false);
+    if codes.details().len() <= DETAILS {
+        return codes;
+    }
+    let first = results.iter().enumerate().find_map(|(at, result)| Some((at, result.as_ref().err()?)));
+    let first = first.map_or(String::new(), |(at, refusal)| format!("; the first is update {at}: {}", refusal.message));
+    let text = format!("{}{first}; send smaller batches to see all", codes.message());
+    Status::new(Code::Unknown, text)
+}
+
+fn status(results: &[Result<(), Refusal>], with_messages: bool) -> Status {
     let error = |result: &Result<(), Refusal>| match result {
         Ok(()) => Error::default(),
         Err(refusal) => {
-            Error { canonical_code: refusal.reason.code() as i32, message: refusal.message.clone(), ..Error::default() }
+            let message = if with_messages { refusal.message.clone() } else { String::new() };
+            Error { canonical_code: refusal.reason.code() as i32, message, ..Error::default() }
         }
     };
     let detail = |result| prost_types::Any {

@@ -15,6 +15,8 @@ use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::arbiter::Arbiter;
+use crate::digest::Digests;
+use crate::object;
 use crate::pipeline::{self, Saved};
 use crate::proto::p4::v1::p4_runtime_server::{P4Runtime, P4RuntimeServer};
 use crate::proto::p4::v1::{
@@ -38,10 +40,21 @@ const ENTITIES: usize = 1024;
 /// What the server knows of a device.
 #[derive(Default)]
 pub struct Device {
-    /// Its controllers.
-    pub arbiter: Arbiter,
+    /// Its controllers, by the name of their role.
+    pub roles: BTreeMap<String, Arbiter>,
+    /// Messages for them.
+    pub digests: Digests,
     /// A program that waits for its commit.
     saved: Option<Saved>,
+    /// The ports of replicas are read in the form in which they were last written: as numbers.
+    old_ports: bool,
+}
+
+impl Device {
+    /// The controllers of a role.
+    pub fn arbiter(&mut self, role: &str) -> &mut Arbiter {
+        self.roles.entry(role.to_owned()).or_insert_with(|| Arbiter::of(role))
+    }
 }
 
 /// A server at work.
@@ -86,6 +99,7 @@ async fn carry(
     until: impl Future<Output = ()>,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let incoming = TcpIncoming::from(tokio::net::TcpListener::from_std(listener)?).with_nodelay(Some(true));
+    task::spawn(stream::tell(Arc::downgrade(&serving)));
     let service = P4RuntimeServer::new(Service(serving)).max_decoding_message_size(MAX_MESSAGE);
     tonic::transport::Server::builder().add_service(service).serve_with_incoming_shutdown(incoming, until).await?;
     Ok(())
@@ -103,16 +117,15 @@ impl Serving {
     }
 
     /// The program of a device.
-    fn loaded(&self, device: u64) -> Result<Arc<Loaded>, Refusal> {
+    pub fn loaded(&self, device: u64) -> Result<Arc<Loaded>, Refusal> {
         let none = || Refusal::new(Reason::Precondition, format!("no forwarding pipeline config is set on {device}"));
         self.switch.loaded(device)?.ok_or_else(none)
     }
 
     fn check(&self, device: u64, role: &str, election: Option<crate::proto::p4::v1::Uint128>) -> Result<(), Refusal> {
-        if !role.is_empty() {
-            return Err(Refusal::unsupported("roles are not there yet: be primary for the whole device"));
-        }
-        self.controllers().entry(device).or_default().arbiter.check(election)
+        let mut devices = self.controllers();
+        let known = devices.get_mut(&device).and_then(|device| device.roles.get(role));
+        known.map_or_else(|| Arbiter::of(role).check(election), |arbiter| arbiter.check(election))
     }
 
     fn set(&self, request: &SetForwardingPipelineConfigRequest) -> Result<(), Refusal> {
@@ -127,6 +140,10 @@ impl Serving {
     fn write_all(&self, request: &WriteRequest) -> Result<Vec<Result<(), Refusal>>, Refusal> {
         self.check(request.device_id, &request.role, request.election_id)?;
         let loaded = self.loaded(request.device_id)?;
+        let entities = request.updates.iter().filter_map(|update| update.entity.as_ref());
+        if let Some(old_ports) = entities.filter_map(object::has_old_ports).last() {
+            self.controllers().entry(request.device_id).or_default().old_ports = old_ports;
+        }
         write::write(self.switch(), &loaded.program, request)
     }
 
@@ -135,6 +152,9 @@ impl Serving {
         let mut found = Vec::new();
         for asked in &request.entities {
             found.extend(read::read(self.switch(), request.device_id, &loaded.program, asked)?);
+        }
+        if self.controllers().get(&request.device_id).is_some_and(|device| device.old_ports) {
+            found.iter_mut().for_each(object::set_old_ports);
         }
         Ok(found.chunks(ENTITIES).map(|entities| ReadResponse { entities: entities.to_vec() }).collect())
     }

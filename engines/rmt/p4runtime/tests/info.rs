@@ -10,7 +10,7 @@ fn of(name: &str, source: &str) -> penstock_rmt_p4runtime::proto::p4::config::v1
     }
 }
 
-/// The numbers are those that p4c gives these names, as the P4Info files of the P4 tutorials have them.
+/// The numbers are p4c's numbers for these names, as in the P4Info files of the P4 tutorials.
 #[test]
 fn numbers_follow_from_names() {
     let source = include_str!("kinds.p4").replace(" I(", " MyIngress(").replace("table all", "table ipv4_lpm");

@@ -6,11 +6,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, Match, Program, RegisterId, TableId};
+use penstock_rmt_compiler::ir::{
+    ActionCall, CounterId, Entry, Match, MeterId, Program, Rates, RegisterId, TableId, ValueSetId,
+};
 use penstock_rmt_p4runtime::proto::p4::v1 as p4;
 use penstock_rmt_p4runtime::proto::p4::v1::entity::Entity;
 use penstock_rmt_p4runtime::proto::p4::v1::field_match::{self, FieldMatchType};
-use penstock_rmt_p4runtime::{Change, Count, Loaded, Reason, Refusal, Switch, read, write};
+use penstock_rmt_p4runtime::{
+    Atomic, Change, Count, EntryState, Load, Loaded, Object, ObjectKind, Reason, Refusal, Streamed, Switch, read, write,
+};
 
 /// A card that notes what it is asked.
 struct Card {
@@ -23,11 +27,11 @@ impl Switch for Card {
         Ok(Some(self.loaded.clone()))
     }
 
-    fn load(&self, _: u64, _: &str, _: u64, _: bool) -> Result<Arc<Loaded>, Refusal> {
+    fn load(&self, _: u64, _: &str, _: u64, _: Load) -> Result<Arc<Loaded>, Refusal> {
         Err(Refusal::unsupported("not here"))
     }
 
-    fn write(&self, _: u64, changes: &[Change], _: bool) -> Result<Vec<Result<(), Refusal>>, Refusal> {
+    fn write(&self, _: u64, changes: &[Change], _: Atomic) -> Result<Vec<Result<(), Refusal>>, Refusal> {
         let mut entries = self.entries.lock().unwrap();
         let mut one = |change: &Change| {
             match change {
@@ -42,10 +46,31 @@ impl Switch for Card {
         Ok(changes.iter().map(&mut one).collect())
     }
 
-    fn entries(&self, _: u64, table: TableId) -> Result<(Vec<(Entry, Count)>, ActionCall), Refusal> {
+    fn entries(&self, _: u64, table: TableId) -> Result<(Vec<(Entry, EntryState)>, ActionCall), Refusal> {
         let entries = self.entries.lock().unwrap().get(&table).cloned().unwrap_or_default();
-        let counted = entries.into_iter().map(|entry| (entry, Count { packets: 3, bytes: 180 })).collect();
+        let state = EntryState { count: Count { packets: 3, bytes: 180 }, ..EntryState::default() };
+        let counted = entries.into_iter().map(|entry| (entry, state)).collect();
         Ok((counted, self.loaded.program.tables[table].default.clone()))
+    }
+
+    fn objects(&self, _: u64, _: ObjectKind) -> Result<Vec<Object>, Refusal> {
+        Ok(Vec::new())
+    }
+
+    fn meter(&self, _: u64, _: MeterId) -> Result<Vec<Option<Rates>>, Refusal> {
+        Ok(Vec::new())
+    }
+
+    fn value_set(&self, _: u64, _: ValueSetId) -> Result<Vec<Vec<Match>>, Refusal> {
+        Ok(Vec::new())
+    }
+
+    fn stream(&self, _: u64) -> Result<Streamed, Refusal> {
+        Ok(Streamed::default())
+    }
+
+    fn send(&self, _: u64, _: &[u8]) -> Result<(), Refusal> {
+        Ok(())
     }
 
     fn register(&self, _: u64, _: RegisterId) -> Result<Vec<u128>, Refusal> {
@@ -272,8 +297,11 @@ fn cells_are_read_and_written() {
     assert_eq!(modify(cell(4, bits(&[1]))), Some(Reason::Range));
     assert_eq!(modify(cell(1, Some(p4::p4_data::Data::Bool(true)))), Some(Reason::Argument));
     assert_eq!(modify(Entity::CounterEntry(p4::CounterEntry { data: Some(data), ..asked })), None);
-    assert_eq!(modify(Entity::MeterEntry(p4::MeterEntry::default())), Some(Reason::Unsupported));
-    assert_eq!(found(Entity::DigestEntry(p4::DigestEntry::default())).unwrap_err().reason, Reason::Unsupported);
+    let no_meter = Entity::MeterEntry(p4::MeterEntry { meter_id: 9, ..Default::default() });
+    assert_eq!(modify(no_meter), Some(Reason::NotFound));
+    let no_digest = Entity::DigestEntry(p4::DigestEntry { digest_id: 9, config: None });
+    assert_eq!(found(no_digest).unwrap_err().reason, Reason::NotFound);
+    assert_eq!(found(Entity::ExternEntry(Default::default())).unwrap_err().reason, Reason::Unsupported);
     assert_eq!(found(Entity::PacketReplicationEngineEntry(Default::default())).unwrap(), []);
 }
 
@@ -285,6 +313,7 @@ fn an_atomic_batch_with_a_fault_changes_nothing() {
     let bad = || insert(p4::TableEntry { table_id: 9, ..Default::default() });
     use p4::write_request::Atomicity::{ContinueOnError, DataplaneAtomic, RollbackOnError};
     for (atomicity, expected, left) in [
+        (DataplaneAtomic, [Some(Reason::Aborted), Some(Reason::NotFound)], 0),
         (RollbackOnError, [Some(Reason::Aborted), Some(Reason::NotFound)], 0),
         (ContinueOnError, [None, Some(Reason::NotFound)], 1),
     ] {
@@ -294,6 +323,4 @@ fn an_atomic_batch_with_a_fault_changes_nothing() {
         assert_eq!(results.into_iter().map(|one| one.err().map(|error| error.reason)).collect::<Vec<_>>(), expected);
         assert_eq!(card.entries.lock().unwrap().values().map(Vec::len).sum::<usize>(), left);
     }
-    let request = p4::WriteRequest { atomicity: DataplaneAtomic as i32, ..Default::default() };
-    assert_eq!(write(&card, &card.loaded.program, &request).unwrap_err().reason, Reason::Unsupported);
 }

@@ -39,7 +39,7 @@ fn router(program: &Program, routes: usize) -> (Block, Vec<u32>) {
                 action: action(".forward"),
                 args: vec![hop % 2, 0x0200_0000_0000 + hop, 0x0400_0000_0000 + hop],
             };
-            let entry = Entry { keys: vec![Match::Exact(hop)], priority: 0, call };
+            let entry = Entry::new(vec![Match::Exact(hop)], 0, call);
             tenant.insert(table(".next_hops"), &entry).unwrap_or_else(|error| panic!("{error}"));
         }
         while addresses.len() < routes {
@@ -47,7 +47,7 @@ fn router(program: &Program, routes: usize) -> (Block, Vec<u32>) {
             let address = mixed(&mut seed) as u32;
             let prefix = address & !(u32::MAX >> length);
             let call = ActionCall { action: action(".route"), args: vec![u128::from(address % 16)] };
-            let entry = Entry { keys: vec![Match::Lpm(prefix.into(), length)], priority: 0, call };
+            let entry = Entry::new(vec![Match::Lpm(prefix.into(), length)], 0, call);
             if tenant.insert(table(".routes"), &entry).is_ok() {
                 addresses.push(address);
             }

@@ -31,7 +31,7 @@ fn entry(program: &Program, json: &Json) -> (usize, Entry) {
     };
     let keys = json[1].as_array().unwrap().iter().map(key).collect();
     let args = json[4].as_array().unwrap().iter().map(number).collect();
-    (table, Entry { keys, priority: json[2].as_i64().unwrap() as i32, call: ActionCall { action, args } })
+    (table, Entry::new(keys, json[2].as_i64().unwrap() as i32, ActionCall { action, args }))
 }
 
 /// All rows. Tables are in the partitions at 0 with the sizes that the answer names.

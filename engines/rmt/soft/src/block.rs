@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use penstock_rmt_compiler::ir::Program;
-use penstock_unit::{Entering, Made, Verdict};
+use penstock_unit::{Entering, Made, Record, Verdict};
 
 use crate::tenant::Tenant;
 
@@ -48,16 +48,33 @@ impl Block {
 
     /// The program of a tenant, for changes between two frames.
     pub fn tenant_mut(&mut self, tenant: u8) -> Option<&mut Tenant> {
-        self.tenants.get_mut(usize::from(tenant))?.as_deref_mut()
+        let time = self.time;
+        let tenant = self.tenants.get_mut(usize::from(tenant))?.as_deref_mut()?;
+        tenant.set_time(time);
+        Some(tenant)
+    }
+
+    /// Puts a program that is prepared to its place, between two frames.
+    pub fn put(&mut self, tenant: u8, program: Tenant) {
+        if let Some(place) = self.tenants.get_mut(usize::from(tenant)) {
+            *place = Some(Box::new(program));
+        }
     }
 }
 
 impl penstock_unit::Block for Block {
     fn carry(&mut self, frame: &mut Vec<u8>, _mark: &mut u32, entering: Entering, made: &mut Vec<Made>) -> Verdict {
         let time = self.time;
-        match self.tenant_mut(entering.tenant) {
+        match self.tenants.get_mut(usize::from(entering.tenant)).and_then(Option::as_deref_mut) {
             Some(tenant) => tenant.carry(frame, entering, time, made),
             None => Verdict::Onward,
+        }
+    }
+
+    /// A record of the driver says whose frames from the controller are to enter ([`Tenant::send`]).
+    fn give_record(&mut self, record: &Record, made: &mut Vec<Made>) {
+        if let Some(tenant) = self.tenant_mut(record.tenant) {
+            tenant.carry_outgoing(record.tenant, made);
         }
     }
 

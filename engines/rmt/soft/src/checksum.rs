@@ -42,7 +42,8 @@ impl Frame {
     }
 }
 
-/// A sum of 16-bit words that begin anywhere. As 2^16 is 1 in ones' complement, a value of any length counts as itself, shifted by its place in its last word.
+/// A sum of 16-bit words that begin anywhere. As 2^16 is 1 in ones' complement, a value of any length counts as itself,
+/// shifted by its place in its last word.
 #[derive(Default)]
 struct Total {
     sum: u64,
@@ -59,7 +60,7 @@ impl Total {
         }
         self.bits = (self.bits + width) % 16;
         let placed = value << ((16 - self.bits) % 16);
-        // 2^32 is 1, too.
+        // 2^32 is also 1.
         self.sum += (placed >> 32) + (placed & 0xFFFF_FFFF);
     }
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The code of a program, and its maker. A slot holds 64 bits; values of more have two slots, the lower half first. Constants have slots that are filled in
-//! the slots that a frame begins with.
+//! The code of a program, and its maker. A slot holds 64 bits; values of more have two slots, the lower half first.
+//! Constants have slots that are filled in the slots that a frame begins with.
 
 use std::collections::HashMap;
 
@@ -133,7 +133,7 @@ pub enum Instr {
     },
     /// A function of v1model.
     Operation(Box<Operation>),
-    /// Looks a table up and runs the action; what became of it is in slots: 1 for a hit, and the action.
+    /// Looks up a table and runs the action; slots record the result: 1 for a hit, and the action.
     Apply {
         table: usize,
         hit: Slot,
@@ -159,7 +159,7 @@ pub enum WideOp {
     Concat(Place, Place),
     SignExtend(Place),
     Mux(Place, Place, Place),
-    /// Bits of the frame, so many behind the cursor.
+    /// Bits of the frame, at an offset from the cursor.
     Lookahead(u32),
 }
 
@@ -168,9 +168,9 @@ pub struct Coder {
     /// Slots that a frame begins with.
     pub slots: Vec<u64>,
     constants: HashMap<(u128, bool), Slot>,
-    /// Of each field.
+    /// By field.
     pub fields: Vec<Place>,
-    /// Of each parameter of the action whose code is made.
+    /// The places of the parameters of the action whose code is generated.
     pub params: Vec<Place>,
     /// The code so far.
     pub code: Vec<Instr>,
@@ -187,7 +187,7 @@ impl Coder {
             code: Vec::new(),
         };
         for field in &program.fields {
-            // A varbit has a place of its own in the state of a frame.
+            // A varbit has a separate place in the state of a frame.
             let place = this.place(field.width.min(MAX_BITS));
             this.fields.push(place);
         }
@@ -221,7 +221,7 @@ impl Coder {
         std::mem::take(&mut self.code)
     }
 
-    /// The slots in which a value is: a field's own, or new ones that code fills.
+    /// The slots of a value: a field's own, or new ones that code fills.
     pub fn value(&mut self, expr: &Expr) -> Place {
         match &expr.kind {
             ExprKind::Const(value) => self.constant(*value, expr.width),

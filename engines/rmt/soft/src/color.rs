@@ -1,18 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Meters: the two-rate three-color marker of RFC 2698, color-blind.
 
-/// Rates of a meter, in frames or bytes per second, and bursts in frames or bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rates {
-    /// Committed rate.
-    pub cir: u64,
-    /// Committed burst.
-    pub cbs: u64,
-    /// Peak rate.
-    pub pir: u64,
-    /// Peak burst.
-    pub pbs: u64,
-}
+use penstock_rmt_compiler::ir::Rates;
 
 /// Nanoseconds of a second: tokens are counted in parts of so many.
 const SECOND: u128 = 1_000_000_000;
@@ -33,6 +22,11 @@ impl Bucket {
     pub fn new(rates: Option<Rates>, time: u64) -> Self {
         let full = |of: fn(&Rates) -> u64| rates.as_ref().map_or(0, |rates| u128::from(of(rates)) * SECOND);
         Self { rates, committed: full(|rates| rates.cbs), peak: full(|rates| rates.pbs), last: time }
+    }
+
+    /// Its rates; None: every frame is green.
+    pub fn rates(&self) -> Option<Rates> {
+        self.rates
     }
 
     /// The color of a frame that takes so many tokens: 0 green, 1 yellow, 2 red.

@@ -99,8 +99,11 @@ pub enum Branch {
     /// One key of at most 64 bits: mask, value, next.
     Masks(Slot, Vec<(u64, u64, Next)>),
     /// In each row for each key lowest and highest value, or mask and value.
-    Rows(Vec<Place>, Vec<(Vec<Match>, Next)>),
+    Rows(Vec<Place>, Vec<Row>),
 }
+
+/// A row of `select`: what matches, a value set of which a member must match as well, and where the row leads.
+pub type Row = (Vec<Match>, Option<usize>, Next);
 
 /// A checksum.
 #[derive(Debug)]
@@ -133,8 +136,10 @@ pub struct ActionCode {
 #[derive(Debug)]
 pub struct TableCode {
     pub keys: Vec<Place>,
-    /// It has a direct counter.
+    /// Its entries note their frames: it has a direct counter or meter, or idle timeouts.
     pub counted: bool,
+    /// How a frame chooses among the actions of a group: algorithm, hashed values, and bits of the hash.
+    pub selector: Option<(HashAlgorithm, Vec<Part>, u32)>,
 }
 
 /// Fields that a program reads and writes.
@@ -169,7 +174,11 @@ pub fn compile(program: &Program) -> Machine {
     let kept = make.kept;
     let tables = program.tables.iter().map(|table| TableCode {
         keys: table.keys.iter().map(|key| coder.fields[key.field]).collect(),
-        counted: table.counter.is_some(),
+        counted: table.counter.is_some() || table.meter.is_some() || table.idle_timeouts,
+        selector: table.profile.and_then(|profile| program.profiles[profile].selector).map(|selector| {
+            let parts = table.selector.iter().map(|field| Part::Value(coder.fields[*field])).collect();
+            (selector.algorithm, parts, selector.width)
+        }),
     });
     let tables = tables.collect();
     let emits = program.deparser.iter().map(|emit| emit.instance).collect();
@@ -261,10 +270,10 @@ impl Maker<'_> {
                     Match::Lpm(..) | Match::Range(..) => None,
                 };
                 match &places[..] {
-                    [key] if !key.is_wide() && rows.iter().all(|row| masks(row).is_some()) => {
+                    [key] if !key.is_wide() && rows.iter().all(|row| row.set.is_none() && masks(row).is_some()) => {
                         Branch::Masks(key.slot, rows.iter().filter_map(masks).collect())
                     }
-                    _ => Branch::Rows(places, rows.iter().map(|row| (row.keys.clone(), row.next)).collect()),
+                    _ => Branch::Rows(places, rows.iter().map(|row| (row.keys.clone(), row.set, row.next)).collect()),
                 }
             }
         };
@@ -348,7 +357,7 @@ impl Maker<'_> {
             Extern::Meter { meter, index, to } => {
                 Operation::Meter { meter: *meter, index: self.coder.value(index).slot, to: self.coder.fields[*to] }
             }
-            Extern::DirectMeter { to, .. } => Operation::Green(self.coder.fields[*to]),
+            Extern::DirectMeter { to, .. } => Operation::EntryColor(self.coder.fields[*to]),
         }
     }
 
@@ -488,8 +497,9 @@ impl Uses {
         for action in &program.actions {
             this.block(&action.body);
         }
-        for key in program.tables.iter().flat_map(|table| &table.keys) {
-            this.read[key.field] = true;
+        for table in &program.tables {
+            table.keys.iter().for_each(|key| this.read[key.field] = true);
+            table.selector.iter().for_each(|field| this.read[*field] = true);
         }
         this
     }

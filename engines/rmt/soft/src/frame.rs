@@ -18,22 +18,52 @@ impl Tenant {
         time: u64,
         made: &mut Vec<Made>,
     ) -> Verdict {
+        self.carry_from(u16::from(entering.port), bytes, entering, time, made)
+    }
+
+    /// As [`Self::carry`], with the value of `ingress_port`.
+    #[inline]
+    pub(crate) fn carry_from(
+        &mut self,
+        port: u16,
+        bytes: &mut Vec<u8>,
+        entering: Entering,
+        time: u64,
+        made: &mut Vec<Made>,
+    ) -> Verdict {
         self.state.time = time;
-        let (port, time) = (entering.port, time / 1000);
+        let time = time / 1000;
         if self.machine.replicates {
-            return self.carry_copies(bytes, entering, time, made);
+            return self.carry_copies(bytes, entering, (port, time), made);
         }
         let (machine, state, frame) = (&self.machine, &mut self.state, &mut self.frame);
         self.frames += 1;
         let verdict = frame.carry(machine, state, bytes, port, time);
         if verdict == Verdict::Drop {
             self.dropped += 1;
-        } else {
-            frame.deparse(machine, bytes);
+            return verdict;
+        }
+        frame.deparse(machine, bytes);
+        if verdict == Verdict::Host && self.has_controller {
+            self.send_to_controller(std::mem::take(bytes));
+            return Verdict::Absorb;
         }
         verdict
     }
+
+    /// Keeps a frame for the controller. If too many wait, the oldest is lost.
+    #[cold]
+    pub(crate) fn send_to_controller(&mut self, frame: Vec<u8>) {
+        if self.packets.len() == PACKETS {
+            self.packets.pop_front();
+            self.lost_packets += 1;
+        }
+        self.packets.push_back(frame);
+    }
 }
+
+/// Frames that wait for a controller.
+const PACKETS: usize = 1024;
 
 impl Frame {
     /// A field of the standard metadata.
@@ -47,7 +77,7 @@ impl Frame {
         machine: &Machine,
         state: &mut State,
         bytes: &[u8],
-        (port, time): (u8, u64),
+        (port, time): (u16, u64),
         set: impl FnOnce(&mut Self),
     ) {
         self.begin(machine, bytes.len());
@@ -66,7 +96,7 @@ impl Frame {
         }
     }
 
-    fn carry(&mut self, machine: &Machine, state: &mut State, bytes: &[u8], port: u8, time: u64) -> Verdict {
+    fn carry(&mut self, machine: &Machine, state: &mut State, bytes: &[u8], port: u16, time: u64) -> Verdict {
         self.enter(machine, state, bytes, (port, time), |_| {});
         self.run(machine, state, &machine.ingress, bytes);
         let spec = *self.standard(machine, Standard::EgressSpec);

@@ -8,7 +8,7 @@ use crate::compile::Part;
 use crate::run::Frame;
 use crate::tenant::load;
 
-/// State with which random numbers begin, so that each run has the same ones.
+/// The seed of random numbers, so that each run has the same ones.
 pub const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The next random number (xorshift64*, G. Marsaglia and S. Vigna).
@@ -19,7 +19,7 @@ pub fn random(state: &mut u64) -> u64 {
     state.wrapping_mul(0x2545_F491_4F6C_DD1D)
 }
 
-/// The hash of bytes. A random one is that of the bytes, too: callers take [`random`] in its place.
+/// The hash of bytes. For a random one, it is also that of the bytes: callers use [`random`] instead.
 pub fn hash(algorithm: HashAlgorithm, data: &[u8]) -> u64 {
     let words = || data.chunks(2).map(|word| u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0)));
     match algorithm {
@@ -47,7 +47,7 @@ fn crc(data: &[u8], polynomial: u32, first: u32) -> u32 {
 }
 
 impl Frame {
-    /// Values one behind the other, with zeros up to a whole byte; then the payload.
+    /// Values one after the other, with zeros up to a whole byte; then the payload.
     pub fn gather(&self, parts: &[Part], bytes: &[u8], payload: bool) -> Vec<u8> {
         let mut data = Vec::new();
         let mut taken = 0;

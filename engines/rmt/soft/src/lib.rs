@@ -21,14 +21,14 @@ mod frame;
 mod hash;
 mod operation;
 mod parser;
+mod profile;
 mod replicate;
 mod run;
 mod table;
 mod tenant;
 
 pub use block::Block;
-pub use color::Rates;
 pub use operation::Message;
-pub use replicate::{Replica, Session};
+pub use profile::Members;
 pub use table::TableError;
 pub use tenant::{Count, Tenant};

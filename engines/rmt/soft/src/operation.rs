@@ -46,8 +46,8 @@ pub enum Operation {
         index: Slot,
         to: Place,
     },
-    /// A direct meter, whose entries have no rates.
-    Green(Place),
+    /// The color that the direct meter gave the frame when its table found an entry; green without one.
+    EntryColor(Place),
 }
 
 /// A message for controllers.
@@ -125,7 +125,7 @@ impl Frame {
                 let color = state.meters[*meter].get_mut(index).map_or(0, |cell| cell.color(tokens, time));
                 store(&mut self.slots, *to, u128::from(color) & mask(to.width));
             }
-            Operation::Green(to) => store(&mut self.slots, *to, 0),
+            Operation::EntryColor(to) => store(&mut self.slots, *to, u128::from(state.color) & mask(to.width)),
         }
         Flow::On
     }

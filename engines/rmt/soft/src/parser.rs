@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Carries out a parser.
 
-use penstock_rmt_compiler::ir::{Next, error};
+use penstock_rmt_compiler::ir::{Match, Next, error};
 
 use crate::bits;
 use crate::compile::{Branch, Machine, Op, ParserState, matches};
@@ -65,9 +65,12 @@ impl Frame {
                 row.map(|(_, _, next)| *next).ok_or(error::NO_MATCH as u64)
             }
             Branch::Rows(keys, rows) => {
-                let fits = |key: usize, keyset| matches(keyset, load(&self.slots, keys[key]), keys[key].width);
-                let row = rows.iter().find(|(sets, _)| sets.iter().enumerate().all(|(key, keyset)| fits(key, keyset)));
-                row.map(|(_, next)| *next).ok_or(error::NO_MATCH as u64)
+                let fits = |key: usize, keyset: &Match| matches(keyset, load(&self.slots, keys[key]), keys[key].width);
+                let all = |sets: &[Match]| sets.iter().enumerate().all(|(key, keyset)| fits(key, keyset));
+                let member =
+                    |set: Option<usize>| set.is_none_or(|set| state.value_sets[set].iter().any(|sets| all(sets)));
+                let row = rows.iter().find(|(sets, set, _)| all(sets) && member(*set));
+                row.map(|(.., next)| *next).ok_or(error::NO_MATCH as u64)
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use penstock_rmt_compiler::ir::{PORT_DROP, Standard};
+use penstock_rmt_compiler::ir::{PORT_DROP, Replica, Session, Standard};
 use penstock_unit::{Entering, Made, Verdict};
 
 use crate::compile::Machine;
@@ -23,26 +23,6 @@ const EGRESS_CLONE: u64 = 2;
 const RECIRCULATED: u64 = 4;
 const REPLICATION: u64 = 5;
 const RESUBMITTED: u64 = 6;
-
-/// A copy of a multicast group or clone session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Replica {
-    /// Where it goes.
-    pub port: u16,
-    /// Its `egress_rid`.
-    pub instance: u16,
-}
-
-/// A clone session.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Session {
-    /// Its copies.
-    pub copies: Vec<Replica>,
-    /// A multicast group whose copies are made, too.
-    pub group: Option<u16>,
-    /// Bytes that copies have at most; 0: all.
-    pub length: u32,
-}
 
 /// Values that a frame keeps when it begins anew, by the number of the list of fields.
 type Kept = Option<(usize, Vec<u128>)>;
@@ -74,7 +54,7 @@ impl Tenant {
         &mut self,
         bytes: &mut Vec<u8>,
         entering: Entering,
-        time: u64,
+        (port, time): (u16, u64),
         made: &mut Vec<Made>,
     ) -> Verdict {
         self.frames += 1;
@@ -83,7 +63,7 @@ impl Tenant {
             machine: &self.machine,
             state: &mut self.state,
             frame: &mut self.frame,
-            at: (entering.port, time),
+            at: (port, time),
             passes: VecDeque::from([first]),
             left: Vec::new(),
         };
@@ -96,6 +76,15 @@ impl Tenant {
         }
         self.overruns += work.passes.len() as u64;
         let mut left = work.left;
+        if self.has_controller {
+            let (kept, sent): (Vec<_>, Vec<_>) = left.into_iter().partition(|(verdict, _)| *verdict != Verdict::Host);
+            left = kept;
+            let absorbed = !sent.is_empty();
+            sent.into_iter().for_each(|(_, frame)| self.send_to_controller(frame));
+            if left.is_empty() && absorbed {
+                return Verdict::Absorb;
+            }
+        }
         let Some((verdict, last)) = left.pop() else {
             self.dropped += 1;
             return Verdict::Drop;
@@ -114,7 +103,7 @@ struct Work<'t> {
     state: &'t mut State,
     frame: &'t mut Frame,
     /// Port at which the frame entered, and time in µs.
-    at: (u8, u64),
+    at: (u16, u64),
     passes: VecDeque<Pass>,
     left: Vec<(Verdict, Vec<u8>)>,
 }

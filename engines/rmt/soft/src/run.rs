@@ -1,12 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Carries out code.
 
+use penstock_rmt_compiler::ir::HashAlgorithm;
 use penstock_rmt_compiler::{binary, mask, signed, unary};
 
 use crate::code::{Instr, Place, WideOp};
-use crate::compile::Machine;
+use crate::compile::{Machine, TableCode};
 use crate::operation::Pending;
 use crate::tenant::{State, load, store};
+use crate::{bits, hash};
 
 /// How code ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,18 +206,35 @@ impl Frame {
                 self.words.push(self.slots[key.slot as usize + 1]);
             }
         }
-        let (found, call) = state.tables[table].find(&self.words);
+        let found = state.tables[table].find(&self.words);
+        if about.counted {
+            state.hit(table, found, self.length as u64);
+        }
+        let chosen = match found.and_then(|found| state.tables[table].choice(found)) {
+            Some(choice) => {
+                let hash = self.selected(about, &mut state.random, bytes);
+                choice.get(usize::try_from(hash % choice.len() as u64).unwrap_or(0))
+            }
+            None => None,
+        };
+        let call = chosen.unwrap_or_else(|| state.tables[table].call(found));
         let number = call.action;
         let code = &machine.actions[number];
         let first = code.args.0 as usize;
         self.slots[first..first + code.args.1].copy_from_slice(&call.args);
         self.slots[hit as usize] = u64::from(found.is_some());
         self.slots[action as usize] = number as u64;
-        if about.counted
-            && let Some(found) = found
-        {
-            state.tables[table].hit(found, self.length as u64);
-        }
         self.run(machine, state, &code.code, bytes)
+    }
+
+    /// The hash that chooses a frame's action among those of a group.
+    #[cold]
+    fn selected(&self, about: &TableCode, random: &mut u64, bytes: &[u8]) -> u64 {
+        let Some((algorithm, parts, width)) = &about.selector else { return 0 };
+        let hash = match algorithm {
+            HashAlgorithm::Random => hash::random(random),
+            algorithm => hash::hash(*algorithm, &self.gather(parts, bytes, false)),
+        };
+        hash & bits::mask(*width)
     }
 }

@@ -8,11 +8,13 @@ mod rows;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, MatchKind, Table as About};
+use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, MatchKind, Rates, Table as About};
 
 use exact::Exact;
 use prefix::Prefixes;
 use rows::Rows;
+
+use crate::color::Bucket;
 
 /// Why a table does not change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,12 +46,25 @@ pub struct Call {
     pub args: Arc<[u64]>,
 }
 
+/// The actions of an entry.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Its only action.
+    pub call: Call,
+    /// Actions of which each frame chooses one, as often as their weights say; never empty.
+    pub choice: Option<Arc<[Call]>>,
+}
+
 /// An entry in its place.
 #[derive(Debug, Clone)]
 struct Stored {
     entry: Entry,
-    call: Call,
     hits: Hits,
+    meter: Bucket,
+    /// Time of its last frame, or of its last change, in ns.
+    last: u64,
+    /// The controller was told that it is idle.
+    told: bool,
 }
 
 /// Finds the number of an entry by the words of the keys.
@@ -69,6 +84,8 @@ pub struct Table {
     params: Arc<[Vec<u32>]>,
     store: Store,
     entries: Vec<Option<Stored>>,
+    /// The actions of each entry, apart from what frames seldom need: these stay in the cache.
+    targets: Vec<Target>,
     free: Vec<usize>,
     numbers: HashMap<(Vec<Match>, i32), usize>,
     default: ActionCall,
@@ -95,37 +112,106 @@ impl Table {
             params,
             store,
             entries: Vec::new(),
+            targets: Vec::new(),
             free: Vec::new(),
             numbers: HashMap::new(),
             default: about.default.clone(),
             default_call,
         };
         for entry in &about.entries {
+            let target = Target { call: this.resolve(&entry.call), choice: None };
             // Of two equal entries of the source the first one counts.
-            let _ = this.insert(entry);
+            let _ = this.insert(entry, target, 0);
         }
         this
     }
 
-    /// The entry of these words of the keys: its number and what it leads to; without one, the default action.
+    /// The number of the entry of these words of the keys.
     #[inline]
-    pub fn find(&self, words: &[u64]) -> (Option<usize>, &Call) {
-        let found = match &self.store {
+    pub fn find(&self, words: &[u64]) -> Option<usize> {
+        match &self.store {
             Store::Exact(exact) => exact.find(words),
             Store::Prefix(prefixes) => prefixes.find(words),
             Store::Rows(rows) => rows.find(words),
-        };
-        match found.and_then(|number| Some((number, self.entries.get(number)?.as_ref()?))) {
-            Some((number, stored)) => (Some(number), &stored.call),
-            None => (None, &self.default_call),
         }
     }
 
-    /// Counts a frame for an entry.
-    pub fn hit(&mut self, number: usize, bytes: u64) {
-        if let Some(Some(stored)) = self.entries.get_mut(number) {
-            stored.hits.packets += 1;
-            stored.hits.bytes += bytes;
+    /// The action of an entry; without an entry, the default action.
+    #[inline]
+    pub fn call(&self, number: Option<usize>) -> &Call {
+        let target = number.and_then(|number| self.targets.get(number));
+        target.map_or(&self.default_call, |target| &target.call)
+    }
+
+    /// The actions among which a frame of an entry chooses.
+    #[inline]
+    pub fn choice(&self, number: usize) -> Option<&[Call]> {
+        self.targets.get(number)?.choice.as_deref()
+    }
+
+    /// Counts a frame for an entry; gives the color of the entry's meter.
+    pub fn hit(&mut self, number: usize, bytes: u64, tokens: u64, time: u64) -> u64 {
+        let Some(Some(stored)) = self.entries.get_mut(number) else { return 0 };
+        stored.hits.packets += 1;
+        stored.hits.bytes += bytes;
+        (stored.last, stored.told) = (time, false);
+        stored.meter.color(tokens, time)
+    }
+
+    /// An action with its arguments as slots.
+    pub fn resolve(&self, to: &ActionCall) -> Call {
+        call(to, &self.params)
+    }
+
+    /// Finds the actions of all entries anew.
+    pub fn retarget(&mut self, target: impl Fn(&Entry, &dyn Fn(&ActionCall) -> Call) -> Target) {
+        let params = self.params.clone();
+        for (stored, to) in self.entries.iter().zip(&mut self.targets) {
+            if let Some(stored) = stored.as_ref().filter(|stored| stored.entry.via.is_some()) {
+                *to = target(&stored.entry, &|of| call(of, &params));
+            }
+        }
+    }
+
+    /// Entries that have had no frame for longer than they may, each once.
+    pub fn take_idle(&mut self, time: u64) -> Vec<Entry> {
+        let idle = |stored: &&mut Stored| {
+            let most = stored.entry.idle_timeout;
+            most != 0 && !stored.told && time.saturating_sub(stored.last) > most
+        };
+        let told = |stored: &mut Stored| {
+            stored.told = true;
+            stored.entry.clone()
+        };
+        self.entries.iter_mut().flatten().filter(idle).map(told).collect()
+    }
+
+    /// Rates of an entry's meter, and time of its last frame.
+    pub fn state(&self, like: &Entry) -> Option<(Option<Rates>, u64)> {
+        let stored = self.entries[self.number(like)?].as_ref()?;
+        Some((stored.meter.rates(), stored.last))
+    }
+
+    /// Frames and bytes of an entry.
+    pub fn hits(&self, like: &Entry) -> Option<Hits> {
+        Some(self.entries[self.number(like)?].as_ref()?.hits)
+    }
+
+    /// Sets the rates of an entry's meter.
+    pub fn set_meter(&mut self, like: &Entry, rates: Option<Rates>, time: u64) {
+        if let Some(number) = self.number(like)
+            && let Some(stored) = &mut self.entries[number]
+        {
+            stored.meter = Bucket::new(rates, time);
+        }
+    }
+
+    /// Sets frames and bytes of an entry.
+    pub fn set_hits(&mut self, like: &Entry, hits: Hits) {
+        if let Some(number) = self.number(like)
+            && let Some(stored) = &mut self.entries[number]
+        {
+            stored.hits = hits;
         }
     }
 
@@ -138,17 +224,22 @@ impl Table {
     }
 
     /// Adds an entry.
-    pub fn insert(&mut self, entry: &Entry) -> Result<(), TableError> {
+    pub fn insert(&mut self, entry: &Entry, target: Target, time: u64) -> Result<(), TableError> {
         if self.number(entry).is_some() {
             return Err(TableError::Exists(self.name.clone()));
         }
         if self.numbers.len() >= self.size as usize {
             return Err(TableError::Full(self.name.clone(), self.size));
         }
-        let stored = Stored { entry: entry.clone(), call: call(&entry.call, &self.params), hits: Hits::default() };
+        let stored =
+            Stored { entry: entry.clone(), hits: Hits::default(), meter: Bucket::default(), last: time, told: false };
         let number = self.free.pop().unwrap_or(self.entries.len());
-        if number == self.entries.len() {
-            self.entries.push(None);
+        match self.targets.get_mut(number) {
+            Some(place) => *place = target,
+            None => {
+                self.entries.push(None);
+                self.targets.push(target);
+            }
         }
         self.entries[number] = Some(stored);
         self.numbers.insert((entry.keys.clone(), entry.priority), number);
@@ -160,12 +251,13 @@ impl Table {
         Ok(())
     }
 
-    /// Gives an entry another action. What it counted stays.
-    pub fn modify(&mut self, entry: &Entry) -> Result<(), TableError> {
+    /// Gives an entry another action. Its counter and meter stay.
+    pub fn modify(&mut self, entry: &Entry, target: Target, time: u64) -> Result<(), TableError> {
         let number = self.needed(entry)?;
-        let call = call(&entry.call, &self.params);
         if let Some(stored) = &mut self.entries[number] {
-            (stored.entry.call, stored.call) = (entry.call.clone(), call);
+            stored.entry = entry.clone();
+            (stored.last, stored.told) = (time, false);
+            self.targets[number] = target;
         }
         Ok(())
     }
@@ -187,6 +279,11 @@ impl Table {
     /// The entry with the keys and priority of this one.
     pub fn like(&self, entry: &Entry) -> Option<&Entry> {
         self.number(entry).and_then(|number| self.entries[number].as_ref()).map(|stored| &stored.entry)
+    }
+
+    /// How many entries it has.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
     }
 
     /// All entries and what they counted, in the order of their numbers.

@@ -21,7 +21,7 @@ fn insert(tenant: &mut Tenant, table: &str, keys: Vec<Match>, action: &str, args
     let ends = |name: &str, end: &str| name.rsplit('.').next() == Some(end);
     let table = program.tables.iter().position(|of| ends(&of.name, table)).expect("the table is there");
     let action = program.actions.iter().position(|of| ends(&of.name, action)).expect("the action is there");
-    let entry = Entry { keys, priority: 0, call: ActionCall { action, args } };
+    let entry = Entry::new(keys, 0, ActionCall { action, args });
     tenant.insert(table, &entry).expect("the entry fits");
 }
 

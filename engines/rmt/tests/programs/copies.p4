@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// Copies frames in each way that v1model has; the first byte of a frame says how. Egress writes into the frame what it sees.
+// Copies frames in each way that v1model has; the first byte of a frame says how. Egress writes into the frame what it
+// sees.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -5,9 +5,10 @@
 //
 //   LENGTH written ─> accel_rows ─> 32 words ‖ 8 sums of 4 ‖ 2 sums of 4 ‖ their sum ‖ total ‖ fold ‖ fold ‖ fold ‖ SUM
 //
-// A row a cycle; read right behind LENGTH, SUM of n rows holds the core for 13 + n cycles when nobody else reads packet memory.
-// The rows are summed as they lie. When the first byte is an odd one of its row, all bytes are in the other half of their words, and so
-// are those of the sum (RFC 1071, section 2B): INITIAL goes in with its bytes swapped, and the sum comes out so.
+// A row a cycle. If SUM is read directly after LENGTH is written, n rows hold the core for 13 + n cycles without other
+// reads of packet memory. The rows are summed in place. If the first byte is at an odd address, all bytes are in the
+// other half of their words, and so are the bytes of the sum (RFC 1071, section 2B): the accelerator swaps the bytes of
+// INITIAL and of the sum.
 module checksum
   import penstock_pkg::*;
   import rpu_pkg::at;
@@ -97,7 +98,7 @@ module checksum
     if (rst) sum_q <= '0;
   end
 
-  // A new start forgets what the one before has on its way.
+  // A new start discards the rows of the last one that are in flight.
   always_ff @(posedge clk) begin
     valid_q <= start ? '0 : {valid_q[Stages-1:1], row_valid};
     last_q  <= {last_q[Stages-1:1], row_last};

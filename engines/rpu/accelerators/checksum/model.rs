@@ -14,7 +14,8 @@ pub struct Checksum {
     sum: u16,
 }
 
-/// Ones' complement sum of `initial` and the 16-bit words of `bytes`, in their byte order (RFC 1071); an odd last byte as if a zero followed.
+/// Ones' complement sum of `initial` and the 16-bit words of `bytes`, in their byte order (RFC 1071); an odd last byte
+/// as if a zero followed.
 #[must_use]
 pub fn sum(bytes: &[u8], initial: u32) -> u16 {
     let (words, rest) = bytes.as_chunks::<2>();

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""checksum against RFC 1071 in plain Python and against the checksums that Scapy puts into headers. PENSTOCK_SEED changes the ranges."""
+"""checksum against RFC 1071 in plain Python and against the checksums that Scapy puts into headers. PENSTOCK_SEED
+changes the ranges.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from accel_bus import CHECKSUM, PMEM, PMEM_BYTES, SOURCES, Bus  # noqa: E402
 
 
 def rfc1071(data: bytes, initial: int = 0) -> int:
-    """The sum as RFC 1071 writes it, over 16-bit words as they lie in memory; `initial` in the same order."""
+    """The sum as RFC 1071 defines it, over 16-bit words in memory order; `initial` in the same order."""
     total = initial + sum(data[::2]) + 256 * sum(data[1::2])
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -76,7 +78,9 @@ async def long_ranges(dut: Any) -> None:
 
 @cocotb.test()
 async def headers(dut: Any) -> None:
-    """IPv4 headers and TCP segments with the checksums that Scapy gave them sum up to 0xFFFF; repaired ones are Scapy's again."""
+    """IPv4 headers and TCP segments with the checksums that Scapy gave them sum up to 0xFFFF; repaired ones are Scapy's
+    again.
+    """
     bus = Checksum(dut)
     await bus.start()
     for n in range(20):
@@ -148,7 +152,7 @@ async def outside_packet_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def cycles_to_the_sum(dut: Any) -> None:
-    """A row a cycle, behind a constant."""
+    """A row a cycle, after a constant."""
     bus = Checksum(dut)
     await bus.start()
     assert await bus.read(CHECKSUM_SUM) == (0, 0)

@@ -6,11 +6,12 @@
 //   LENGTH written ─> accel_rows ─> row ‖ first four bytes ^ start value ‖ CRC of each word ‖ their sum ‖ state ‖ ─┐
 //   CRC ‖ <─ back by 64 bytes ‖ <─ ... ‖ <─ by 2 ‖ <─ by 1 ‖ <───────────────────────────────── after the last row ┘
 //
-// A row a cycle; read right behind LENGTH, CRC of n rows holds the core for 18 + n cycles when nobody else reads packet memory.
+// A row a cycle. If CRC is read directly after LENGTH is written, n rows hold the core for 18 + n cycles without other
+// reads of packet memory.
 //
-// No byte is moved: zeros before the first byte leave a state of zero as it is, and the start value, which the state would begin
-// with, is added to the first four bytes instead, which comes to the same. The last row is filled up with zeros, which moves the state
-// as far as so many bytes; each step at the end takes a power of two of them back.
+// No byte is moved: zeros before the first byte leave a state of zero as it is, and the start value, which the state
+// would begin with, is added to the first four bytes instead, which comes to the same. The last row is filled up with
+// zeros, which moves the state as far as so many bytes; each step at the end takes a power of two of them back.
 module crc32
   import penstock_pkg::*;
   import rpu_pkg::at;
@@ -32,7 +33,7 @@ module crc32
     for (int unsigned i = 0; i < 32; i++) if (state[i]) times ^= matrix[i];
   endfunction
 
-  // What each bit of a row adds to the state behind the row.
+  // For each bit of a row, the value that it adds to the state after the row.
   function automatic row_matrix_t row_columns();
     state_t state;
     for (int unsigned b = 0; b < 8; b++) begin
@@ -44,12 +45,13 @@ module crc32
     end
   endfunction
 
-  // The state before 2^n zero bytes, out of that behind them.
+  // The state before 2^n zero bytes, computed from the state after them.
   function automatic matrix_t back(int unsigned n);
     matrix_t double;
     for (int unsigned i = 0; i < 32; i++) begin
       back[i] = 32'd1 << i;
-      for (int unsigned k = 0; k < 8; k++) back[i] = {back[i][30:0] ^ (back[i][31] ? Polynomial[30:0] : '0), 1'b0} | 32'(back[i][31]);
+      for (int unsigned k = 0; k < 8; k++)
+        back[i] = {back[i][30:0] ^ (back[i][31] ? Polynomial[30:0] : '0), 1'b0} | 32'(back[i][31]);
     end
     for (int unsigned k = 0; k < n; k++) begin
       for (int unsigned i = 0; i < 32; i++) double[i] = times(back, back[i]);
@@ -114,7 +116,7 @@ module crc32
 
   // --- State --------------------------------------------------------------------------------------------------------
 
-  // The start value lies in the first four bytes of the range, which may end in the second row.
+  // The initial value is added to the first four bytes of the range, which may extend into the second row.
   logic second_q;
   state_t value_q;  // as a word of the row holds it
   logic [BeatBytes-1:0] in_first_q;
@@ -167,7 +169,8 @@ module crc32
     if (rst) valid_q <= '0;
   end
 
-  // --- Back by the zeros behind the last byte -------------------------------------------------------------------------
+  // --- Back by the zeros behind the last byte
+  // -------------------------------------------------------------------------
 
   logic [Steps:0] step_valid_q;
   logic [Steps:0][Steps-1:0] count;

@@ -6,7 +6,7 @@ use crate::{
     regs,
 };
 
-/// What each value of a byte adds.
+/// The value that each value of a byte adds.
 static TABLE: [u32; 256] = table();
 
 const fn table() -> [u32; 256] {
@@ -24,7 +24,7 @@ const fn table() -> [u32; 256] {
     table
 }
 
-/// The CRC of `bytes` behind others whose CRC is `before`; 0 when there are none.
+/// Returns the CRC of `bytes` that follow bytes whose CRC is `before`; `before` is 0 for the first bytes.
 #[must_use]
 pub fn crc(bytes: &[u8], before: u32) -> u32 {
     !bytes.iter().fold(!before, |state, byte| TABLE[usize::from(state as u8 ^ byte)] ^ (state >> 8))

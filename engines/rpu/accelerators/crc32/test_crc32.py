@@ -115,7 +115,7 @@ async def outside_packet_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def cycles_to_the_crc(dut: Any) -> None:
-    """A row a cycle, behind a constant; short ranges at the end of a row take another row."""
+    """A row a cycle, after a constant; short ranges at the end of a row take another row."""
     bus = Crc(dut)
     await bus.start()
     assert await bus.read(CRC32_CRC) == (0, 0)

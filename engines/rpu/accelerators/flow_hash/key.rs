@@ -23,7 +23,7 @@ pub enum KeyError {
         path: String,
         /// Line, from 1.
         line: usize,
-        /// What is there.
+        /// The present text.
         digit: char,
     },
     /// Too few or too many.
@@ -36,7 +36,8 @@ pub enum KeyError {
     },
 }
 
-/// The host's writes, as offsets from the accelerator's window and words; `path` is for messages. A text without a digit gives [`MICROSOFT`].
+/// The host's writes, as offsets from the accelerator's window and words; `path` is for messages. A text without a
+/// digit gives [`MICROSOFT`].
 ///
 /// # Errors
 /// When the text is no key.

@@ -9,7 +9,7 @@ pub const KEY_BYTES: usize = 40;
 /// A `flow_hash` accelerator.
 pub struct FlowHash {
     key: [u8; KEY_BYTES],
-    /// The key as it was at the last CLEAR.
+    /// The key at the last CLEAR.
     used: [u8; KEY_BYTES],
     /// Bits that were pushed since.
     pushed: usize,
@@ -29,7 +29,7 @@ impl FlowHash {
         Self { key: MICROSOFT, used: MICROSOFT, pushed: 0, hash: 0 }
     }
 
-    /// The 32 bits of the key from bit `first` on; behind it there are zeros.
+    /// The 32 bits of the key from bit `first` on; zeros follow the key.
     fn window(&self, first: usize) -> u32 {
         let byte = |index: usize| u64::from(self.used.get(index).copied().unwrap_or(0));
         let five = (0..5).fold(0, |bits, n| bits << 8 | byte(first / 8 + n));
@@ -42,7 +42,7 @@ impl FlowHash {
                 if byte >> bit & 1 == 1 {
                     self.hash ^= self.window(self.pushed);
                 }
-                // Far enough behind the key nothing changes any more.
+                // Far enough after the key nothing changes any more.
                 self.pushed = (self.pushed + 1).min(16 * KEY_BYTES);
             }
         }

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""flow_hash against Toeplitz in plain Python and the vectors that Microsoft published ("Verifying the RSS hash calculation")."""
+"""flow_hash against Toeplitz in plain Python and the vectors that Microsoft published ("Verifying the RSS hash
+calculation").
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ VECTORS = [
 
 
 def toeplitz(key: bytes, data: bytes) -> int:
-    """Bit by bit; behind the key lie zeros."""
+    """Bit by bit; zeros follow the key."""
     bits = int.from_bytes(key, "big") << 8 * len(data)
     width = 8 * (len(key) + len(data))
     hash_ = 0
@@ -51,7 +53,7 @@ class Hash(Bus):
         super().__init__(dut, FLOW_HASH)
 
     async def push(self, data: bytes, sizes: tuple[int, ...] = (4,)) -> None:
-        """Pushes in pieces of random ones of these sizes, as many as fit."""
+        """Pushes in pieces of random sizes out of these, as many as fit."""
         while data:
             size = self.rng.choice([size for size in sizes if size <= len(data)])
             piece, data = data[:size], data[size:]
@@ -77,14 +79,14 @@ async def published_vectors(dut: Any) -> None:
         ports = sport.to_bytes(2, "big") + dport.to_bytes(2, "big")
         assert toeplitz(KEY, addresses) == of_addresses and toeplitz(KEY, addresses + ports) == of_all
         assert await bus.hash_of(addresses) == of_addresses
-        # It goes on where it was.
+        # The hash continues.
         await bus.push(ports, (2, 4))
         assert (await bus.read(FLOW_HASH_HASH))[0] == of_all
 
 
 @cocotb.test()
 async def any_bytes_in_any_pieces(dut: Any) -> None:
-    """Up to and beyond what the key can hash, and with other keys, which are there from the next CLEAR on."""
+    """Up to the limit of the key and beyond, and with other keys, which take effect at the next CLEAR."""
     bus = Hash(dut)
     await bus.start()
     key = KEY
@@ -101,7 +103,7 @@ async def any_bytes_in_any_pieces(dut: Any) -> None:
 
 @cocotb.test()
 async def a_word_a_cycle(dut: Any) -> None:
-    """No push waits; the hash holds the core for one cycle behind the last."""
+    """No push waits; the hash holds the core for one cycle after the last."""
     bus = Hash(dut)
     await bus.start()
     assert (await bus.read(FLOW_HASH_HASH))[0] == 0

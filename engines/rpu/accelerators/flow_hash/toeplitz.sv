@@ -1,14 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The flow_hash accelerator: Toeplitz hash (Microsoft, "RSS hashing functions"): bit i of the input, the first bit on the wire being bit 0, adds bits i to i + 31 of
-// the key to the hash when it is 1.
+// The flow_hash accelerator: Toeplitz hash (Microsoft, "RSS hashing functions"): bit i of the input, the first bit on
+// the wire being bit 0, adds bits i to i + 31 of the key to the hash when it is 1.
 //
 //   PUSH written ‖ bytes in order ‖ 32 products, each a 1 of the input times 32 bits of the key ‖ HASH
 //                                 ‖ key moves on by as many bits
 //
-// One push a cycle. HASH, read in the cycle behind a push, holds the core for one cycle. The key is followed by zeros. The host
-// writes it in words of the table, byte 0 in the lowest bits of word 0; until it does it is Microsoft's.
+// One push a cycle. HASH, read in the cycle behind a push, holds the core for one cycle. The key is followed by zeros.
+// The host writes it in words of the table, byte 0 in the lowest bits of word 0; until it does it is Microsoft's.
 module toeplitz
   import rpu_pkg::at;
 (
@@ -19,7 +19,8 @@ module toeplitz
   localparam int unsigned KeyW = 320;
   localparam int unsigned Words = KeyW / 32;
   // Byte 0 on top.
-  localparam logic [KeyW-1:0] Microsoft = 320'h6d5a56da_255b0ec2_4167253d_43a38fb0_d0ca2bcb_ae7b30b4_77cb2da3_8030f20c_6a42b73b_beac01fa;
+  localparam logic [KeyW-1:0] Microsoft =
+      320'h6d5a56da_255b0ec2_4167253d_43a38fb0_d0ca2bcb_ae7b30b4_77cb2da3_8030f20c_6a42b73b_beac01fa;
 
   function automatic logic [31:0] reversed(logic [31:0] bytes);
     return {bytes[7:0], bytes[15:8], bytes[23:16], bytes[31:24]};

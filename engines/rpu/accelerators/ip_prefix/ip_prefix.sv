@@ -1,23 +1,24 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Longest prefix match (docs/architecture.md, longest prefix table): a search tree of three levels over up to 8,192 interval
-// starts. Each level counts the keys of one node that are not above the address.
+// Longest prefix match (docs/architecture.md, longest prefix table): a search tree of three levels over up to 8,192
+// interval starts. Each level counts the keys of one node that are not above the address.
 //
 //   cycle 0                  cycle 1                 cycle 2                       cycle 3
 //   ADDR written ─>        ‖ 31 compares ─>        ‖ leaf node and classes       ‖ CLASS, PASS_MASK
 //   16 compares ─> inner   ‖ leaf row              ‖ (block RAM) ─>              ‖ may be read
 //   node (distributed RAM) ‖                       ‖ 15 compares                 ‖
 //
-// CLASS and PASS_MASK answer two cycles after the address register: a read in cycle 1 holds the core for two cycles, one in
-// cycle 3 for none. A write to ADDR is always taken; one that comes before the answer starts the search anew.
+// CLASS and PASS_MASK answer two cycles after the address register: a read in cycle 1 holds the core for two cycles, a
+// read in cycle 3 not at all. A write to ADDR is always accepted; a write before the answer restarts the search.
 //
-// Key 0 of an inner or leaf node is the key that led to it and is not compared again. What an address below all keys
-// finds in cycles 1 and 2 is count 0, whatever the node, so that only its class has to come from elsewhere. Nodes stand in
-// the memories in the order of the Gray code, which takes half as many compares a bit as binary.
+// Key 0 of an inner or leaf node is the key that led to it and is not compared again. An address below all keys gets
+// count 0 in cycles 1 and 2, whatever the node, so only its class has to come from elsewhere. The memories store the
+// nodes in the order of the Gray code, which takes half as many compares a bit as binary.
 //
-// The host writes a word a cycle at any time; look-ups meanwhile answer in time, but with any class. Its reads use the block
-// RAM in a cycle in which no look-up does; firmware cannot take all of them, because it has at most 16,384 stores in a row.
+// The host writes a word a cycle at any time; look-ups meanwhile answer in time, but with any class. Its reads use the
+// block RAM in a cycle in which no look-up does; firmware cannot take all of them, because it has at most 16,384 stores
+// in a row.
 module ip_prefix (
     input wire logic clk,
     input wire logic rst,
@@ -31,13 +32,15 @@ module ip_prefix (
   localparam int unsigned Planes = ClassW + 1;  // bits of a class, and "is not 0"
 
   typedef logic [Fan-1:1] above_t;  // bit k: key k is not above the address; ones from bit 1 on
-  typedef logic [Planes-1:0][Fan-1:0] planes_t;  // per plane and interval: whether the bit differs from the interval before
+  // per plane and interval: whether the bit differs from the interval before
+  typedef logic [Planes-1:0][Fan-1:0] planes_t;
 
   function automatic above_t compare(logic [Fan-1:1][31:0] keys, logic [31:0] address);
     for (int unsigned k = 1; k < Fan; k++) compare[k] = address >= keys[k];
   endfunction
 
-  // Those that the host has chosen are; of the others none is when nothing is looked up. Said at the top of the carry chain, where it takes no time.
+  // Those that the host has chosen are; of the others none is when nothing is looked up. Said at the top of the carry
+  // chain, where it takes no time.
   function automatic logic [Inner-1:1] compare_inner(logic [Inner-1:1][31:0] keys, logic [31:0] address, logic there,
                                                      logic [Inner-1:1] chosen);
     for (int unsigned k = 1; k < Inner; k++) compare_inner[k] = {chosen[k], there, address} >= {2'b01, keys[k]};
@@ -47,13 +50,14 @@ module ip_prefix (
     return n ^ (n >> 1);
   endfunction
 
-  // Number of ones, which stand together from bit 1 on, in Gray code: from k - 1 to k it changes in the lowest one of k.
+  // Number of ones, which stand together from bit 1 on, in Gray code: from k - 1 to k it changes in the lowest one of
+  // k.
   function automatic logic [4:0] gray_count(logic [Inner-1:1] ge);
     gray_count = '0;
     for (int unsigned k = 1; k < Inner; k++) if (ge[k]) gray_count ^= 5'(k & -k);
   endfunction
 
-  // An interval's bit is the parity of the differences up to it: cheaper behind the compares than a selector.
+  // An interval's bit is the parity of the differences up to it: cheaper after the compares than a selector.
   function automatic planes_t steps_of(logic under, logic [ClassW-1:0] below, logic [Fan-1:0][7:0] classes);
     logic [Planes-1:0] bits, last;
     last = '0;
@@ -148,7 +152,8 @@ module ip_prefix (
   assign address = {bus.wdata[7:0], bus.wdata[15:8], bus.wdata[23:16], bus.wdata[31:24]};
   assign start   = bus.wr_en && bus.addr[7:2] == 6'(rpu_regs_pkg::IP_PREFIX_ADDR >> 2);
 
-  // The host's row comes to the memories as a look-up's does, as keys that are not above: so nothing is behind the compares but their count.
+  // The host's row uses the path of a lookup to the memories, as keys that are not above. Only the count of the
+  // compares is behind them.
   logic [Inner-1:1] chosen_q;
   wire [23:2] ld_addr = bus.ld_wr || bus.ld_rd ? bus.ld_addr[23:2] : ld_addr_q;
 
@@ -236,7 +241,8 @@ module ip_prefix (
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!bus.ld_rd || !(ld_rd_q || peek_q || pick_q)) else $error("%m: a host read before the last one was answered");
+    if (!rst) assert (!bus.ld_rd || !(ld_rd_q || peek_q || pick_q))
+      else $error("%m: a host read before the last one was answered");
 `endif
 endmodule
 

@@ -52,17 +52,18 @@ impl Prefix {
 /// Reads a block list: one prefix a line.
 ///
 /// # Errors
-/// File and line of what is wrong.
+/// File and line of the fault.
 pub fn read(path: &Path) -> Result<Vec<Prefix>, TableError> {
     let name = path.display().to_string();
     let bytes = fs::read(path).map_err(|source| TableError::Read { path: name.clone(), source })?;
     parse(&name, &String::from_utf8_lossy(&bytes))
 }
 
-/// Parses the text of a block list; `path` is for messages. A prefix may stand in several lines, with the same class in all of them.
+/// Parses the text of a block list; `path` is for messages. A prefix may stand in several lines, with the same class in
+/// all of them.
 ///
 /// # Errors
-/// File and line of what is wrong.
+/// File and line of the fault.
 pub fn parse(path: &str, text: &str) -> Result<Vec<Prefix>, TableError> {
     if text.contains('\0') {
         return Err(TableError::NotText { path: path.to_owned() });
@@ -133,7 +134,7 @@ struct Interval {
     class: u8,
 }
 
-/// Cuts the address space at the ends of the prefixes. Of equal prefixes the last one counts.
+/// Cuts the address space at the ends of the prefixes. If prefixes are equal, the last one counts.
 fn intervals(prefixes: &[Prefix]) -> Vec<Interval> {
     let mut sorted: Vec<&Prefix> = prefixes.iter().collect();
     sorted.sort_by_key(|p| (p.address, p.length));
@@ -157,7 +158,7 @@ fn intervals(prefixes: &[Prefix]) -> Vec<Interval> {
 
     let mut merged: Vec<Interval> = Vec::new();
     for cut in cuts {
-        // A later cut at the same address replaces the earlier; one that changes no class is none.
+        // A later cut at the same address replaces the earlier one; a cut that changes no class is dropped.
         if merged.last().is_some_and(|last| last.start == cut.start) {
             merged.pop();
         }
@@ -168,8 +169,8 @@ fn intervals(prefixes: &[Prefix]) -> Vec<Interval> {
     merged
 }
 
-/// The host's writes, as offsets from the accelerator's table base and words, that load `prefixes`; they replace all that was there.
-/// `path` is for messages.
+/// The host's writes, as offsets from the accelerator's table base and words, that load `prefixes`; they replace all
+/// that was there. `path` is for messages.
 ///
 /// # Errors
 /// When the table is too small.

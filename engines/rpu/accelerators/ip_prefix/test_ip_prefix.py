@@ -59,7 +59,7 @@ class Prefixes:
 
 @dataclass
 class Table:
-    """What the host writes: interval starts, their classes, the class below the first start."""
+    """The words that the host writes: interval starts, their classes, the class below the first start."""
 
     keys: list[int]
     classes: list[int]
@@ -80,7 +80,9 @@ class Table:
 
 
 def compiled(prefixes: Prefixes, *, key_at_zero: bool) -> Table:
-    """The table of `prefixes`; an interval from address 0 on is a key or, with `key_at_zero` false, the class below the keys."""
+    """The table of `prefixes`; an interval from address 0 on is a key or, with `key_at_zero` false, the class below the
+    keys.
+    """
     starts = {int(network.network_address) for network in prefixes.by_network}
     starts |= {int(network.broadcast_address) + 1 for network in prefixes.by_network}
     table = Table([], [])
@@ -115,7 +117,7 @@ def random_prefixes(rng: random.Random, count: int) -> Prefixes:
 
 
 def adversarial() -> Iterator[Prefixes]:
-    """Tables that stand on the edges of the search tree or of the address space."""
+    """Tables at the edges of the search tree or of the address space."""
     yield Prefixes([(net("0.0.0.0/0"), 9)])
     yield Prefixes([(net("255.255.255.255/32"), 3)])
     yield Prefixes([(net("0.0.0.0/32"), 3)])
@@ -127,7 +129,7 @@ def adversarial() -> Iterator[Prefixes]:
         yield Prefixes([(IPv4Network((inner, length), strict=False), 1 + length % 15) for length in range(33)])
     # Adjacent: 4,096 neighbours that fill a /16.
     yield Prefixes([(subnet, 1 + n % 15) for n, subnet in enumerate(net("10.20.0.0/16").subnets(new_prefix=28))])
-    # 4,096 prefixes in a /16 with a gap behind each: all 8,192 intervals.
+    # 4,096 prefixes in a /16 with a gap after each: all 8,192 intervals.
     gaps = list(net("203.0.0.0/16").subnets(new_prefix=29))[::2]
     yield Prefixes([(subnet, 1 + n % 15) for n, subnet in enumerate(gaps)])
     # The same at the end of the address space, its last addresses among them.
@@ -146,7 +148,7 @@ class Prefix(Bus):
         await self.write(ADDR, int.from_bytes(address.to_bytes(4, "big"), "little"))
 
     async def class_of(self, address: int) -> int:
-        """A look-up that is read after a random number of cycles, checked in both registers."""
+        """A lookup that is read after a random number of cycles, checked in both registers."""
         await self.ask(address)
         await self.wait(self.rng.choice([0, 0, 0, 1, 2, 3, 5]))
         registers = [CLASS, PASS_MASK]
@@ -171,7 +173,7 @@ async def check(bus: Prefix, prefixes: Prefixes, table: Table, most: int = 1500)
 
 @cocotb.test()
 async def empty_table(dut: Any) -> None:
-    """Before the host has loaded anything: class 0, also for who reads before asking."""
+    """Before the host has loaded a table: class 0, even for a read before the first lookup."""
     bus = Prefix(dut)
     await bus.start()
     assert await bus.read(CLASS) == (0, 0)
@@ -203,7 +205,7 @@ async def random_tables(dut: Any) -> None:
 
 @cocotb.test()
 async def every_key(dut: Any) -> None:
-    """8,192 keys, some of them equal: the address before, at and behind each, and every table word read back."""
+    """8,192 keys, some of them equal: the address before, at and after each, and every table word read back."""
     bus = Prefix(dut)
     await bus.start()
     distinct = bus.rng.sample(range(1, TOP), INTERVALS - 200)
@@ -219,7 +221,7 @@ async def every_key(dut: Any) -> None:
 
 @cocotb.test()
 async def cycles_to_the_answer(dut: Any) -> None:
-    """The answer is there two cycles after the address register: three after the store began."""
+    """The answer is ready two cycles after the address register: three after the store began."""
     bus = Prefix(dut)
     await bus.start()
     for later, held in ((0, 2), (1, 1), (2, 0), (3, 0)):
@@ -231,7 +233,7 @@ async def cycles_to_the_answer(dut: Any) -> None:
 
 @cocotb.test()
 async def last_question_counts(dut: Any) -> None:
-    """A store to ADDR at any time, also in each cycle, starts anew; stores elsewhere do not."""
+    """A store to ADDR at any time, even in each cycle, restarts the search; other stores do not."""
     bus = Prefix(dut)
     await bus.start()
     table = Table([n << 20 for n in range(4096)], [bus.rng.randrange(16) for _ in range(4096)])
@@ -279,7 +281,7 @@ async def host_reads_under_load(dut: Any) -> None:
 
 @cocotb.test()
 async def new_table_under_load(dut: Any) -> None:
-    """While the host writes, look-ups go on in their time; afterwards they follow the new table."""
+    """While the host writes, lookups keep their latency; afterwards they use the new table."""
     bus = Prefix(dut)
     await bus.start()
     old, new = random_prefixes(bus.rng, 1000), random_prefixes(bus.rng, 1000)

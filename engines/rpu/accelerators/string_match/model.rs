@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Search for patterns in native code: each pattern is tried wherever its first byte stands.
+//! Search for patterns in native code: each pattern is tried wherever its first byte occurs.
 
 use crate::{
     accelerator::{Accelerator, range},
@@ -10,7 +10,8 @@ use crate::{
 pub const PLACES: usize = 128;
 /// Patterns.
 pub const PATTERNS: usize = 16;
-/// Words of the table, from the accelerator's window on: at 16 c + 4 w bits 32 w to 32 w + 31 of the places at which byte c may stand.
+/// Words of the table, from the accelerator's window on: at 16 c + 4 w bits 32 w to 32 w + 31 of the places at which
+/// byte c may stand.
 pub const ALLOWED: u32 = 0x0000;
 /// The same of the places where patterns begin.
 pub const FIRSTS: u32 = 0x1000;
@@ -23,12 +24,12 @@ pub const THERE: u8 = 0x80;
 
 /// A `string_match` accelerator.
 pub struct StringMatch {
-    /// Places at which each byte may stand, a bit each.
+    /// Places at which each byte may occur, a bit each.
     allowed: Box<[u128; 256]>,
     firsts: u128,
     lasts: u128,
     ends: [u8; PATTERNS],
-    /// What is looked for: first and last place. Built anew for the first search behind a change of the table.
+    /// First and last place of each pattern. The first search after a change of the table builds it again.
     runs: Option<Vec<(usize, usize)>>,
     address: u32,
     found: u16,
@@ -57,7 +58,8 @@ impl StringMatch {
         }
     }
 
-    /// Patterns as the table has them: a run of places up to each that is marked as the last, from the nearest one that is marked as a first.
+    /// Patterns as the table has them: a run of places up to each that is marked as the last, from the nearest one that
+    /// is marked as a first.
     fn runs_of(&self) -> Vec<(usize, usize)> {
         let is = |places: u128, place: usize| places >> place & 1 == 1;
         let ends = (0..PLACES).filter(|&place| is(self.lasts, place));

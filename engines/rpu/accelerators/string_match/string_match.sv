@@ -1,19 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Looks for up to 16 patterns, 128 bytes in total, in any bytes of packet memory: Shift-And (Baeza-Yates and Gonnet, "A New Approach to Text
-// Searching", 1992). Each byte of each pattern has a place, those of a pattern beside each other. A bit per place says whether the bytes read last
-// are the pattern up to there. The table says for each value of a byte at which places it may stand.
+// Searches any bytes of packet memory for up to 16 patterns, 128 bytes in total: Shift-And (Baeza-Yates and Gonnet, "A
+// New Approach to Text Searching", 1992). Each byte of each pattern has a place, and the places of a pattern are
+// adjacent. One bit per place is set if the bytes read last match the pattern up to that place. The table has, for each
+// value of a byte, the places where it may occur.
 //
 //   LENGTH written ─> accel_rows ─> row, shifted by four bytes a cycle ─> 4 look-ups ‖ (block RAM) ‖ which count ‖ 4 steps ‖ ─┐
 //   FOUND, END ‖ <─ places to patterns: one a cycle ‖ <──────────── first end ‖ <─ any? ‖ <─ any of 8? ‖ <─ ends of patterns ┘
 //
-// Four bytes a cycle, and always all of a row. Read right behind LENGTH, FOUND or END hold the core for 14 cycles and 16 for each row, and for 17
-// more when a pattern was found, if nobody else reads packet memory.
+// Four bytes a cycle, and always a whole row. If read directly after LENGTH is written, FOUND or END hold the core for
+// 14 cycles and 16 for each row, and for 17 more if a pattern was found, without other reads of packet memory.
 //
-// The host writes the table at any time, from the window's start on: at 16 c + 4 w, for byte c, bits 32 w to 32 w + 31 of its places; at 0x1000 + 4 w
-// those of the places where patterns begin, at 0x1010 + 4 w where they end; at 0x1040 + 4 n the place where pattern n ends, and 0x80 if there is
-// one. Its read takes a cycle from the search.
+// The host writes the table at any time, from the window's start on: at 16 c + 4 w, for byte c, bits 32 w to 32 w + 31
+// of its places; at 0x1000 + 4 w those of the places where patterns begin, at 0x1010 + 4 w where they end; at 0x1040 +
+// 4 n the place where pattern n ends, and 0x80 if there is one. Its read takes a cycle from the search.
 module string_match
   import penstock_pkg::*;
   import rpu_pkg::at;
@@ -26,7 +27,7 @@ module string_match
   localparam int unsigned Patterns = 16;
   localparam int unsigned Lanes = 4;  // bytes a cycle
   localparam int unsigned Groups = Places / 8;
-  // A row is on its way for seven cycles: so many words are left when the next one is asked for.
+  // A row takes seven cycles to arrive, so the next row is requested when this many words are left.
   localparam int unsigned Ahead = 7;
 
   typedef logic [Places-1:0] places_t;

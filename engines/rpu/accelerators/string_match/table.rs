@@ -48,7 +48,7 @@ pub struct Pattern {
 /// Parses a list of patterns, one a line; `path` is for messages.
 ///
 /// # Errors
-/// File and line of what is wrong.
+/// File and line of the fault.
 pub fn parse(path: &str, text: &str) -> Result<Vec<Pattern>, PatternError> {
     let mut patterns: Vec<Pattern> = Vec::new();
     let mut bytes = 0;
@@ -92,7 +92,7 @@ fn parse_line(text: &str) -> Result<Option<Pattern>, String> {
     }
 }
 
-/// What stands behind a backslash.
+/// Reads the escape sequence after a backslash.
 fn escaped(rest: &mut std::str::Chars<'_>) -> Result<u8, String> {
     match rest.next() {
         Some(same @ ('\\' | '"')) => Ok(same as u8),
@@ -108,10 +108,11 @@ fn escaped(rest: &mut std::str::Chars<'_>) -> Result<u8, String> {
     }
 }
 
-/// The host's writes, as offsets from the accelerator's window and words, for the patterns of a text; they replace all that was there.
+/// The host's writes, as offsets from the accelerator's window and words, for the patterns of a text; they replace all
+/// that was there.
 ///
 /// # Errors
-/// File and line of what is wrong.
+/// File and line of the fault.
 pub fn compile(path: &str, text: &str) -> Result<Vec<(u32, u32)>, PatternError> {
     let mut allowed = vec![0u128; 256];
     let (mut firsts, mut lasts, mut ends) = (0u128, 0u128, [0u8; PATTERNS]);

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""string_match against bytes.find. The table is written here, from string_match.sv's description alone. PENSTOCK_SEED changes it."""
+"""string_match against bytes.find. The table is written here, from string_match.sv's description alone. PENSTOCK_SEED
+changes it.
+"""
 
 from __future__ import annotations
 
@@ -94,12 +96,14 @@ class Match(Bus):
 
 @cocotb.test()
 async def every_place_and_byte(dut: Any) -> None:
-    """One pattern with all 128 places' worth of ranges: found wherever it lies, not when a byte of it is missing at either end."""
+    """One pattern with all 128 places' worth of ranges: found wherever it lies, not when a byte of it is missing at
+    either end.
+    """
     bus = Match(dut)
     await bus.start()
     assert await bus.result() == (0, 0)
     assert await bus.search(0, 64) == (0, 0)
-    # The last one is what accel_rows.sv puts around the range.
+    # The last one is the padding of accel_rows.sv around the range.
     patterns = Patterns([(b"needle", False), (b"N", False), (b"x" * 32, False), (b"edl", False), (b"\0", False)])
     await bus.load(patterns.words())
     for first in range(64):
@@ -114,7 +118,9 @@ async def every_place_and_byte(dut: Any) -> None:
 
 @cocotb.test()
 async def random_texts(dut: Any) -> None:
-    """Random patterns in texts made of their letters, in ranges of any alignment, the host taking cycles of memory and table."""
+    """Random patterns in texts made of their letters, in ranges of any alignment, the host taking cycles of memory and
+    table.
+    """
     bus = Match(dut)
     await bus.start()
     cocotb.start_soon(bus.disturb(0.3))

@@ -25,12 +25,12 @@ struct Arguments {
     /// The design that it is for, whose groups the program may name: PN_FIRST_NAME, PN_COUNT_NAME.
     #[arg(long, value_name = "DESIGN")]
     design: Option<PathBuf>,
-    /// Write what was built as JSON.
+    /// Write the result as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
-/// What is said when a program names a group and no design says where it is.
+/// The hint for a program that names a group when no design gives the group's place.
 const DESIGN_HINT: &str = "\nPN_FIRST_NAME and PN_COUNT_NAME are of a design's groups; name the design: --design FILE";
 
 /// A program that does not compile.

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Why a packet unit does not go on.
+//! Finds the reason why a packet unit is stuck.
 
 use penstock_engine::window::read_unit;
 use penstock_engine::{Bus, CardError, Driver, regs};
@@ -17,13 +17,14 @@ const EXCEPTIONS: [(u32, &str); 6] = [
     (6, "misaligned store"),
     (11, "environment call (ecall)"),
 ];
-/// Where programs begin, behind the vectors.
+/// Programs begin here, after the vectors.
 const FIRST_PC: u32 = 8;
 
-/// Cycles before each look at a core that seems to stand still. They differ, so that no loop is met at the same place each time.
+/// Cycles before each look at a core that seems to be stopped. They differ, so that a loop is not met at the same place
+/// each time.
 const LOOKS: std::ops::RangeInclusive<u64> = 1..=8;
 
-/// What ended the program of a unit that is at `pc`: an exception that the kit's handler has stored, or the end of main.
+/// Why the program of a unit at `pc` ended: an exception that the kit's handler has stored, or the end of main.
 pub fn ending(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<String>, CardError> {
     match driver.firmware(unit).and_then(|firmware| firmware.function(pc)) {
         Some("main_returned") => Ok(Some("main returned; it must take frames in a loop without end".to_owned())),
@@ -38,8 +39,8 @@ pub fn ending(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, pc: u32) -> Resu
     }
 }
 
-/// Address of the load from RECV in which a unit waits, if it does. The PC that the host sees is then that of the next instruction, and stands still;
-/// it also stands still at a jump to itself, which is no wait.
+/// Address of the load from RECV in which a unit waits, if it does. The host then sees the PC of the next instruction,
+/// and it does not change. The PC does not change at a jump to itself either, which is not a wait.
 pub fn waits_at(firmware: &Firmware, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<u32>, CardError> {
     let word = |pc: u32| firmware.imem.get(pc as usize..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
     let load = pc.wrapping_sub(4);
@@ -76,7 +77,8 @@ mod tests {
 
     #[test]
     fn instructions_are_told_apart() {
-        // lw a0, 0x700(zero); lw t0, 0x700(zero); lw a0, 0x700(a1); lw a0, 0x704(zero); lbu a0, 0x700(zero); sw a0, 0x700(zero)
+        // lw a0, 0x700(zero); lw t0, 0x700(zero); lw a0, 0x700(a1); lw a0, 0x704(zero); lbu a0, 0x700(zero); sw a0,
+        // 0x700(zero)
         let loads = [0x7000_2503, 0x7000_2283, 0x7005_A503, 0x7040_2503, 0x7000_4503, 0x70A0_2023];
         assert_eq!(loads.map(loads_recv), [true, true, false, false, false, false]);
         // j .; jal .; beqz a0, .; bne a1, a2, .; j .+4; j .-4; beqz a0, .+8; beqz a0, .-4; addi a0, a0, 0

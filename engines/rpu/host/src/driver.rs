@@ -36,7 +36,7 @@ impl RpuDriver {
         self.firmware.get(unit as usize)?.as_ref()
     }
 
-    /// Accelerators of a unit, as the unit says.
+    /// Accelerators of a unit, from its register.
     pub fn accelerators(bus: &mut dyn Bus, unit: u32) -> Result<Kinds, CardError> {
         let mask = penstock_engine::window::read_unit(bus, unit, own::RPU_HOST_ACCEL)?;
         Ok(Kind::ALL.into_iter().filter(|kind| mask >> *kind as u32 & 1 == 1).collect())

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What error flags of packet units say, in words.
+//! Messages for the error flags of packet units.
 
 use penstock_engine::window::read_unit;
 use penstock_engine::{Bus, CardError, Driver, regs};
@@ -43,7 +43,7 @@ fn lacks_accelerator(bus: &mut dyn Bus, unit: u32, flags: u32) -> Result<bool, C
     Ok(flags >> ACCELERATOR_ERROR & 1 == 1 && RpuDriver::accelerators(bus, unit)? == Kinds::default())
 }
 
-/// What is behind all that went wrong, if the flags tell.
+/// The common cause of all other faults, if the flags tell.
 pub fn cause(bus: &mut dyn Bus, unit: u32, flags: u32) -> Result<Option<String>, CardError> {
     Ok(lacks_accelerator(bus, unit, flags)?.then(|| NO_ACCELERATOR.to_owned()))
 }
@@ -55,7 +55,7 @@ pub fn explain(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, flags: u32) -> 
     told.map(|error| sentence(driver, bus, unit, error)).collect()
 }
 
-/// What an error means.
+/// The message for an error.
 fn sentence(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, error: &Error) -> Result<String, CardError> {
     let mut text = error.name.to_owned();
     if error.bit == WILD_ADDRESS {
@@ -82,7 +82,7 @@ fn sentence(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, error: &Error) -> 
     Ok(text)
 }
 
-/// Where units can send frames.
+/// The destinations that units can send to.
 fn destinations(driver: &RpuDriver) -> String {
     let all = |what: &str, count: u32| match count {
         1 => format!("{what} 0"),

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What packet units are loaded with: firmware, and tables of their accelerators.
+//! Images for packet units: firmware, and tables of their accelerators.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
 use crate::settings::Settings;
 use crate::table::words_of;
 
-/// What to do about an input that should be a program.
+/// The way out in messages about an input that should be a program.
 pub const PROGRAM: &str = "give a C source or a linked .elf, for example engines/rpu/programs/forward.c";
 
 /// The image of a group.
@@ -63,8 +63,8 @@ impl Image for RpuImage {
     }
 }
 
-/// What the compiler is told so that programs find the groups of units that have names: macros for the number of the first unit of a group, and for how
-/// many units it has.
+/// Compiler flags by which programs find the groups of units that have names: macros for the number of the first unit
+/// of a group, and for the number of its units.
 pub fn macros(groups: &[(String, Range<u32>)]) -> Vec<String> {
     let of_group = |(name, units): &(String, Range<u32>)| {
         let name = name.to_uppercase();

@@ -7,8 +7,8 @@ use penstock_rpu_sdk::{DMEM_BASE, Firmware};
 
 use crate::driver::UNIT_DMEM;
 
-/// Data memory of a program that is about to be loaded into a unit, with the kept variables of the program before: those that both have under the same
-/// name and size.
+/// Data memory of a program that is about to be loaded into a unit, with the kept variables of the program before:
+/// those that both have under the same name and size.
 pub fn data(bus: &mut dyn Bus, unit: u32, before: &Firmware, next: &Firmware) -> Result<Vec<u8>, CardError> {
     let mut data = next.dmem.clone();
     for variable in &next.kept {

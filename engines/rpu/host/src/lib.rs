@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The host side of the rpu engine: what a design says of packet units, their images, and the driver that loads them.
+//! The host side of the rpu engine: the settings of packet units in a design, their images, and the driver that loads
+//! them.
 
 mod compile;
 mod diagnosis;

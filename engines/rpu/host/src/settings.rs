@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a design says of a group of packet units: `[units.rpu]`.
+//! The settings of a group of packet units in a design: `[units.rpu]`.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ impl Settings {
         Ok(Self { accelerators, tables })
     }
 
-    /// The settings behind a part of this engine.
+    /// The settings of a part of this engine.
     pub fn behind(part: &dyn Part) -> Option<&Self> {
         (part as &dyn Any).downcast_ref()
     }

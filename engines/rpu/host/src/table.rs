@@ -8,7 +8,7 @@ use penstock_engine::ErrorKind;
 use penstock_engine::files::{self, FileError};
 use penstock_rpu::accelerator::Kind;
 
-/// What errors of lists are about.
+/// The subject of errors about lists.
 const TABLE: &str = "table";
 
 /// The text of a list.
@@ -18,8 +18,8 @@ fn text_of(file: &Path, way_out: &'static str) -> Result<String, FileError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The host's writes that fill the table of an accelerator from a file: offsets from the base of all tables, and words. Without a file, those of an empty
-/// table, as the memories of a card come up with anything in them.
+/// The host's writes that fill the table of an accelerator from a file: offsets from the base of all tables, and words.
+/// Without a file, the writes of an empty table, because the memories of a card are undefined at first.
 pub fn words_of(kind: Kind, file: Option<&Path>) -> Result<Vec<(u32, u32)>, EngineError> {
     let Some(file) = file else { return words(kind, "no list", "") };
     let text = text_of(file, kind.table_file().unwrap_or_default())?;

@@ -14,15 +14,16 @@
 //   min, max, sext, rev8, orc.b, CSR read              1
 //   load, multiply, clz, ctz, cpop                     2: memory and adders have the whole of MEM
 //   divide                                             stays in EX: 3 to 33, see core_div.sv
-// A CSR instruction or mret enters EX alone (1 cycle). `dbus_wait` stops everything.
-// A branch or jump is resolved in EX: 0 cycles when FETCH had predicted it, else 3; so do a trap and mret cost 3.
-// An instruction in EX is never speculative: all that could cancel it has passed EX. So the address phase needs no undo,
-// and exceptions and interrupts are taken there. Only a load that waits in MEM may give up (`dbus_retry`): then the interrupt
-// returns to it. minstret has counted it by then, and counts it again.
+// A CSR instruction or mret enters EX alone (1 cycle). `dbus_wait` stops everything. EX resolves branches and jumps: 0
+// cycles if FETCH predicted them, else 3; a trap and mret also cost 3. An instruction in EX is never speculative:
+// everything that could cancel it has passed EX. The address phase therefore needs no undo, and EX takes exceptions and
+// interrupts. Only a load that waits in MEM may give up (`dbus_retry`); the interrupt then returns to it. minstret has
+// counted this load by then, and counts it again.
 //
-// Halting takes an instruction in EX as an interrupt does, with its way out of a load that waits, but writes no CSR: its address stays
-// in the PC of EX, and FETCH goes on without effect. Waking is a redirection to that address. A step halts again at the first instruction
-// that comes into EX after one has left it, completed or with an exception. No interrupt is taken in a step.
+// Halting takes an instruction in EX as an interrupt does, with its way out of a load that waits, but writes no CSR:
+// its address stays in the PC of EX, and FETCH goes on without effect. Waking is a redirection to that address. A step
+// halts again at the first instruction that comes into EX after one has left it, completed or with an exception. No
+// interrupt is taken in a step.
 //
 // PCs have 16 bits: jumps and mepc are taken modulo 64 KiB, the size of the instruction memory.
 module core
@@ -31,7 +32,7 @@ module core
     input  wire         clk,
     input  wire         rst,
     input  wire  [4:0]  hart_id,
-    // instruction memory: word comes the cycle after its address, every cycle
+    // instruction memory: the word follows its address by a cycle, every cycle
     output logic [15:2] imem_addr,
     input  wire  [31:0] imem_rdata,
     // data bus, address phase: taken in a cycle with !dbus_wait, and never speculative
@@ -92,7 +93,8 @@ module core
   counter_t i_counter_q, d_counter_q;
   logic [31:0] d_instr_q;
 
-  // Memory goes on while DECODE stands, so the word that it gave first is kept: an enable would be late and has far to go.
+  // Memory goes on while DECODE stalls, so the word that it gave first is kept; an enable of the memory would arrive
+  // late and has a long way.
   logic kept_valid_q;
   logic [31:0] kept_q;
   wire [31:0] i_instr = kept_valid_q ? kept_q : imem_rdata;
@@ -171,12 +173,13 @@ module core
   wire w_hit1 = w_wb_q && w_rd_q == d_instr_q[19:15];
   wire w_hit2 = w_wb_q && w_rd_q == d_instr_q[24:20];
 
-  // A CSR instruction enters EX alone, so that minstret has counted what went before and what it reads is written; mret for the same reason.
+  // A CSR instruction enters EX alone, so that minstret has counted all earlier instructions and the registers that it
+  // reads are written; mret for the same reason.
   assign d_stall = d_valid_q && (((d_is_csr || d_ctl.mret) && e_valid_q) ||
                                  (d_use_rs1 && ((e_hit1 && e_ctl_q.late) || (m_hit1 && m_late_q)))
                               || (d_use_rs2 && ((e_hit2 && e_ctl_q.late) || (m_hit2 && m_late_q))));
 
-  // The result of EX comes last, so it enters at the last level.
+  // The result of EX arrives last, so it enters at the last level.
   logic [1:0] d_from1, d_from2;
   logic [31:0] d_early1, d_early2, d_a, d_b;
   always_comb begin
@@ -260,15 +263,17 @@ module core
   wire [31:0] e_addr = e_a_q + {{20{e_offset_q[11]}}, e_offset_q};
   wire e_misaligned = e_ctl_q.f3[1] ? e_addr[1:0] != 2'd0 : e_ctl_q.f3[0] && e_addr[0];
 
-  // Branches. The instruction after this one is in DECODE, so what FETCH had predicted is d_pc_q.
+  // Branches. The instruction after this one is in DECODE, so d_pc_q is FETCH's prediction.
   wire e_condition = (e_ctl_q.f3[2] ? e_less : e_equal) ^ e_ctl_q.f3[0];
   wire e_branch_taken = e_ctl_q.branch && e_condition;
   wire e_taken = e_branch_taken || e_ctl_q.jal || e_ctl_q.jalr;
 
-  // Traps. A branch to the middle of a word has the trap handler as its target; its condition comes late, so it counts in MEM.
+  // Traps. A branch to the middle of a word has the trap handler as its target; its condition arrives late, so it
+  // counts in MEM.
   logic irq_pending;
   pc_t epc, m_pc_q;
-  wire e_irq = (e_valid_q || dbus_retry) && (irq_pending || halt_due_q);  // or halted: nothing of the instruction happens
+  // or halted: nothing of the instruction happens
+  wire e_irq = (e_valid_q || dbus_retry) && (irq_pending || halt_due_q);
   wire e_break = e_ctl_q.ebreak && halt_ebreak && !e_irq;
   wire e_mem_fault = (e_ctl_q.load || e_ctl_q.store) && e_misaligned;
   wire e_jalr_fault = e_ctl_q.jalr && e_addr[1];
@@ -515,7 +520,8 @@ module core
       assert (e_valid_q) else $error("request of a cancelled instruction");
       assert (dbus_be != 4'b0000) else $error("request without bytes");
     end
-    if (!rst && dbus_retry) assert ((irq_pending || halt_due_q) && !dbus_wait) else $error("retry without an interrupt");
+    if (!rst && dbus_retry) assert ((irq_pending || halt_due_q) && !dbus_wait)
+      else $error("retry without an interrupt");
     if (!rst && halted_q) assert (!e_valid_q && e_go) else $error("an instruction in a halted core");
   end
 `endif

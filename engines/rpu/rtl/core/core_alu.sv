@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Arithmetic of EX without multiply and divide. Combinational: `fast` is forwarded to DECODE in the same cycle, `minmax` and
-// `unary` go to the MEM register only.
+// Arithmetic of EX without multiply and divide. Combinational: `fast` is forwarded to DECODE in the same cycle,
+// `minmax` and `unary` go to the MEM register only.
 module core_alu
   import core_pkg::*;
 (
@@ -16,7 +16,8 @@ module core_alu
     output logic             less
 );
 
-  // One carry chain adds, subtracts and compares. What needs the complement of b has it in `b` already.
+  // One carry chain adds, subtracts and compares. For operations with the complement of b, `b` already holds the
+  // complement.
   wire [32:0] sum = {!ctl.uns & a[31], a} + {ctl.uns | b[31], b} + 33'(ctl.inv_b);
   assign less   = sum[32];
   assign equal  = a == ~b;
@@ -32,8 +33,8 @@ module core_alu
     endcase
   end
 
-  // A shift is a rotation to the right; what it should not have brought in is replaced. Bit i keeps its place in a shift to
-  // the left when i >= amount, in a shift to the right when 31 - i >= amount.
+  // A shift is a rotation to the right in which the bits that wrapped around are replaced. Bit i keeps its place in a
+  // shift to the left when i >= amount, in a shift to the right when 31 - i >= amount.
   wire [4:0] amount = b[4:0];
   wire fill = ctl.arith & a[31];
   logic [31:0] turned3, turned15, turned, shifted;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// clz, ctz and cpop. A result a cycle; it leaves two cycles after its operand came.
+// clz, ctz and cpop. A result a cycle, two cycles after its operand.
 //   EX: which half has the lowest one; ones of each byte | MEM: where in that half; sum -> `res`, for the WB register
 module core_count (
     input  wire         clk,

@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Control and status registers of machine mode. Read in EX, where a trap and its return are decided too; what EX writes, and what becomes of a
-// trap, comes into them a cycle later, out of registers: whether the core goes on at all is known late. Nobody sees it: CSR instructions and
-// mret are alone in EX, so the next one is two cycles behind, the handler of a trap more, and for that cycle no interrupt is pending.
-// The trap of a branch comes from MEM anyhow.
+// Control and status registers of machine mode. EX reads them, and decides traps and their returns. The writes of EX
+// and the effects of a trap arrive a cycle later, out of registers, because the core knows late whether it goes on. No
+// program can notice this: CSR instructions and mret are alone in EX, so the next one is two cycles behind and the
+// handler of a trap more, and in that cycle no interrupt is pending. The trap of a branch comes from MEM anyhow.
 module core_csr
   import core_pkg::*;
 (
@@ -85,7 +85,8 @@ module core_csr
     trap_tval_q <= tval;
   end
 
-  // A half that is written takes the value instead of its count: the choice stands before the adder, where it costs nothing.
+  // A half that is written takes the value instead of its count: the choice is in front of the adder, where it costs
+  // nothing.
   wire we_cycle = we_q && sel_q == CsrMcycle;
   wire we_cycleh = we_q && sel_q == CsrMcycleh;
   wire we_instret = we_q && sel_q == CsrMinstret;

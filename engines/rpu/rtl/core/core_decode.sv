@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Decoder: RV32I, M, Zbb, Zicsr and machine mode. Combinational. What is not in these is illegal.
+// Decoder: RV32I, M, Zbb, Zicsr and machine mode. Combinational. All other instructions are illegal.
 module core_decode
   import core_pkg::*;
 (
@@ -40,8 +40,9 @@ module core_decode
     endcase
   end
 
-  // Bit 3 tells jal from a branch.
-  assign jump = instr[3] ? {instr[15:12], instr[20], instr[30:21]} : {{4{instr[31]}}, instr[7], instr[30:25], instr[11:8]};
+  // Bit 3 distinguishes jal from a branch.
+  assign jump =
+      instr[3] ? {instr[15:12], instr[20], instr[30:21]} : {{4{instr[31]}}, instr[7], instr[30:25], instr[11:8]};
   assign offset = opcode == OpStore ? {instr[31:25], instr[11:7]} : instr[31:20];
   assign b_is_rs2 = opcode inside {OpStore, OpBranch} || (is_reg && !is_zext);
   assign b_is_auipc = opcode == OpAuipc;
@@ -71,7 +72,7 @@ module core_decode
     endcase
   end
 
-  // Arithmetic of registers and of immediates. `legal` says that funct7 (and rs2 where it is an opcode) exist.
+  // Arithmetic of registers and of immediates. `legal` means that funct7 (and rs2 where it is an opcode) exist.
   logic legal_reg, legal_imm;
   always_comb begin
     unique case (f7)
@@ -84,7 +85,8 @@ module core_decode
     endcase
     unique case (f3)
       3'd1:    legal_imm = f7 == 7'h00 || (f7 == 7'h30 && rs2 inside {5'd0, 5'd1, 5'd2, 5'd4, 5'd5});
-      3'd5:    legal_imm = f7 inside {7'h00, 7'h20, 7'h30} || (f7 == 7'h14 && rs2 == 5'd7) || (f7 == 7'h34 && rs2 == 5'd24);
+      3'd5:    legal_imm =
+          f7 inside {7'h00, 7'h20, 7'h30} || (f7 == 7'h14 && rs2 == 5'd7) || (f7 == 7'h34 && rs2 == 5'd24);
       default: legal_imm = 1'b1;
     endcase
   end

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Multiplier of 32 x 32 bits, signed or not. A product a cycle; it leaves two cycles after its operands came.
+// Multiplier of 32 x 32 bits, signed or not. A product a cycle, two cycles after its operands.
 //   EX: four products of 17 x 17 bits | MEM: their sum -> `res`, for the WB register
 module core_mul (
     input  wire         clk,

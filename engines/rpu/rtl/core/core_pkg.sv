@@ -63,7 +63,7 @@ package core_pkg;
     ExcEcall           = 4'd11
   } exc_e;
 
-  // What a core that is halted was halted by; what the host reads (rpu.rdl, HALTED).
+  // The reason why a core is halted, as the host reads it (rpu.rdl, HALTED).
   typedef enum logic [1:0] {
     Running,
     HaltRequest,
@@ -83,7 +83,7 @@ package core_pkg;
     logic   arith;
   } alu_ctl_t;
 
-  // What DECODE tells EX. Flags that make something happen are 0 in a bubble.
+  // Control signals from DECODE to EX. Flags that cause an action are 0 in a bubble.
   typedef struct packed {
     alu_ctl_t   alu;
     logic [2:0] f3;      // funct3: branch condition, access size, multiply and divide variant, CSR operation

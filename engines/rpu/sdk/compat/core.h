@@ -231,7 +231,7 @@ static inline void send_to_core(const struct Desc *desc) { pn_send_typed(PN_SEND
 static inline void dram_write(const unsigned long long *dram_addr, const struct Desc *desc) {
   pn_host_write(desc->tag, *dram_addr, desc->data, desc->len);
 }
-/* Reads desc->len bytes from host memory to desc->data; the flag of desc->tag rises when they are there. */
+/* Reads desc->len bytes from host memory to desc->data; the flag of desc->tag rises when they have arrived. */
 static inline void dram_read_req(const unsigned long long *dram_addr, const struct Desc *desc) {
   pn_host_read(desc->tag, *dram_addr, desc->data, desc->len);
 }

@@ -10,8 +10,8 @@
 #include "penstock.h"
 
 /*
- * Starts a sum over `bytes` bytes from `data` on, in packet memory, at any alignment. The sum starts from `initial`: one
- * or two 16-bit words, such as the sum of a pseudo header, or 0.
+ * Starts a sum over `bytes` bytes from `data` on, in packet memory, at any alignment. The sum starts from `initial`:
+ * one or two 16-bit words, such as the sum of a pseudo header, or 0.
  */
 static inline void pn_checksum_start(const void *data, uint32_t bytes, uint32_t initial) {
   pn_barrier(); /* the program's stores to these bytes come first */

@@ -5,9 +5,9 @@
 
 #include "penstock.h"
 
-/* Starts a look-up; `address` as a load from the frame gives it. */
+/* Starts a lookup; `address` in the byte order of a load from the frame. */
 static inline void ip_prefix_start(uint32_t address) { PN_ACCEL_REG(PN_IP_PREFIX, IP_PREFIX_ADDR) = address; }
-/* Class 1..15 of the look-up started last, 0 when no prefix matches; waits in hardware for the answer. */
+/* Class 1..15 of the last lookup, 0 if no prefix matches; waits in hardware for the answer. */
 static inline uint32_t ip_prefix_class(void) { return PN_ACCEL_REG(PN_IP_PREFIX, IP_PREFIX_CLASS); }
 /* All ones when no prefix matches; else a mask that makes a descriptor's length 0, which drops. Waits in hardware. */
 static inline uint32_t ip_prefix_pass_mask(void) { return PN_ACCEL_REG(PN_IP_PREFIX, IP_PREFIX_PASS_MASK); }

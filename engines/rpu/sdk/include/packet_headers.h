@@ -24,7 +24,7 @@ struct eth_header {
   uint16_t type;
 };
 
-/* Where a field has two names, the second one is Rosebud's. */
+/* If a field has two names, the second one is Rosebud's. */
 struct ipv4_header {
   uint8_t version_ihl; /* version [7:4], words of header [3:0] */
   union {

@@ -36,11 +36,11 @@ typedef uint32_t pn_desc_t;
 
 /*
  * Address at which the core finds the word at `p` with its four bytes in reverse order (big endian). An access takes
- * one cycle more. Data and packet memory have such addresses; the broadcast region has none.
+ * one cycle more. Only data and packet memory have such addresses; the broadcast region does not.
  */
 #define PN_SWAPPED(p) ((volatile void *)((uintptr_t)(p) | 0x4000000u))
 
-/* Bytes between the start of a slot and its frame. With 10 the header behind the Ethernet header is word aligned. */
+/* Bytes between the start of a slot and its frame. With 10 the header after the Ethernet header is word aligned. */
 #define PN_PACKET_OFFSET 10u
 #define PN_HEADER_BYTES 128u
 #define PN_HEADER_SPACING 256u /* bytes from one header copy to the next: a page of the header window */
@@ -139,7 +139,8 @@ static inline pn_desc_t pn_to(pn_desc_t desc, uint32_t port) { return (desc & 0x
  */
 #define PN_SETUP static inline __attribute__((noinline))
 
-/* Arguments that pn_init_headers() and pn_init_slots() refuse: constants do not compile, others raise PN_INT_BAD_SLOT. */
+/* Arguments that pn_init_headers() and pn_init_slots() refuse: constants do not compile, others raise
+ * PN_INT_BAD_SLOT. */
 #define PN_BAD_COUNT(count) ((count) == 0 || (count) > PN_MAX_SLOTS)
 #define PN_BAD_HEADERS(count, base, bytes)                                              \
   ((base) < PN_HEADERS_BASE || (base) % 32u != 0 ||                                     \
@@ -243,7 +244,7 @@ static inline const uint8_t *pn_hdr(void) { return (const uint8_t *)(uintptr_t)P
 static inline const volatile uint8_t *pn_window(void) {
   return (const volatile uint8_t *)(uintptr_t)(PN_WINDOW_BASE + PN_PACKET_OFFSET);
 }
-/* The last frame received, in packet memory. The card sends what the program writes there. */
+/* The last frame received, in packet memory. The card sends the bytes that the program writes there. */
 static inline uint8_t *pn_data(void) { return (uint8_t *)(uintptr_t)PN_REG(RPU_CORE_RECV_DATA); }
 /* Flow hash of the last frame received; 0 if it has no IP header. */
 static inline uint32_t pn_hash(void) { return PN_REG(RPU_CORE_RECV_HASH); }
@@ -287,7 +288,7 @@ static inline void pn_generate(uint32_t port, const void *data, uint32_t bytes) 
   PN_REG(RPU_CORE_SEND_FROM) = (uint32_t)(uintptr_t)data;
 }
 
-/* 1 while the card has not read a frame of pn_generate() to its end: its memory must stay as it is. */
+/* 1 while the card has not completely read a frame of pn_generate(): its memory must not change. */
 static inline uint32_t pn_generating(void) {
   uint32_t unread = PN_REG(RPU_CORE_OCCUPANCY) >> 16;
   pn_barrier();
@@ -368,8 +369,8 @@ static inline void pn_listen(uint32_t mask, uint32_t value) {
   PN_REG(RPU_CORE_BC_LISTEN) = 1;
 }
 /*
- * The word of the oldest message, or NULL if there is none; pn_message_done() removes it. A word that is stored
- * several times before its message is the oldest one is one message.
+ * The word of the oldest message, or NULL if the queue is empty; pn_message_done() removes the message. If a word is
+ * stored several times before its message is the oldest one, it is one message.
  */
 static inline const volatile uint32_t *pn_message(void) {
   return (const volatile uint32_t *)(uintptr_t)PN_REG(RPU_CORE_BC_ADDR);
@@ -390,7 +391,7 @@ static inline uint64_t pn_cycles(void) {
   return (uint64_t)PN_REG(RPU_CORE_TIMER_H) << 32 | low;
 }
 
-/* Sets the 64-bit debug word that the host reads; pn_debug_in() reads the one that the host writes. */
+/* Sets the 64-bit debug word that the host reads; pn_debug_in() reads the word that the host writes. */
 static inline void pn_debug(uint32_t low, uint32_t high) {
   PN_REG(RPU_CORE_DEBUG_OUT_L) = low;
   PN_REG(RPU_CORE_DEBUG_OUT_H) = high;

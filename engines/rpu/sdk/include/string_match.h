@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The string_match accelerator: looks for the patterns that the host has loaded in bytes of packet memory. */
+/* The string_match accelerator: searches bytes of packet memory for the patterns that the host has loaded. */
 #ifndef PENSTOCK_STRING_MATCH_H
 #define PENSTOCK_STRING_MATCH_H
 

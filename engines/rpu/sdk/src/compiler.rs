@@ -54,12 +54,12 @@ pub enum CompileError {
          trap; remove the attribute"
     )]
     Handler(String),
-    /// `what` says which memory and by how many bytes, one a line.
+    /// `what` names each memory and its excess in bytes, one a line.
     #[error("firmware does not fit: {what}; shrink it, or move tables to the host")]
     DoesNotFit { what: String },
 }
 
-/// Where the compiler and the kit are, and further arguments for the compiler.
+/// The paths of the compiler and the kit, and further arguments for the compiler.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The checkout.
@@ -198,7 +198,7 @@ fn run(
     if output.status.success() { Ok(messages) } else { Err(refusal(messages)) }
 }
 
-/// Tells a program that is too big from one that does not link.
+/// Distinguishes a program that is too big from one that does not link.
 fn refusal(messages: String) -> CompileError {
     let too_big: Vec<&str> = messages
         .lines()

@@ -36,7 +36,7 @@ pub enum FirmwareError {
 pub struct Symbol {
     /// Address of its first byte.
     pub address: u32,
-    /// Bytes; 0 when the ELF does not say.
+    /// Bytes; 0 if the ELF does not have them.
     pub size: u32,
     /// Name as in the source.
     pub name: String,
@@ -74,7 +74,7 @@ pub struct Firmware {
     pub imem: Vec<u8>,
     /// Contents of data memory from [`DMEM_BASE`] on; a multiple of 4 bytes.
     pub dmem: Vec<u8>,
-    /// Where the core starts: always 0.
+    /// The reset address of the core: always 0.
     pub entry: u32,
     /// Functions, by address.
     pub symbols: Vec<Symbol>,
@@ -145,7 +145,7 @@ impl Firmware {
         Ok(Self { imem, dmem, entry: 0, symbols, kept, sizes, messages: String::new(), elf })
     }
 
-    /// Where in the source the instruction at `pc` comes from: `file:line (function)`, as far as the ELF knows.
+    /// The source place of the instruction at `pc`: `file:line (function)`, as far as the ELF has it.
     #[must_use]
     pub fn locate(&self, pc: u32) -> Option<String> {
         match (self.line_at(pc), self.function(pc)) {
@@ -177,7 +177,7 @@ impl Firmware {
             Ok(gimli::EndianSlice::new(data, endian))
         };
         let context = addr2line::Context::from_dwarf(gimli::Dwarf::load(load).ok()?).ok()?;
-        // The frame of the program itself, when the instruction comes from a function of the kit that was put into it.
+        // The frame of the program itself, if the instruction comes from an inlined function of the kit.
         let mut frames = context.find_frames(u64::from(pc)).skip_all_loads().ok()?;
         let mut place = None;
         while let Ok(Some(frame)) = frames.next() {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Explains what the compiler and the linker say in terms of the kit: headers and functions that it does not have.
+//! Explains messages of the compiler and the linker in terms of the kit: headers and functions that it does not have.
 
 use std::{collections::BTreeSet, ffi::OsStr, path::Path};
 
@@ -26,7 +26,7 @@ pub(crate) fn explain_missing_headers(messages: String, kit: &Kit) -> String {
     )
 }
 
-/// Says what a program uses that is not defined, a line for each, from the linker's messages.
+/// Lists the undefined functions that a program uses, a line for each, from the linker's messages.
 pub(crate) fn explain_undefined(messages: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut messages = messages.lines().filter(|line| !line.trim().is_empty()).peekable();

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* What happens on a trap when the program does not say. */
+/* The default trap handlers, for programs that define none. */
 #include "penstock.h"
 
 __attribute__((weak)) void int_handler(void) {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The kit compiles the project's programs without a word, and says what is wrong with wrong ones.
+//! The kit compiles the project's programs without a message, and explains errors in wrong ones.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -39,7 +39,7 @@ fn all_programs_compile_without_warnings() {
     let paths: Vec<PathBuf> =
         ["engines/rpu/programs", "engines/rpu/programs/bad"].into_iter().flat_map(programs).collect();
     assert!(paths.len() >= 8);
-    // What a design with a group of units `inspect` says to its programs.
+    // The flags of a design with a group of units `inspect`.
     let flags = ["-DPN_FIRST_INSPECT=12u", "-DPN_COUNT_INSPECT=4u"].map(str::to_string).to_vec();
     let options = Options { flags, ..options() };
     for path in paths {
@@ -65,7 +65,7 @@ fn the_forwarder_takes_three_instructions_a_frame() {
 
 #[test]
 fn the_papers_listing_compiles_unmodified() {
-    // The suite says where captures and lists are that are not part of the repository; the papers are beside them.
+    // The suite sets the folder of captures and lists outside of the repository; the papers are beside them.
     let data = std::env::var_os("PENSTOCK_DATA").map(PathBuf::from).unwrap_or_default();
     let path = data.join("../papers/rosebud-appendix-c.c");
     if data.as_os_str().is_empty() || !path.is_file() {
@@ -128,7 +128,7 @@ fn a_damaged_elf_is_refused_or_loads_within_the_memories() {
     let mut refused = 0;
     for round in 0..4_000 {
         let mut elf = whole.clone();
-        // Most of what a loader believes stands in the first bytes.
+        // The first bytes have most of the fields that a loader trusts.
         for _ in 0..1 + round % 4 {
             let reach = if round % 2 == 0 { 200 } else { elf.len() };
             let at = random(&mut state) % reach;
@@ -195,7 +195,7 @@ fn what_is_missing_is_named() {
     assert!(error.contains("run `./penstock` once"), "{error}");
 }
 
-/// What is said about a program that is refused.
+/// The message for a program that is refused.
 fn refusal(name: &str, text: &str) -> String {
     compile(&[write(name, text)], &options()).unwrap_err().to_string()
 }

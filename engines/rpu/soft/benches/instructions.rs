@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! How many instructions a second the simulator executes: a checksum over data memory, with loads, arithmetic and branches.
-//! Seconds are those that this thread had a processor (Linux), so that other work on the machine does not count.
+//! How many instructions a second the simulator executes: a checksum over data memory, with loads, arithmetic and
+//! branches. Seconds are those that this thread had a processor (Linux), so that other work on the machine does not
+//! count.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;

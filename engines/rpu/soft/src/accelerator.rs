@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What an accelerator is to its unit, and which kinds there are.
+//! The interface between an accelerator and its unit, and the kinds of accelerators.
 
 use crate::{
     checksum::Checksum,
@@ -18,7 +18,8 @@ const PAGE: u32 = 0x100;
 /// Bytes of table space that a kind has.
 const WINDOW: u32 = 0x10_0000;
 
-/// Registers that firmware reads and writes, and tables that the host does. A read that waits in hardware answers at once here.
+/// Registers that firmware reads and writes, and tables that the host does. A read that waits in hardware answers at
+/// once here.
 pub trait Accelerator: Send {
     /// Firmware reads the register at `offset` of the page, a multiple of 4.
     fn read(&mut self, offset: u32) -> u32;
@@ -39,7 +40,8 @@ pub fn range(packets: &[u8], address: u32, length: u32) -> Option<&[u8]> {
     packets.get(start..start.checked_add(length as usize)?)
 }
 
-/// The accelerators that a unit can have; each value is a bit of the register ACCEL, a page of registers and a window of tables.
+/// The accelerators that a unit can have; each value is a bit of the register ACCEL, a page of registers and a window
+/// of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Longest prefix match.
@@ -57,13 +59,13 @@ pub enum Kind {
 /// A text that is no table.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// Of ip_prefix.
+    /// The table of ip_prefix.
     #[error(transparent)]
     Prefixes(#[from] prefix_table::TableError),
-    /// Of flow_hash.
+    /// The table of flow_hash.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// Of string_match.
+    /// The table of string_match.
     #[error(transparent)]
     Patterns(#[from] PatternError),
 }
@@ -72,7 +74,7 @@ impl Kind {
     /// All, in the order of their bits.
     pub const ALL: [Self; 5] = [Self::IpPrefix, Self::FlowHash, Self::Checksum, Self::Crc32, Self::StringMatch];
 
-    /// What designs call it: its folder in engines/rpu/accelerators.
+    /// The name in designs: its folder in engines/rpu/accelerators.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -102,7 +104,7 @@ impl Kind {
         }
     }
 
-    /// What its table is filled from, for who has to give it; None when it has no table.
+    /// The hint for a user who must give its table; None if it has no table.
     #[must_use]
     pub fn table_file(self) -> Option<&'static str> {
         match self {
@@ -113,11 +115,11 @@ impl Kind {
         }
     }
 
-    /// The host's writes that fill its table from a text, as offsets from the base of all tables and words; `path` is for messages. An empty
-    /// text gives the table of one who wants none.
+    /// The host's writes that fill its table from a text, as offsets from the base of all tables and words; `path` is
+    /// for messages. An empty text gives the table of one who wants none.
     ///
     /// # Errors
-    /// File and line of what is wrong.
+    /// File and line of the fault.
     pub fn table(self, path: &str, text: &str) -> Result<Vec<(u32, u32)>, TableError> {
         let words = match self {
             Self::IpPrefix => prefix_table::compile(path, &prefix_table::parse(path, text)?)?,
@@ -134,7 +136,7 @@ impl Kind {
 pub struct Kinds(u32);
 
 impl Kinds {
-    /// Value of the register ACCEL and of the RTL parameter Accel: bit k stands for the kind with value k.
+    /// Value of the register ACCEL and of the RTL parameter Accel: bit k is the kind with value k.
     #[must_use]
     pub fn mask(self) -> u32 {
         self.0
@@ -161,7 +163,7 @@ impl FromIterator<Kind> for Kinds {
 /// The accelerators of a unit.
 pub(crate) struct Accelerators {
     kinds: Kinds,
-    /// By page; where there is none, None.
+    /// By page; None for a page without an accelerator.
     pages: [Option<Box<dyn Accelerator>>; Kind::ALL.len()],
 }
 
@@ -178,12 +180,12 @@ impl Accelerators {
         self.pages.get_mut((offset / PAGE) as usize)?.as_mut()
     }
 
-    /// Firmware reads the register at `offset` of the region; None where nobody is.
+    /// Firmware reads the register at `offset` of the region; None for a page without an accelerator.
     pub fn read(&mut self, offset: u32) -> Option<u32> {
         self.page(offset).map(|accelerator| accelerator.read(offset % PAGE))
     }
 
-    /// Firmware writes it; false where nobody is, or when the accelerator meets an error.
+    /// Firmware writes it; false for a page without an accelerator, or if the accelerator has an error.
     pub fn write(&mut self, offset: u32, value: u32, packets: &[u8]) -> bool {
         self.page(offset).is_some_and(|accelerator| accelerator.write(offset % PAGE, value, packets))
     }

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The unit's part of the broadcast: the region of memory that the words of all units come into, and the queue of messages.
+//! The unit's part of the broadcast: the region of memory that the words of all units come into, and the queue of
+//! messages.
 
 use std::collections::VecDeque;
 
@@ -14,11 +15,11 @@ pub(crate) struct Broadcast {
     pub mask: u32,
     pub value: u32,
     listening: bool,
-    /// The oldest message, and those behind it. Of these each address is there once.
+    /// The oldest message, and those after it. An address occurs once among the latter.
     head: Option<u16>,
     behind: VecDeque<u16>,
     is_behind: Box<[bool; WORDS]>,
-    /// A word has come since the program looked last.
+    /// A word has arrived since the program looked last.
     news: bool,
 }
 
@@ -52,14 +53,14 @@ impl Broadcast {
         self.region[(offset >> 2) as usize % WORDS] = word.to_le_bytes();
     }
 
-    /// The program stores `bytes` at an offset: gives what goes to the other units.
+    /// The program stores `bytes` at an offset: returns the words for the other units.
     pub fn store(&mut self, offset: u32, bytes: &[u8]) -> Word {
         let (index, lane) = ((offset >> 2) as usize % WORDS, (offset & 3) as usize);
         self.region[index][lane..lane + bytes.len()].copy_from_slice(bytes);
         Word { index: index as u16, bytes: self.region[index], stored: ((1 << bytes.len()) - 1) << lane }
     }
 
-    /// A word comes from another unit; true when it is a message that comes to the head of the queue.
+    /// Receives a word from another unit; true if it is a message that reaches the head of the queue.
     pub fn receive(&mut self, word: Word) -> bool {
         let to = &mut self.region[usize::from(word.index)];
         for byte in (0..4).filter(|byte| word.stored >> byte & 1 != 0) {
@@ -108,12 +109,12 @@ impl Broadcast {
         self.head.map(|index| u32::from(index) << 2)
     }
 
-    /// Messages behind the oldest.
+    /// Messages after the oldest.
     pub fn waiting(&self) -> usize {
         self.behind.len()
     }
 
-    /// Whether a word has come since the last call.
+    /// Whether a word has arrived since the last call.
     pub fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.news)
     }

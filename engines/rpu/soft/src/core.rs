@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The core: executes decoded instructions until it would have to wait.
+//! The core: executes decoded instructions until it must wait.
 
 use penstock_unit::{Outside, Pause};
 
@@ -35,20 +35,20 @@ struct Csrs {
     epc: u32,
     cause: u32,
     tval: u32,
-    /// What to add to the steps executed.
+    /// Added to the steps executed to give mcycle.
     cycle_offset: u64,
     instret_offset: u64,
 }
 
 pub(crate) struct Core {
     program: Box<[Op; WORDS]>,
-    /// x0..x31, and one that takes what is written to x0. As many as an index of six bits can name.
+    /// x0..x31, and one register for writes to x0; an index of six bits addresses the array.
     registers: [u32; 64],
     pub pc: u32,
     csrs: Csrs,
     /// In a trap that has not returned.
     pub in_trap: bool,
-    /// Stopped at a RECV, which gives way to interrupts as long as no frame is there.
+    /// Stopped at a RECV, which gives way to interrupts while no frame is there.
     waiting: bool,
     /// Reads as mhartid.
     number: u32,
@@ -88,7 +88,7 @@ impl Core {
         self.waiting = false;
     }
 
-    /// Stops waiting in a RECV: it will be executed anew.
+    /// Stops waiting in a RECV: it will be executed again.
     pub fn leave_load(&mut self) {
         self.waiting = false;
     }
@@ -117,7 +117,7 @@ impl Core {
         self.csrs.instret_offset = self.csrs.instret_offset.wrapping_sub(1);
     }
 
-    /// Reads CSR `number` and, if told, replaces it. None: there is no such register, or it cannot be written.
+    /// Reads CSR `number` and optionally replaces it. None: the register does not exist, or it cannot be written.
     fn csr(&mut self, number: u32, now: u64, new: impl Fn(u32) -> Option<u32>) -> Option<u32> {
         let csrs = &mut self.csrs;
         let low = |offset: u64| now.wrapping_add(offset) as u32;
@@ -177,7 +177,7 @@ impl Core {
                 return Pause::Limit;
             }
             let before = system.now;
-            // A RECV that got its frame is completed before an interrupt that came meanwhile.
+            // A RECV that got its frame is completed before an interrupt that was raised meanwhile.
             let steps = if self.waiting { 1 } else { left.min(system.until_timer()) };
             let paused = self.steps(system, outside, steps);
             left -= system.now - before;
@@ -187,7 +187,8 @@ impl Core {
         }
     }
 
-    /// Executes at most `limit` instructions; None when something happened that may have raised an interrupt, or at the limit.
+    /// Executes at most `limit` instructions; None when something happened that may have raised an interrupt, or at the
+    /// limit.
     fn steps(&mut self, system: &mut System, outside: &mut dyn Outside, limit: u64) -> Option<Pause> {
         let start = system.now;
         let end = start + limit;
@@ -237,7 +238,7 @@ impl Core {
                     }
                 };
             }
-            // A load gives the word that holds the address; `shift` brings what is wanted down.
+            // A load gives the word that holds the address; `shift` moves the requested bytes down.
             macro_rules! load {
                 ($bytes:expr, $extend:expr) => {{
                     let address = a.wrapping_add(imm);
@@ -264,7 +265,7 @@ impl Core {
                                     word
                                 }
                                 Loaded::Wait => {
-                                    // Not executed: it will be, when a frame is there.
+                                    // Not executed now; it will be executed when a frame is there.
                                     now -= 1;
                                     pause = Some(Pause::Waiting);
                                     break;

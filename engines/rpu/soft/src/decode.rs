@@ -2,7 +2,8 @@
 //! From instruction words to what the simulator executes: RV32I, M, Zbb, Zicsr and machine mode
 //! (RISC-V unprivileged specification 20240411, chapters 2, 7, 13, 28 and 34).
 
-/// What an instruction does. Immediate forms are apart, so that executing one never asks which it is.
+/// The operation of an instruction. Immediate forms are separate, so that executing an instruction needs no check for
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
     /// rd = imm (lui, auipc).
@@ -93,10 +94,10 @@ pub(crate) struct Op {
     pub imm: u32,
 }
 
-/// Where results for x0 go: a register that nothing reads.
+/// The target of results for x0: a register that nothing reads.
 pub(crate) const NOWHERE: u8 = 32;
 
-/// Decodes `word`, which lies at `pc`.
+/// Decodes `word` at `pc`.
 pub(crate) fn decode(word: u32, pc: u32) -> Op {
     let field = |low: u32, bits: u32| (word >> low) & ((1 << bits) - 1);
     let (rs1, rs2) = (field(15, 5) as u8, field(20, 5) as u8);

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The rpu engine in native code: a RISC-V core with its memories, slots, interrupts and accelerators.
 //!
-//! A [`Unit`] behaves as engines/rpu/rtl does towards the firmware, the host and the card, but has no clock: its cycles are
-//! instructions, and a wait takes none. Nothing is shared with the RTL but the register maps.
+//! A [`Unit`] behaves as engines/rpu/rtl does towards the firmware, the host and the card, but has no clock: its cycles
+//! are instructions, and a wait takes none. Nothing is shared with the RTL but the register maps.
 
 pub mod accelerator;
 mod broadcast;

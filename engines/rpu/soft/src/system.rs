@@ -14,7 +14,7 @@ use crate::{
 
 pub(crate) const DMEM_BASE: u32 = 0x0080_0000;
 pub(crate) const DMEM_BYTES: u32 = 32 * 1024;
-/// The broadcast region lies over the last part of data memory.
+/// The broadcast region is the last part of data memory.
 pub(crate) const REGION_BASE: u32 = DMEM_BASE + DMEM_BYTES - REGION_BYTES;
 /// The header window: the page of data memory with the header copy of the frame that was taken last.
 const WINDOW_BASE: u32 = 0x0080_8000;
@@ -29,7 +29,7 @@ const ROW: u32 = 64;
 const MAX_PACKET_OFFSET: u32 = 14;
 /// Header slots start on rows of data memory.
 const HEADER_ROW: u32 = 32;
-/// The core's registers. Nothing lies below them, so accesses through null pointers are wild.
+/// The core's registers. Addresses below them are unmapped, so accesses through null pointers are wild.
 const REGISTERS: std::ops::Range<u32> = 0x600..0x800;
 /// Longest frame that a unit sends.
 const MAX_FRAME: u16 = 16_384;
@@ -51,7 +51,7 @@ pub(crate) mod flag {
     pub const BAD_SLOT: u16 = 1 << 11;
     pub const ACCELERATOR: u16 = 1 << 12;
     pub const HOST_ERROR: u16 = 1 << 13;
-    /// What no mask hides.
+    /// Interrupts that no mask hides.
     pub const ERRORS: u16 = 0x3F00;
 }
 
@@ -65,20 +65,20 @@ mod kind {
     pub const HOST_READ: u32 = 5;
 }
 
-/// What a load from a register gives.
+/// The result of a load from a register.
 pub(crate) enum Loaded {
     Value(u32),
     /// The same, and an interrupt may be due.
     Interrupts(u32),
     /// A poll found nothing.
     Nothing(u32),
-    /// A look at what other units say found nothing new.
+    /// The program polled the words of other units and found nothing new.
     Silence(u32),
     /// Not yet.
     Wait,
 }
 
-/// What a store into a register did.
+/// The effect of a store into a register.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Stored {
     Done,
@@ -115,9 +115,9 @@ pub(crate) struct System {
     pub counters: Counters,
     /// Instructions since reset.
     pub now: u64,
-    /// Time since reset that the host has told, in cycles.
+    /// Time since reset that the host has passed, in cycles.
     told: u64,
-    /// Cycles that the clock is ahead of the instructions, because the host has told of so much time.
+    /// Cycles that the clock is ahead of the instructions, because the host has passed more time.
     ahead: u64,
 
     slots: [Slot; MAX_SLOTS + 1],
@@ -152,7 +152,7 @@ pub(crate) struct System {
     mask: u16,
     pub errors: u16,
     pub error_addr: u32,
-    /// Address of the instruction that accesses what is no memory.
+    /// Address of the instruction that accesses an unmapped address.
     pub pc: u32,
     /// Addresses of the instructions of the last errors: wild access, bad descriptor, bad destination, bad slot set-up.
     pub error_pcs: [u32; 4],
@@ -264,7 +264,7 @@ impl System {
         Some(self.now - self.generated_at?)
     }
 
-    /// Does not count so many instructions as time in which slots were held: a debugger had them executed.
+    /// Excludes this many instructions from the time in which slots were held: a debugger executed them.
     pub fn pardon(&mut self, instructions: u64) {
         // Slots may have been released meanwhile.
         self.held_since = self.now.min(self.held_since + instructions);
@@ -276,7 +276,7 @@ impl System {
         self.waiting_slots = 0;
     }
 
-    /// The memory word that holds `address`, if memory of this unit alone is there.
+    /// The memory word that holds `address`, if it is in memory of this unit alone.
     #[inline(always)]
     pub fn memory(&mut self, address: u32) -> Option<&mut [u8; 4]> {
         let dmem = address.wrapping_sub(DMEM_BASE);
@@ -307,7 +307,7 @@ impl System {
         self.swapped_memory(address).map(|word| u32::from_be_bytes(*word))
     }
 
-    /// Stores bytes of a word from `address` on, in reverse order; false if no alias of memory is there.
+    /// Stores bytes of a word from `address` on, in reverse order; false if the address is not in an alias of memory.
     pub fn store_swapped(&mut self, address: u32, bytes: &[u8]) -> bool {
         let at = (address & 3) as usize;
         let Some(word) = self.swapped_memory(address) else { return false };
@@ -338,13 +338,13 @@ impl System {
         self.flags & (self.mask | flag::ERRORS) != 0
     }
 
-    /// Cycles since reset: an instruction takes one, or longer when the host has told of more time.
+    /// Cycles since reset: an instruction takes one, or longer if the host has passed more time.
     #[inline]
     pub fn clock(&self) -> u64 {
         self.now + self.ahead
     }
 
-    /// So many cycles have passed since the last call.
+    /// Tells the system that `cycles` have passed since the last call.
     pub fn pass(&mut self, cycles: u64) {
         self.told += cycles;
         self.ahead = self.ahead.max(self.told.saturating_sub(self.now));
@@ -359,7 +359,7 @@ impl System {
         }
     }
 
-    /// Cycles until the timer's next interrupt, which may be due already; `u64::MAX` when there is none.
+    /// Cycles until the timer's next interrupt, 0 if it is due already; `u64::MAX` if the timer is off.
     pub fn until_timer(&self) -> u64 {
         if self.timer_interval == 0 { u64::MAX } else { self.timer_due.saturating_sub(self.clock()) }
     }
@@ -411,7 +411,7 @@ impl System {
             },
             regs::RPU_CORE_DRAM_FLAGS => self.host_flags,
             regs::RPU_CORE_RECV_DESC_HIGH => self.oldest().map_or(0, |(_, place)| PMEM_BASE + place.frame),
-            // Only who asks for a frame has nothing to do without one.
+            // Only a program that asks for a frame has nothing to do without one.
             regs::RPU_CORE_READY if self.queue.is_empty() && address & 3 == 0 => {
                 return Loaded::Nothing(0x0101_0100);
             }
@@ -437,7 +437,7 @@ impl System {
                 Some(offset) => REGION_BASE + offset,
                 None => return Loaded::Silence(0),
             },
-            // What is stored here is everywhere at once.
+            // In native code a stored word reaches all regions at once.
             regs::RPU_CORE_OCCUPANCY => self.broadcast.waiting().min(255) as u32,
             regs::RPU_CORE_MAX_SLOTS => MAX_SLOTS as u32,
             regs::RPU_CORE_DEBUG_IN_L => self.debug_in[0],
@@ -465,8 +465,8 @@ impl System {
         Loaded::Value(value)
     }
 
-    /// Stores `bytes` bytes into the register that holds `address`, where no memory is. All bytes, halves or the whole of `value` are what is
-    /// stored.
+    /// Stores `bytes` bytes into the register that holds `address`, where no memory is. All bytes, halves or the whole
+    /// of `value` are what is stored.
     pub fn store_register(&mut self, address: u32, value: u32, bytes: u32, outside: &mut dyn Outside) -> Stored {
         match address & !3 {
             regs::RPU_CORE_SEND => self.send(value, None, kind::SEND, outside),
@@ -524,7 +524,7 @@ impl System {
         if self.interrupt() { Stored::Interrupts } else { Stored::Done }
     }
 
-    /// Stores `bytes` into the broadcast region, if `address` is there.
+    /// Stores `bytes` into the broadcast region, if `address` is in it.
     pub fn store_broadcast(&mut self, address: u32, bytes: &[u8], outside: &mut dyn Outside) -> bool {
         let offset = address.wrapping_sub(REGION_BASE);
         if offset >= REGION_BYTES {
@@ -534,19 +534,19 @@ impl System {
         true
     }
 
-    /// A word comes from another unit.
+    /// Receives a word from another unit.
     pub fn hear(&mut self, word: Word) {
         if self.broadcast.receive(word) {
             self.flags |= flag::BROADCAST;
         }
     }
 
-    /// Does what a descriptor says. `address` is its high word, when it has one.
+    /// Executes a descriptor. `address` is its high word, if it has one.
     fn send(&mut self, low: u32, address: Option<u32>, kind: u32, outside: &mut dyn Outside) {
         let (len, slot, port) = (low as u16, (low >> 16) as u8, (low >> 24) as u8);
         let exists = (1..=MAX_SLOTS as u8).contains(&slot);
         if kind == kind::SLOTS {
-            // New places would pull frames from under those that hold them.
+            // New places would take memory from slots that hold frames.
             if exists && self.active == 0 {
                 outside.declare(slot, len);
             } else {
@@ -614,7 +614,8 @@ impl System {
         moved
     }
 
-    /// Writes a part of packet memory to host memory or reads it from there; false when there is no such part. It is done at once.
+    /// Writes a part of packet memory to host memory or reads it from there; false when there is no such part. It is
+    /// done at once.
     fn reach_host(&mut self, len: u16, tag: u8, address: Option<u32>, kind: u32, outside: &mut dyn Outside) -> bool {
         let Some(start) = address.and_then(packet_offset) else {
             return false;
@@ -640,7 +641,8 @@ impl System {
         true
     }
 
-    /// Sends a frame that the program made; the error flag to raise when there is none at `address`, or no such destination.
+    /// Sends a frame that the program made. Returns the error flag to raise if there is no frame at `address`, or if
+    /// the destination does not exist.
     #[cold]
     fn generate(&mut self, len: u16, port: u8, address: u32, kind: u32, outside: &mut dyn Outside) -> Result<(), u16> {
         let destination = self.destination(port, kind).filter(|to| !to.loops()).ok_or(flag::BAD_DESTINATION)?;
@@ -653,7 +655,7 @@ impl System {
         Ok(())
     }
 
-    /// Where a descriptor's port byte leads, if there is such a place.
+    /// The destination of a descriptor's port byte, if it exists.
     #[inline(always)]
     fn destination(&self, port: u8, kind: u32) -> Option<Destination> {
         let Identity { ports, units, .. } = self.identity;
@@ -712,20 +714,21 @@ impl System {
     }
 }
 
-/// Offset in packet memory of a place where a frame may start: within its row even and at most 14, so that little rotation is needed.
+/// Offset in packet memory of a place where a frame may start: within its row even and at most 14, so that little
+/// rotation is needed.
 fn packet_offset(address: u32) -> Option<u32> {
     let offset = address.wrapping_sub(PMEM_BASE);
     let in_row = offset % ROW;
     (offset < PMEM_BYTES && in_row <= MAX_PACKET_OFFSET && in_row & 1 == 0).then_some(offset)
 }
 
-/// `old` with the `bytes` bytes at `address` replaced by those of `value`.
+/// `old` with the bytes at `address` replaced by those of `value`.
 fn merged(old: u32, value: u32, address: u32, bytes: u32) -> u32 {
     let lanes = (u32::MAX >> (32 - 8 * bytes)) << (8 * (address & 3));
     old & !lanes | value & lanes
 }
 
-/// The `len` bytes of `memory` from `start` on; behind its end it goes on at its beginning.
+/// The `len` bytes of `memory` from `start` on; at its end, `memory` continues at its beginning.
 #[inline(always)]
 fn part(memory: &[u8], start: usize, len: usize) -> Cow<'_, [u8]> {
     match memory.get(start..start + len) {
@@ -734,7 +737,7 @@ fn part(memory: &[u8], start: usize, len: usize) -> Cow<'_, [u8]> {
     }
 }
 
-/// Copies `bytes`, fewer than `memory` has, to `offset` on; behind its end `memory` goes on at its beginning.
+/// Copies `bytes`, fewer than `memory` has, to `offset` on; at its end, `memory` continues at its beginning.
 fn copy(memory: &mut [u8], offset: usize, bytes: &[u8]) {
     let offset = offset % memory.len();
     let (now, rest) = bytes.split_at(bytes.len().min(memory.len() - offset));
@@ -746,10 +749,10 @@ fn copy(memory: &mut [u8], offset: usize, bytes: &[u8]) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    /// Notes what the unit does.
+    /// Records the unit's actions.
     #[derive(Default)]
     struct Notes {
-        /// What comes of the next frames; all others are taken.
+        /// The answers to the next frames; all later frames are accepted.
         answers: VecDeque<Answer>,
         sent: Vec<(Destination, Vec<u8>)>,
         generated: Vec<(Destination, Vec<u8>)>,
@@ -798,7 +801,7 @@ mod tests {
             self.system.store_register(register, value, 4, &mut self.notes);
         }
 
-        /// A frame comes into slot 1 and is taken.
+        /// A frame arrives in slot 1 and is taken.
         fn take(&mut self) {
             self.system.receive(1, Arrival::default(), &FRAME);
             assert!(matches!(self.system.load_register(regs::RPU_CORE_RECV), Loaded::Value(_)));
@@ -828,7 +831,7 @@ mod tests {
             assert_eq!(bench.notes.sent.pop(), Some((Destination::Ethernet(1), FRAME.to_vec())), "{pointer:#x}");
             assert_eq!((bench.flags(), bench.notes.freed.pop()), (0, Some(1)));
         }
-        // Of two mistakes the destination is told.
+        // If a descriptor has two mistakes, the error names the destination.
         for (port, expected) in [(1, flag::BAD_DESCRIPTOR), (200, flag::BAD_DESTINATION)] {
             bench.take();
             bench.send(kind::SEND, 60, port, PMEM_BASE + 1);
@@ -860,7 +863,7 @@ mod tests {
             }
             assert_eq!((bench.flags(), bench.notes.generated.pop()), (0, Some((to, due))));
         }
-        // What is no frame or has no destination; of two mistakes the destination is told.
+        // Descriptors that are no frame or have no destination; if both, the error names the destination.
         let good = PMEM_BASE + 4;
         for (kind, len, port, pointer, expected) in [
             (kind::SEND, 60, 1, 0, flag::BAD_DESCRIPTOR),

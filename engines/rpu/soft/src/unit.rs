@@ -29,13 +29,13 @@ pub struct Unit {
     debug: Debug,
 }
 
-/// What a core that is being debugged does.
+/// The state of a core under a debugger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Runs,
     /// It carries out one instruction.
     Steps,
-    /// It does nothing; HALTED says why.
+    /// It is halted; HALTED has the reason.
     Halted(u32),
 }
 
@@ -47,7 +47,7 @@ mod halted {
 }
 
 struct Debug {
-    /// HALT was set last: a core that comes out of reset halts.
+    /// HALT was set last: a core that leaves reset halts.
     halt: bool,
     state: State,
 }
@@ -297,7 +297,7 @@ impl penstock_unit::Unit for Unit {
             regs::UNIT_EVICT => self.system.raise(flag::EVICT),
             regs::UNIT_DEBUG_IN_L => self.system.debug_in[0] = value,
             regs::UNIT_DEBUG_IN_H => self.system.debug_in[1] = value,
-            // Those that are only read keep what they show.
+            // Read-only registers keep their values.
             _ => return offset < REGISTER_BYTES,
         }
         true

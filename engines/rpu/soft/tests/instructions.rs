@@ -9,7 +9,7 @@ use penstock_unit::{Answer, Departure, Destination, Identity, Outside, Unit as _
 
 const IMEM: u32 = 0x0200_0000;
 const DMEM: u32 = 0x0080_0000;
-/// Where a program lies, as in vectors.py; before it come instructions that load its registers.
+/// Address of a program, as in vectors.py; instructions that load its registers precede it.
 const CODE: u32 = 0x400;
 const LOAD: u32 = CODE - 4 * 16;
 /// Offsets in data memory of the registers before and after.

@@ -11,10 +11,10 @@ use penstock_unit::{Answer, Arrival, Departure, Destination, Identity, Outside, 
 const IMEM: u32 = 0x0200_0000;
 const DMEM: u32 = 0x0080_0000;
 const PMEM: u32 = 0x0100_0000;
-/// Where the test programs leave their results.
+/// The address of the test programs' results.
 const RESULTS: u32 = 0x0080_6000;
 
-/// Notes what the unit does.
+/// Records the unit's actions.
 #[derive(Default)]
 struct Notes {
     sent: Vec<(Departure, Vec<u8>)>,
@@ -90,7 +90,7 @@ fn a_descriptor_may_be_written_in_any_order_and_width() {
     let mut unit = start("tests/firmware/descriptors.c");
     let mut notes = Notes::default();
     unit.run(&mut notes, 10_000);
-    // What the first bytes of a frame tell the program: see there.
+    // The first bytes of a frame are commands to the program (see its source).
     let mut ways: Vec<Vec<u8>> = (0..32).map(|way| vec![way]).collect();
     for (width, orders) in [(4u8, 2), (2, 24), (1, 40_320)] {
         for index in 0..orders {
@@ -115,7 +115,7 @@ fn a_descriptor_may_be_written_in_any_order_and_width() {
 
 #[test]
 fn all_widths_of_loads_and_stores_agree() {
-    // The program checks what it loads and tells a wrong one by a debug word; what it stores leaves with the frame.
+    // The program checks its loads and reports a wrong one in a debug word; its stores leave with the frame.
     let mut unit = start("tests/firmware/memory.c");
     let mut notes = Notes::default();
     unit.run(&mut notes, 10_000);
@@ -165,7 +165,7 @@ fn interrupts_come_when_the_mask_lets_them() {
         let mut unit = start("soft/tests/firmware/interrupts.c");
         let mut notes = Notes::default();
         unit.host_write(regs::UNIT_DEBUG_IN_L, mask);
-        // What it counts stands in the broadcast region.
+        // The program counts in the broadcast region.
         while matches!(unit.run(&mut notes, 1000), Pause::Limit | Pause::Listening) {}
         for round in 0..40 {
             // The second one raises its interrupt when the first one is taken.
@@ -189,7 +189,7 @@ fn interrupts_come_when_the_mask_lets_them() {
         if mask & 1 != 0 {
             assert!(u64::from(timers).abs_diff(expected) <= 1, "{timers} of {expected} timer interrupts");
         }
-        // Flags that are masked show, and are acknowledged, when another interrupt comes.
+        // Masked flags are visible, and are acknowledged, when another interrupt is taken.
         for (bit, times) in [(1, 80), (4, 40), (5, 10)] {
             let counted = count(&mut unit, bit);
             if mask & 0x3F == 0 {
@@ -283,7 +283,7 @@ fn slots_are_declared_as_asked_or_refused() {
         (notes.declared, unit.host_read(regs::UNIT_ERRORS).unwrap())
     };
     let (kib, mib) = (1 << 10, 1 << 20);
-    // A slot that is longer than the field can say is declared as long as it can.
+    // A slot that is longer than the field allows is declared with the maximum.
     for (count, base, bytes, room) in [
         (32, PMEM + 10, 32 * kib, 32 * 1024 - 10),
         (16, PMEM, 64 * kib, 0xFFFF),
@@ -386,7 +386,7 @@ fn rosebuds_functions_do_what_their_names_say() {
     assert_eq!(values, [5, 64 * kib, 32 * kib, mib, 8 * kib, 32, 1, mib, 0, 0, 0, 77]);
     assert_eq!(unit.host_read(regs::UNIT_DEBUG_OUT_L).unwrap(), 0x0D0E_0B06);
 
-    // Order of the frame's first byte, where it goes, and what of it.
+    // Order of the frame's first byte, its destination, and its length.
     let frame: Vec<u8> = (0..60).collect();
     let prepended = [&[0x12, 0x34], &frame[..]].concat();
     let ethernet = Destination::Ethernet(1);

@@ -1,9 +1,10 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What instructions and programs must do, for the simulator's test: from the specification's formulas, and from Unicorn.
+"""Expected results of instructions and programs, for the simulator's test: from the specification's formulas, and from
+Unicorn.
 
-Prints lines `i WORD A B RESULT` (one instruction, x3 = WORD(x1 = A, x2 = B)) and `p WORDS REGISTERS MEMORY REGISTERS MEMORY` (a program
-at CODE; the registers x1..x15 and the first 256 bytes of data memory before and after it). RV32I and M results are checked against
-Unicorn before they are printed.
+Prints lines `i WORD A B RESULT` (one instruction, x3 = WORD(x1 = A, x2 = B)) and
+`p WORDS REGISTERS MEMORY REGISTERS MEMORY` (a program at CODE; the registers x1..x15 and the first 256 bytes of data
+memory before and after it). RV32I and M results are checked against Unicorn before they are printed.
 """
 
 import random
@@ -38,7 +39,7 @@ CODE = 0x400
 
 
 def signed(value: int) -> int:
-    """The two's complement number that 32 bits stand for."""
+    """The two's complement number of 32 bits."""
     return value - (1 << 32) if value >> 31 else value
 
 
@@ -49,7 +50,7 @@ def divide(a: int, b: int) -> int:
 
 
 def remainder(a: int, b: int) -> int:
-    """What division towards zero leaves."""
+    """The remainder of a division towards zero."""
     return a - b * divide(a, b)
 
 
@@ -100,7 +101,7 @@ UNARY: dict[str, tuple[int, int, int, Callable[[int], int]]] = {
     "orc.b": (0x14, 7, 5, lambda a: int.from_bytes(bytes(255 * (byte != 0) for byte in a.to_bytes(4)))),
     "rev8": (0x34, 24, 5, lambda a: int.from_bytes(a.to_bytes(4), "little")),
 }
-# funct3 of instructions with an immediate, and what they do with it (sign extended).
+# funct3 of instructions with an immediate, and their function (sign extended).
 IMMEDIATE: dict[str, tuple[int, Formula]] = {
     "addi": (0, lambda a, i: a + i),
     "slti": (2, lambda a, i: int(signed(a) < i)),
@@ -191,7 +192,9 @@ def unicorn(words: list[int], registers: dict[int, int], memory: bytes) -> tuple
 
 
 def program(rng: random.Random, length: int) -> list[int]:
-    """A random program over x1..x15; x31 holds the data's address. Branches and jumps go forward, so that it ends."""
+    """A random program over x1..x15; x31 holds the data's address. Branches and jumps go forward,
+    so the program ends.
+    """
     arithmetic = [(f7, f3) for f7, f3, _ in REGISTER.values() if f7 in (0x00, 0x01) or (f7 == 0x20 and f3 in (0, 5))]
     words = []
     for at in range(length):

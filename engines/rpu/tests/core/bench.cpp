@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 // Runs programs on core_bench. Each line of standard input is one run:
 //   PROGRAM DATA SEED STALL IRQ HALT INJECT CYCLES TRACE MEMORY
-// PROGRAM and DATA are raw little-endian images, loaded at the start of instruction and data memory. STALL and IRQ are chances in
-// 1/1000 per cycle that a response waits and that an interrupt is raised; HALT is the chance that a debugger halts the core, which then
-// carries out a few steps, writes the PC and writes it back, and with INJECT 1 looks at a register by way of a store that it puts into the
-// program for one step. The trace has none of this. At most CYCLES cycles. TRACE takes eight 32-bit words per
-// event (kind, pc, rd, value, byte enables, address, data, cycle); MEMORY takes the data memory at the end. "-" stands for no file.
-// For each run prints "ok CYCLES HALTS", "timeout pc", or "debugger: " and what a halted core did that it must not.
+// PROGRAM and DATA are raw little-endian images, loaded at the start of instruction and data memory. STALL and IRQ are
+// chances in 1/1000 per cycle that a response waits and that an interrupt is raised; HALT is the chance that a debugger
+// halts the core. The debugger then executes a few steps, writes the PC and restores it, and with INJECT 1 reads a
+// register through a store that it puts into the program for one step. The trace leaves all of this out. A run takes at
+// most CYCLES cycles. TRACE gets eight 32-bit words per event (kind, pc, rd, value, byte enables, address, data,
+// cycle); MEMORY gets the data memory at the end. "-" stands for no file. For each run the bench prints
+// "ok CYCLES HALTS", "timeout pc", or "debugger: " and the fault of the halted core.
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -36,7 +37,7 @@ void save(const std::string &name, const void *data, size_t bytes) {
   std::ofstream(name, std::ios::binary).write(static_cast<const char *>(data), static_cast<std::streamsize>(bytes));
 }
 
-// What debugs the core: `drive` comes before each cycle, `look` within it, when outputs are settled.
+// Debugs the core: `drive` runs before each cycle, and `look` within it, when the outputs are settled.
 class Debugger {
  public:
   Debugger(Vcore_bench &top, uint32_t *imem, std::mt19937 &random, uint32_t halt, bool inject)
@@ -47,7 +48,8 @@ class Debugger {
     top_.halt_ebreak = halt_ != 0 && phase_ != Step;
     if (top_.halted == 0) {
       still_ = 0;
-      if (phase_ == Run && top_.halt && random_() % 4 == 0) top_.halt = 0;  // taken back: it runs on, at most after a moment
+      // taken back: it runs on, at most after a moment
+      if (phase_ == Run && top_.halt && random_() % 4 == 0) top_.halt = 0;
       else if (phase_ == Run && halt_ != 0 && random_() % 1000 < halt_) top_.halt = 1;
       return;
     }

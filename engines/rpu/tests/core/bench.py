@@ -28,7 +28,7 @@ def build() -> Path:
     folder = ROOT / "build" / "core_bench" / key
     executable = folder / "core_bench"
     folder.mkdir(parents=True, exist_ok=True)
-    # Who comes while another process builds the bench waits for it.
+    # If another process is building the bench, wait for it.
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if executable.exists():
@@ -66,9 +66,10 @@ class Record:
 
 @dataclass(frozen=True)
 class Job:
-    """A program for the bench. `stall` and `irq` are chances per cycle in 1/1000; `memory` is what data memory starts with.
+    """A program for the bench. `stall` and `irq` are chances per cycle in 1/1000; `memory` is the initial data memory.
 
-    `halt` is the chance that a debugger halts the core, and `inject` has it put instructions into the program (bench.cpp).
+    `halt` is the chance that a debugger halts the core, and `inject` has it put instructions into the program
+    (bench.cpp).
     """
 
     program: list[int]
@@ -83,7 +84,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the RTL did: the cycles until the program ended, its trace, data memory at the end, how often it halted."""
+    """The RTL's run: the cycles until the program ended, its trace, data memory at the end, and how often it halted."""
 
     cycles: int
     trace: list[Record]
@@ -107,7 +108,7 @@ def _records(raw: bytes) -> list[Record]:
 def run(jobs: list[Job], folder: Path, may_time_out: bool = False) -> list[Outcome]:
     """Runs the jobs, one after the other in one process; `folder` takes the images and traces.
 
-    Raises when a program has not ended after its cycles, unless `may_time_out`.
+    Raises if a program has not ended after its cycles, unless `may_time_out`.
     """
     lines = []
     for n, job in enumerate(jobs):

@@ -25,7 +25,7 @@ module core_bench (
     output logic [31:0] pc_o,
     output logic        ack,
     output logic        finished,
-    // what left WB: kind 1 retired, 2 exception, 3 interrupt
+    // the event in WB: kind 1 retired, 2 exception, 3 interrupt
     output logic [1:0]  trace_kind,
     output logic [31:0] trace_pc,
     output logic [4:0]  trace_rd,     // 0: writes none
@@ -115,8 +115,8 @@ module core_bench (
   assign trace_addr  = w_q.addr;
   assign trace_wdata = w_q.wdata;
 
-  // Before a program starts the branch target buffer is filled with noise, as another program would leave it: nothing in it
-  // may change what the core does.
+  // Before a program starts the branch target buffer is filled with noise, as another program would leave it: nothing
+  // in it may change what the core does.
   always_ff @(posedge clk) if (rst) dut.btb.mem[noise[3:0]] <= {4'd0, noise[31:10]};
 
   logic [2:0] owed_q;  // instructions that completed although an interrupt was due

@@ -1,7 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """RV32IM, Zbb and machine mode in plain Python, written from the specifications: encodings, formulas, and a simulator.
 
-It is the oracle for the core and shares nothing with the RTL or the soft model. `Simulator` itself is judged against Unicorn.
+It is the oracle for the core and shares nothing with the RTL or the soft model. `Simulator` itself is judged against
+Unicorn.
 """
 
 from __future__ import annotations
@@ -229,7 +230,7 @@ class Trap(Exception):
 
 @dataclass
 class Event:
-    """What one instruction did. `rd` 0 means that it wrote no register; `store` is (address, bytes)."""
+    """The effect of one instruction. `rd` 0 means that it wrote no register; `store` is (address, bytes)."""
 
     pc: int
     kind: int = 1
@@ -251,7 +252,9 @@ DATA_BASE = 0x800000
 
 @dataclass
 class Simulator:
-    """One instruction per `step`. `program` at 0, `memory` (bytes) at DATA_BASE; other data addresses read 0 and ignore stores."""
+    """One instruction per `step`. `program` at 0, `memory` (bytes) at DATA_BASE; other data addresses read 0 and ignore
+    stores.
+    """
 
     program: list[int]
     memory: bytearray
@@ -268,7 +271,7 @@ class Simulator:
     cycle: Callable[[], int] | None = None  # what mcycle reads; a program that reads it cannot be simulated without
 
     def read_csr(self, number: int) -> int:
-        """The value of a CSR; raises Trap for one that does not exist."""
+        """The value of a CSR; raises Trap if it does not exist."""
         match number:
             case 0x300:
                 return 0x1800 | self.mpie << 7 | self.mie << 3
@@ -293,7 +296,9 @@ class Simulator:
         raise Trap(2)
 
     def write_csr(self, number: int, value: int) -> None:
-        """Writes a CSR. A half of minstret that is written does not count the instruction that wrote it; mcycle is not kept."""
+        """Writes a CSR. A half of minstret that is written does not count the instruction that wrote it; mcycle is not
+        kept.
+        """
         match number:
             case 0x300:
                 self.mie, self.mpie = value >> 3 & 1, value >> 7 & 1

@@ -11,7 +11,8 @@ import isa
 CORNERS = [0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFF, 0x10000, 0xFFFF0000, 0x55555555]
 END, ACK = 0xFFC, 0x3C  # stores that the bench understands
 
-# x28 and x29 point into data memory, x24 to x27 count loops, x30 and x31 belong to the trap handler, x1 and x5 to calls.
+# x28 and x29 point into data memory, x24 to x27 count loops, x30 and x31 belong to the trap handler, x1 and x5 to
+# calls.
 FREE = [r for r in range(2, 24) if r != 5]
 LOOPS = [24, 25, 26, 27]
 LINKS = {3: 1, 2: 5}  # by depth of the block
@@ -36,7 +37,7 @@ def finish() -> list[int]:
 
 
 def handler() -> list[int]:
-    """Acknowledges an interrupt; steps over an instruction that raised an exception. Mixes what the CSRs say into x31."""
+    """Acknowledges an interrupt; steps over an instruction that raised an exception. Mixes the CSRs into x31."""
     exception = [
         isa.csr("csrrs", 31, isa.CSRS["mtval"], 0),
         isa.reg("xor", 31, 31, 30),
@@ -56,7 +57,7 @@ def handler() -> list[int]:
 
 @dataclass
 class Generator:
-    """Writes one program. `zbb` and `system` (CSRs, traps, interrupts) may be left out for a judge who lacks them."""
+    """Writes one program. `zbb` and `system` (CSRs, traps, interrupts) may be left out for a reference without them."""
 
     rng: random.Random
     zbb: bool = True
@@ -64,7 +65,7 @@ class Generator:
     recent: list[int] = field(default_factory=lambda: [2, 3, 4])
 
     def source(self) -> int:
-        """A register to read: often one that was written just now."""
+        """A register to read: often the one that was written last."""
         return self.rng.choice(self.recent[-4:]) if self.rng.random() < 0.6 else self.rng.randrange(30)
 
     def target(self) -> int:
@@ -113,7 +114,7 @@ class Generator:
         ]
 
     def privileged(self) -> list[int]:
-        """CSR accesses, calls of the environment, and what is illegal."""
+        """CSR accesses, calls of the environment, and illegal instructions."""
         rng = self.rng
         match rng.randrange(7):
             case 3:  # to the middle of a word
@@ -138,7 +139,7 @@ class Generator:
                 return [isa.csr(name, self.target(), number, source)]
 
     def block(self, depth: int, length: int) -> list[int]:
-        """`length` items, some of which hold blocks of their own."""
+        """`length` items, some of which contain blocks."""
         rng = self.rng
         code: list[int] = []
         for _ in range(length):

@@ -31,7 +31,7 @@ IRQS = [0, 5, 50]
 
 
 def straight(code: list[int]) -> list[int]:
-    """A program of `code` without a trap handler: the exception that should not come would stay in a loop at 4."""
+    """A program of `code` without a trap handler: an unexpected exception would stay in a loop at 4."""
     return [isa.jal(0, 8), isa.jal(0, 0), *code, *programs.finish()]
 
 
@@ -154,7 +154,9 @@ def test_loads_and_stores(tmp_path: Path) -> None:
 
 
 def test_machine_mode(tmp_path: Path) -> None:
-    """Cause, mtval and mepc of each exception; mstatus over trap and return; fixed CSRs; counters that count and take writes."""
+    """Cause, mtval and mepc of each exception; mstatus over trap and return; fixed CSRs; counters that count and take
+    writes.
+    """
     c = isa.CSRS
     record = [  # x9 walks over the records; x8 holds DATA_BASE
         isa.csr("csrrs", 10, c["mcause"], 0),
@@ -255,7 +257,9 @@ def test_lockstep(tmp_path: Path) -> None:
 
 
 def test_interrupts_are_off_when_they_are_switched_off(tmp_path: Path) -> None:
-    """None is taken behind the instruction that disables them, and what the handler returns with is what was written last."""
+    """No interrupt is taken after the instruction that disables them, and the handler returns with the values that it
+    wrote last.
+    """
     status, epc = isa.CSRS["mstatus"], isa.CSRS["mepc"]
     body = []
     for n in range(300):
@@ -275,8 +279,10 @@ def test_interrupts_are_off_when_they_are_switched_off(tmp_path: Path) -> None:
 
 
 def test_debugged_programs_are_the_same_programs(tmp_path: Path) -> None:
-    """Halts, steps and writes of the PC in between change nothing that a program does, and neither do instructions that are put into it
-    for a step, unless it looks at its counters; bench.cpp checks that a step is one instruction, and not an interrupt."""
+    """Halts, steps and writes of the PC in between change nothing that a program does, and neither do instructions that
+    are put into it for a step, unless it looks at its counters; bench.cpp checks that a step is one instruction, and
+    not an interrupt.
+    """
     total, halts = {isa.RETIRED: 0, isa.EXCEPTION: 0, isa.INTERRUPT: 0}, 0
     for inject in (False, True):
         jobs = [random_job(2_000_000 + seed, system=not inject) for seed in range(PROGRAMS // 3)]
@@ -290,7 +296,9 @@ def test_debugged_programs_are_the_same_programs(tmp_path: Path) -> None:
 
 
 def test_simulator_against_unicorn() -> None:
-    """The oracle itself: the same programs, without Zbb and traps, end with the same registers and memory on Unicorn."""
+    """The oracle itself: the same programs, without Zbb and traps, end with the same registers and
+    memory on Unicorn.
+    """
     for seed in range(max(20, PROGRAMS // 5)):
         job = random_job(1_000_000 + seed, zbb=False, system=False)
         simulator = isa.Simulator(job.program, bytearray(job.memory.ljust(MEMORY, b"\0")))
@@ -321,7 +329,9 @@ def cycles_per_round(tmp_path: Path, body: list[int], before: list[int] | None =
 
 
 def test_cycles(tmp_path: Path) -> None:
-    """What each instruction costs: the table at the top of core.sv. A change of the pipeline that costs cycles must show here."""
+    """The cost of each instruction: the table at the top of core.sv. A change of the pipeline that costs cycles must
+    fail here.
+    """
     use = isa.imm("addi", 11, 10, 1)
     expect = {
         "add, used at once": ([isa.reg("add", 10, 6, 6), use], 2),

@@ -44,7 +44,7 @@ static void check_data_memory(uint32_t a, uint32_t b, uint32_t desc) {
   if (got != ((a & 0xFFFFFF00u) | (b & 0xFFu))) wrong(0x75, desc);
   __asm__ volatile("sw %2, 4(%1)\n sw %3, 0(%1)\n lw %0, 4(%1)" : "=&r"(got) : "r"(words), "r"(a), "r"(b) : "memory");
   if (got != a || words[0] != b) wrong(0x76, desc);
-  /* Stores one behind the other while the host looks. */
+  /* Consecutive stores while the host looks. */
   for (uint32_t n = 0; n < 8; n++) {
     __asm__ volatile("sw %1, 0(%0)\n sw %2, 4(%0)" ::"r"(words), "r"(a + n), "r"(b + n) : "memory");
     if (words[0] != a + n || words[1] != b + n) wrong(0x77, desc);
@@ -72,7 +72,7 @@ static void check_swapped(volatile uint8_t *p, uint32_t a, uint32_t b, uint32_t 
     if (s[n] != p[3 - n] || *(volatile int8_t *)(s + n) != (int8_t)p[3 - n]) wrong(where + 1, desc);
   for (uint32_t n = 0; n < 4; n += 2)
     if (*(volatile int16_t *)(s + n) != (int16_t)(p[3 - n] | p[2 - n] << 8)) wrong(where + 2, desc);
-  /* Stores one behind the other, and loads at once behind them. */
+  /* Consecutive stores, and loads directly after them. */
   __asm__ volatile("sw %4, 0(%3)\n sw %5, 4(%3)\n lw %0, 0(%2)\n lw %1, 4(%2)"
                    : "=&r"(got), "=&r"(next)
                    : "r"(p), "r"(s), "r"(a), "r"(b)
@@ -116,7 +116,7 @@ int main(void) {
       check_loads(window + i, 0x38, desc);
       check_loads(copy + i, 0x40, desc);
     }
-    /* Stores of 32, 16 and 8 bits one behind the other, then loads behind stores. */
+    /* Consecutive stores of 32, 16 and 8 bits, then loads after stores. */
     uint32_t i = 0;
     while (i < len) {
       volatile uint8_t *p = data + i;
@@ -143,7 +143,7 @@ int main(void) {
         i += 1;
       }
     }
-    /* The copy in data memory is no part of what was changed. */
+    /* The copy in data memory does not change. */
     for (uint32_t n = 0; n < copied; n++)
       if (header[n] != copy[n] || (uint8_t)(copy[n] + 1) != data[n]) wrong(0x60, desc);
     pn_send(desc ^ pn_port(1));

@@ -1,7 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test firmware: stores without end, 256 times before it looks for a frame, which it forwards unless bit 8 of the debug word says not to. The low
- * byte says where to: 0 packet memory, 1 data memory, 2 both in turn, 3 packet memory with the bytes of words in reverse order.
+ * Test firmware: stores without end, 256 times before it looks for a frame, which it forwards unless bit 8 of the debug
+ * word says not to. The low byte says where to: 0 packet memory, 1 data memory, 2 both in turn, 3 packet memory with
+ * the bytes of words in reverse order.
  */
 #include <penstock.h>
 

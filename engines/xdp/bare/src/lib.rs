@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Bare programs on the xdp core's RTL (penstock_xdp_compiler::bare): many runs in one simulation, each with a memory of its own in the unit's
-//! maps, which the frame that starts it names.
+//! Bare programs on the xdp core's RTL (penstock_xdp_compiler::bare): many runs in one simulation, each with a memory
+//! of its own in the unit's maps, which the frame that starts it names.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use penstock_xdp_host::{Lanes, XDP, XdpImage};
 
 /// Bytes of the unit's maps.
 const MAP_BYTES: usize = 1 << 16;
-/// The longest memory: what is handed over stands before it.
+/// The longest memory: data for the program is handed over in front of it.
 pub const MAX_BYTES: usize = MAP_BYTES - RECORD_BYTES as usize;
 /// Bytes of a frame that starts a run.
 const FRAME_BYTES: usize = 60;
-/// Cycles between two looks whether all have ended, and after which a program is taken to have no end.
+/// Cycles between two checks whether all have ended; after the same time a program counts as endless.
 const LOOK: u64 = 400;
 const LIMIT: u64 = 500_000;
 
@@ -73,7 +73,7 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// Builds or finds the model of a core with so many lanes, and gives it a program for them.
+    /// Builds or finds the model of a core with this many lanes, and loads a program for them.
     ///
     /// # Errors
     /// The model cannot be built.
@@ -98,7 +98,7 @@ impl Bare {
     /// Gives it another program, for as many lanes.
     ///
     /// # Errors
-    /// The card does not come up.
+    /// The card does not start.
     pub fn load(&mut self, program: BareProgram) -> Result<(), BareError> {
         self.code = program.code;
         let image = XdpImage::of_rows(RowImage { rows: program.rows, ..RowImage::default() });
@@ -117,7 +117,7 @@ impl Bare {
     /// Runs the program once on each memory, which it may change; gives its r0 for each.
     ///
     /// # Errors
-    /// Memories that are too long; a program that has no end, after which it has to be given anew.
+    /// If a memory is too long, or the program has no end; then it must be loaded again.
     pub fn run(&mut self, memories: &mut [Vec<u8>]) -> Result<Vec<Result<u64, BareError>>, BareError> {
         let mut results = Vec::with_capacity(memories.len());
         let mut rest = memories;
@@ -165,12 +165,12 @@ impl Bare {
             }
             self.device.advance(LOOK)?;
         }
-        // What is left is to take note that all are gone.
+        // All frames have left; the device only has to notice it.
         self.device.run(&mut |_| {})?;
         Ok(())
     }
 
-    /// How a run has ended, and what it has made of its memory.
+    /// The end of a run, and its memory.
     fn result(&mut self, memory: &mut [u8], place: &Range<usize>) -> Result<Result<u64, BareError>, BareError> {
         let mut record = [0; RECORD_BYTES as usize];
         self.read(place.start - record.len(), &mut record)?;

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Bare execution on the core's RTL: what RFC 9669 says, as conformance.py computes it.
+//! Bare execution on the core's RTL: the results of RFC 9669, as conformance.py computes them.
 //!
-//! Without `PENSTOCK_XDP_ALL` some of the immediate operands and of the pairs of operands are left out, and the core has four lanes.
+//! Without `PENSTOCK_XDP_ALL` some of the immediate operands and of the pairs of operands are left out, and the core
+//! has four lanes.
 #![allow(clippy::unwrap_used)]
 
 use std::process::Command;
@@ -16,14 +17,14 @@ fn bytes(hex: &str) -> Vec<u8> {
     if hex == "-" { Vec::new() } else { read_hex(hex).unwrap() }
 }
 
-/// A program, and what it makes of memories.
+/// A program, and its results for memories.
 struct Case {
     name: String,
     code: Vec<u8>,
     runs: Vec<(Vec<u8>, u64, Vec<u8>)>,
 }
 
-/// All that conformance.py says.
+/// All cases of conformance.py.
 fn cases(root: &Root) -> Vec<Case> {
     let script = root.join("engines/xdp/soft/tests/conformance.py");
     let done = Command::new(root.join("build/venv/bin/python")).arg(script).output().unwrap();
@@ -42,8 +43,8 @@ fn cases(root: &Root) -> Vec<Case> {
     cases
 }
 
-/// Less of it: of operations with an immediate operand every 48th, of accesses every tenth, of long lists of operands a part that is another one for
-/// each operation.
+/// Less of it: of operations with an immediate operand every 48th, of accesses every tenth, of long lists of operands a
+/// part that is another one for each operation.
 fn some(cases: Vec<Case>) -> Vec<Case> {
     let mut fewer: Vec<Case> = Vec::new();
     for (number, mut case) in cases.into_iter().enumerate() {
@@ -126,7 +127,7 @@ fn wrong_programs() {
     }
     let outside = |slot: usize| format!("instruction {slot} ");
     let stops = [
-        // *(u8 *)(r10 + 0) = 1, one behind the stack; r1 = 0 and *(u32 *)(r1 + 0).
+        // *(u8 *)(r10 + 0) = 1, one byte after the stack; r1 = 0 and *(u32 *)(r1 + 0).
         ("720a0000010000009500000000000000", 16, outside(0)),
         ("b7010000000000006110000000000000 9500000000000000", 16, outside(1)),
         // An address whose lower half is right: r2 = 1 << 32, r1 += r2.
@@ -141,7 +142,7 @@ fn wrong_programs() {
         let error = end(hex, memory).unwrap_err();
         assert!(error.contains(&told), "{hex}: {error}");
     }
-    // It works again behind one that had no end.
+    // It works again after a program without an end.
     assert_eq!(end("b700000007000000 9500000000000000", 0), Ok(7));
     for (hex, told) in [
         ("ff00000000000000", "instruction 0"),

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Maps of devices and programs on a card in RTL, filled by the host: frames go where their entries say.
+//! Maps of devices and programs on a card in RTL, filled by the host: frames go to the destinations of their entries.
 #![allow(clippy::unwrap_used)]
 
 use std::any::Any;
@@ -34,7 +34,7 @@ fn card(program: &str, entry: &str) -> Card {
     Card { device, object, image }
 }
 
-/// Puts an entry into a map, as engines/xdp/maps.md says.
+/// Writes an entry into a map, as in engines/xdp/maps.md.
 fn update(Card { device, object, .. }: &mut Card, map: &str, key: &[u8], value: &[u8]) {
     let (map, _) = object.map(map).unwrap();
     let parts = |bytes: &[u8]| bytes.len().div_ceil(16) as u32;
@@ -63,7 +63,7 @@ fn run(Card { device, .. }: &mut Card, frames: &[Vec<u8>]) -> Run {
     device.run(&mut |_| {}).unwrap()
 }
 
-/// What came out, in an order of its own.
+/// The frames that left, sorted.
 fn sorted(run: &Run) -> Vec<(Port, Vec<u8>)> {
     let mut out: Vec<_> = run.departures.iter().map(|out| (out.to, out.bytes.clone())).collect();
     out.sort_by(|a, b| a.1.cmp(&b.1));
@@ -77,7 +77,7 @@ fn an_entry_says_where_frames_go() {
     let mut swapped: Vec<Vec<u8>> =
         frames.iter().map(|frame| [&frame[6..12], &frame[..6], &frame[12..]].concat()).collect();
     swapped.sort();
-    // None, the second port, the first, one that is not there, none again.
+    // None, the second port, the first, a missing one, none again.
     for (ifindex, port) in [(0u32, None), (2, Some(1)), (1, Some(0)), (77, None), (0, None)] {
         update(&mut card, "ports", &[0; 4], &ifindex.to_le_bytes());
         let run = run(&mut card, &frames);
@@ -109,7 +109,7 @@ fn routes() {
         frame.resize(60, ttl);
         frame
     };
-    // Its last hop's addresses, the TTL one less, and what the checksum is then (RFC 1624).
+    // The addresses of the last hop, the TTL less one, and the new checksum (RFC 1624).
     let routed = |ttl: u8, to: [u8; 4], macs: [u8; 12]| {
         let mut out = frame(ttl, to);
         out[..12].copy_from_slice(&macs);

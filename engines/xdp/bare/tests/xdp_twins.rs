@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Random programs on random frames: native code, plain Python (engines/xdp/tests/ebpf.py) and the core's RTL do the same with frames and maps.
+//! Random programs on random frames: native code, plain Python (engines/xdp/tests/ebpf.py) and the core's RTL do the
+//! same with frames and maps.
 //!
-//! `PENSTOCK_XDP_ROUNDS` says how many programs, `PENSTOCK_SEED` which is the first, `PENSTOCK_XDP_LANES` on cores of how many lanes each runs
-//! ("1,2,3,4,8"); without that, on one of 1, 2, 4 and 8 lanes, in turn.
+//! `PENSTOCK_XDP_ROUNDS` says how many programs, `PENSTOCK_SEED` which is the first, `PENSTOCK_XDP_LANES` on cores of
+//! how many lanes each runs ("1,2,3,4,8"); without that, on one of 1, 2, 4 and 8 lanes, in turn.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader, Write};
@@ -26,11 +27,12 @@ use penstock_xdp_soft::{Action, Engine, Frame, Input, Target};
 
 /// Programs that go to the cards at a time.
 const CHUNK: usize = 50;
-/// Frames of a program, and with what type those come that are no IP: they are of one flow, so one context works on them, in order.
+/// Frames of a program, and the type of frames without IP: they belong to one flow, so one context processes them, in
+/// order.
 const FRAMES: usize = 10;
 const ONE_FLOW: [u8; 2] = [0x88, 0xB5];
 
-/// Numbers that look random and are the same each time (SplitMix64).
+/// Pseudo-random numbers, the same in each run (SplitMix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -59,11 +61,11 @@ impl Numbers {
     }
 }
 
-/// What becomes of a frame.
+/// The fate of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fate(Option<(Port, Vec<u8>)>);
 
-/// A program, its frames, and what native code and Python say.
+/// A program, its frames, and the results of native code and Python.
 struct Case {
     seed: u64,
     object: Object,
@@ -213,7 +215,7 @@ fn programs() {
     let root = Root::find().unwrap();
     let (bytes, _) = object_of(&root, &root.join("engines/xdp/compiler/tests/objects/twins.c")).unwrap();
     let mut oracle = Oracle::new(&root);
-    // A card for each, on a thread of its own.
+    // A card for each, on a separate thread.
     let worker = |(number, lanes): (usize, &Lanes)| {
         let (first, lanes) = (number % each, *lanes);
         let (to, cases) = sync_channel::<Arc<Vec<Case>>>(1);
@@ -241,7 +243,7 @@ fn programs() {
         println!("{run} programs until seed {}, {:.0} s", seeds.end, begin.elapsed().as_secs_f64());
         let cases = Arc::new(cases);
         for (to, _) in &workers {
-            // A worker that has failed says why when it is waited for.
+            // A worker that has failed reports the reason when it is joined.
             let _ = to.send(Arc::clone(&cases));
         }
     }

@@ -22,7 +22,7 @@ use crate::rows::{Lanes, isa};
 pub const RECORD_BYTES: u32 = 16;
 /// It has a result.
 pub const ENDED: u64 = 1;
-/// It was stopped at the instruction of slot 0; at others, so much more.
+/// It was stopped at the instruction of slot 0; for others, the slot is added.
 pub const STOPPED: u64 = 2;
 /// Functions that are called one in the other, the program itself among them.
 const DEEPEST: usize = 8;
@@ -84,7 +84,7 @@ fn refused(insn: Insn) -> Option<&'static str> {
     }
 }
 
-/// The program behind what finds its memory.
+/// The program, after the code that finds its memory.
 fn source(bytes: &[u8]) -> Result<object::Program, CodeError> {
     let load = |dst, base, offset| Insn::Load { size: Size::B4, signed: false, dst, base, offset };
     let prologue = [load(Reg::R2, Reg::R1, 0), load(Reg::R1, Reg::R2, 0), load(Reg::R2, Reg::R2, 4)];
@@ -104,7 +104,7 @@ fn callee(code: &Code, slot: usize, insn: Insn) -> Option<usize> {
     matches!(insn, Insn::Call(Callee::Local(_))).then(|| code.target(slot)).flatten()
 }
 
-/// How many functions may be called one in the other, from one that begins at a slot on; `most` at most.
+/// The depth of nested calls from a function that begins at a slot; `most` at most.
 fn deepest(code: &Code, start: usize, most: usize) -> usize {
     if most <= 1 {
         return 1;
@@ -202,7 +202,7 @@ fn facts(source: &object::Program, frame: u32) -> Facts {
     Facts { insns, stack: vec![frame; source.functions.len()], ..Facts::default() }
 }
 
-/// Puts comparisons before accesses whose place is not known, and what hands the result over before ends.
+/// Inserts comparisons before accesses to unknown places, and code that passes on the result before ends.
 fn guard(form: &mut Program, code: &Code) {
     // The prologue's loads come first.
     let loads = |inst: &Inst| inst.result.filter(|_| matches!(inst.op, Op::Load { .. }));
@@ -233,12 +233,12 @@ fn guard(form: &mut Program, code: &Code) {
     }
 }
 
-/// Writes into a block, and those that continue it.
+/// Writes into a block and its continuations.
 struct Writer<'a> {
     form: &'a mut Program,
     at: usize,
     slot: usize,
-    /// Where the memory begins, and its length.
+    /// The beginning of the memory, and its length.
     start: Arg,
     bytes: Arg,
 }
@@ -302,7 +302,7 @@ impl Writer<'_> {
     /// Hands the result over, then how the program has ended, and drops the packet.
     fn finish(&mut self, r0: Arg, how: u64) {
         const DROP: Arg = Arg::Const(1);
-        // As a map's: no access of the program reaches what is before its memory.
+        // Like a map's: no access of the program reaches the bytes before its memory.
         let place = |offset| Place { space: Space::Map(0), base: self.start, offset, bytes: 8 };
         for (offset, value) in [(-16, r0), (-8, Arg::Const(how))] {
             let op = Op::Store { place: place(offset), swap: false, value };

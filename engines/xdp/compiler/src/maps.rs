@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Maps: which kinds there are, and what the engine takes.
+//! Maps: the kinds, and the limits of the engine.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -9,7 +9,7 @@ use crate::btf::Shape;
 pub const MAX_KEY_BYTES: u32 = 64;
 /// Longest value, in bytes.
 pub const MAX_VALUE_BYTES: u32 = 256;
-/// Longest section of global data, in bytes. It is one value that is never looked up.
+/// Longest section of global data, in bytes. It is one value that is never searched.
 pub const MAX_DATA_BYTES: u32 = 65_536;
 
 /// The kinds of map that the engine has. The kernel's numbers and names.
@@ -75,7 +75,7 @@ const FOREIGN: [(u32, &str); 17] = [
 ];
 
 impl MapKind {
-    /// The kind of that number, or what Linux calls it.
+    /// The kind of this number, or its name in Linux.
     pub fn from_number(number: u32) -> Result<MapKind, String> {
         if let Some((_, kind, _)) = KINDS.iter().find(|(n, _, _)| *n == number) {
             return Ok(*kind);
@@ -89,7 +89,7 @@ impl MapKind {
         KINDS.iter().find(|(_, kind, _)| *kind == self).map_or(0, |(number, _, _)| *number)
     }
 
-    /// Whether each processor, here each core, has values of its own.
+    /// Whether each processor, here each core, has its own values.
     pub fn per_cpu(self) -> bool {
         matches!(self, MapKind::PercpuHash | MapKind::PercpuArray | MapKind::LruPercpuHash)
     }
@@ -99,13 +99,13 @@ impl MapKind {
         matches!(self, MapKind::PerfEventArray | MapKind::Ringbuf)
     }
 
-    /// Whether what it holds, with values of so many bytes, means the same to another program: no program, map or queue
-    /// of the one that it was made for.
+    /// Whether its contents, with values of this many bytes, mean the same to another program: they must not refer to a
+    /// program, map or queue of the old one.
     pub fn outlasts(self, value_bytes: u32) -> bool {
         use MapKind::{ArrayOfMaps, Cpumap, Devmap, DevmapHash, HashOfMaps, PerfEventArray, ProgArray, Ringbuf};
         match self {
             ProgArray | ArrayOfMaps | HashOfMaps | PerfEventArray | Ringbuf => false,
-            // Behind the device or the queue stands a program.
+            // After the device or the queue there is a program.
             Devmap | DevmapHash | Cpumap => value_bytes == 4,
             _ => true,
         }
@@ -116,7 +116,7 @@ impl MapKind {
         matches!(self, MapKind::ArrayOfMaps | MapKind::HashOfMaps)
     }
 
-    /// Whether keys are looked for by hash or prefix, so that their length matters to the hardware.
+    /// Whether keys are searched by hash or prefix, so that their length matters to the hardware.
     fn searched(self) -> bool {
         use MapKind::{DevmapHash, Hash, HashOfMaps, LpmTrie, LruHash, LruPercpuHash, PercpuHash};
         matches!(self, Hash | PercpuHash | LruHash | LruPercpuHash | LpmTrie | HashOfMaps | DevmapHash)
@@ -129,10 +129,10 @@ impl Display for MapKind {
     }
 }
 
-/// Sizes of a map, apart from its name: also what a map inside another map looks like.
+/// Sizes of a map, apart from its name; also the shape of a map inside another map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapShape {
-    /// The kernel's number; [`MapShape::kind`] says whether the engine has it.
+    /// The kernel's number; [`MapShape::kind`] tells whether the engine supports it.
     pub number: u32,
     pub key_bytes: u32,
     pub value_bytes: u32,
@@ -198,7 +198,7 @@ fn supported() -> String {
     KINDS.map(|(_, _, name)| name).join(", ")
 }
 
-/// Flag of a map that takes memory as entries come.
+/// Flag of a map that allocates memory for each entry.
 const NO_PREALLOC: u32 = 1;
 /// An array whose entries may differ in number from map to map (`BPF_F_INNER_MAP`).
 const INNER_MAP: u32 = 1 << 12;
@@ -291,7 +291,7 @@ impl Map {
         inner.check(false).map_err(|source| MapError::Inner(Box::new(source)))
     }
 
-    /// Whether it goes on with what a map of another object holds: one of the same name, types and sizes.
+    /// Whether it can take over the contents of a map of another object: one of the same name, types and sizes.
     pub fn goes_on(&self, before: &Map) -> bool {
         let same = (&self.name, &self.shape, &self.key_type, &self.value_type)
             == (&before.name, &before.shape, &before.key_type, &before.value_type);

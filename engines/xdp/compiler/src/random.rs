@@ -2,8 +2,9 @@
 //! Random programs that keep the rules, for tests of everything that carries programs out: arithmetic of all kinds,
 //! branches, loops, calls, the stack, the packet with its checks, maps. The same seed gives the same program.
 //!
-//! Those of [`program`] show what they have computed in their result. Those of [`for_card`] show it in the packet, for
-//! a card gives no more; they leave out what cards in RTL cannot do yet, and call what the core does by itself.
+//! Programs of [`program`] show their results in their return value. Programs of [`for_card`] show them in the packet,
+//! because a card gives no return value; they leave out features that cards in RTL lack, and call helpers that the core
+//! executes itself.
 
 mod card;
 
@@ -13,14 +14,14 @@ use crate::insn::{AluOp, AtomicOp, Callee, Code, CodeError, Cond, Imm64, Insn, O
 use crate::maps::MapKind;
 use crate::object::{Attach, Function, Object, Program};
 
-/// Where the context, the packet's beginning and its end are kept; the counter of a loop.
+/// The places of the context, the packet's beginning and its end; the counter of a loop.
 const CONTEXT: u8 = 6;
 const DATA: u8 = 7;
 const END: u8 = 8;
 const COUNTER: u8 = 9;
-/// The instruction or place behind the stack.
+/// The instruction or place after the stack.
 const FRAME: u8 = 10;
-/// Bytes of the stack that hold numbers, and, behind them, the key and the value of a map's entry.
+/// Bytes of the stack that hold numbers, followed by the key and the value of a map's entry.
 const NUMBERS: i16 = 64;
 const KEY: i16 = 80;
 const VALUE: i16 = 112;
@@ -92,7 +93,7 @@ struct Writer {
     maps: Vec<Entry>,
     /// Calls of the function, by index of the instruction.
     calls: Vec<usize>,
-    /// How many statements may still come.
+    /// The number of statements that may still follow.
     budget: usize,
 }
 
@@ -101,7 +102,7 @@ struct Writer {
 struct Scope {
     /// Registers that hold numbers.
     numbers: &'static [u8],
-    /// Bytes of the packet that are there.
+    /// Proven bytes of the packet.
     packet: i16,
     /// Blocks around it.
     depth: usize,
@@ -139,7 +140,7 @@ impl Writer {
         writer
     }
 
-    /// Numbers that look random (xorshift).
+    /// Pseudo-random numbers (xorshift).
     fn next(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -161,7 +162,7 @@ impl Writer {
         self.insns.len() - 1
     }
 
-    /// Makes a jump lead to the instruction that comes next.
+    /// Sets the target of a jump to the next instruction.
     fn here(&mut self, at: usize) {
         let distance = self.slots - self.insns[at].0 - 1;
         match &mut self.insns[at].1 {
@@ -250,7 +251,7 @@ impl Writer {
 
     fn statement(&mut self, scope: Scope) {
         self.budget = self.budget.saturating_sub(1);
-        // Calls take r1 to r5 and give r0, so that they stand where all of these are numbers.
+        // Calls take r1 to r5 and give r0, so they are placed where all of these are numbers.
         let calls = scope.numbers.len() == ALL.len();
         match self.below(21) {
             0..6 => self.arithmetic(scope),
@@ -353,7 +354,7 @@ impl Writer {
         self.access(scope, reg(DATA), self.random as i16 & 1, scope.packet - 1);
     }
 
-    /// A check of the packet's end, and a block behind it.
+    /// A check of the packet's end, followed by a block.
     fn check(&mut self, scope: Scope) {
         let bytes = 14 + self.below(50) as i16;
         let short = self.unless(bytes);
@@ -393,7 +394,7 @@ impl Writer {
         self.pointer(dst, (FRAME, -offset));
     }
 
-    /// Puts the address of a place into a register: it is so far behind what another one points to.
+    /// Writes the address of a place into a register, as an offset from the pointer in another one.
     fn pointer(&mut self, dst: u8, (base, offset): (u8, i16)) {
         self.push(mov(dst, Operand::Reg(reg(base))));
         let src = Operand::Imm(offset.into());
@@ -428,7 +429,7 @@ impl Writer {
         self.renew(&[0]);
     }
 
-    /// Requests in a row, behind each an exit.
+    /// Requests in a row, each followed by an exit.
     fn requests(&mut self, scope: Scope) {
         for _ in 0..2 + self.below(2) {
             let entry = self.one(&self.maps.clone());
@@ -457,7 +458,7 @@ impl Writer {
         }
     }
 
-    /// A branch over what comes, taken when r0 is null.
+    /// A branch over the following code, taken if r0 is null.
     fn when_null(&mut self) -> usize {
         let right = Operand::Imm(0);
         self.push(Insn::Branch { cond: Cond::Eq, width: Width::W64, left: Reg::R0, right, offset: 0 })
@@ -541,7 +542,7 @@ impl Writer {
         self.renew(WITHOUT_R0);
     }
 
-    /// A call of the function behind the program.
+    /// A call of the function after the program.
     fn call(&mut self, scope: Scope) {
         let first = self.operand(scope);
         self.push(mov(1, first));
@@ -550,7 +551,7 @@ impl Writer {
         self.renew(WITHOUT_R0);
     }
 
-    /// The function: arithmetic on its arguments, and a stack of its own.
+    /// The function: arithmetic on its arguments, and its own stack.
     fn function(&mut self) {
         for call in std::mem::take(&mut self.calls) {
             self.here(call);

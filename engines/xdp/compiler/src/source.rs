@@ -49,7 +49,7 @@ pub struct Compiled {
 /// file to write it to, which is gone then.
 ///
 /// # Errors
-/// The compiler's own messages when it refuses; else what is missing and how to get it.
+/// The compiler's own messages if it refuses; else the missing file and the way out.
 pub fn compile(source: &Path, root: &Path, flags: &[OsString], object: &Path) -> Result<Compiled, SourceError> {
     let python = root.join("build/venv/bin/python");
     let cache = root.join("build/zig");

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! All of the compiler behind the checker, in one call: intermediate form, passes, helpers, rows.
+//! The whole compiler after the checker, in one call: intermediate form, passes, helpers, rows.
 
 use crate::back::{self, BackError, Compiled};
 use crate::check::Facts;
@@ -19,7 +19,7 @@ pub enum TranslateError {
     Back(#[from] BackError),
 }
 
-/// A program as rows, and what it asks for that no card does.
+/// A program as rows, and the features it needs that no card has.
 #[derive(Debug, Clone)]
 pub struct Translated {
     pub compiled: Compiled,
@@ -30,7 +30,7 @@ pub struct Translated {
 /// A program in the form in which rows are made of it: optimized, with its helpers' code.
 ///
 /// # Errors
-/// What the form cannot say, or is too long.
+/// If the form cannot express the program, or it is too long.
 pub fn form(
     object: &Object,
     program: &Program,

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rows do what the program does: the interpreter of the intermediate form against that of rows, on the same packets,
-//! at each number of lanes. (That they do what the code before scheduling does, the back end proves of all that it
-//! makes.)
+//! at each number of lanes. (The back end itself proves, for all its output, that rows do what the code before
+//! scheduling does.)
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -199,7 +199,7 @@ fn reach_of_requests() {
     }
 }
 
-/// A key that a window can have whole is in one: the engine does not have to ask for it.
+/// If a window can hold a key completely, it does: the engine does not have to request it.
 #[test]
 fn keys_in_windows() {
     let whole = ["simple_firewall", "router_ipv4", "blocklist", "blocklist_copies", "five_tuple", "long_keys", "macs"];
@@ -216,7 +216,7 @@ fn keys_in_windows() {
     }
 }
 
-/// Bytes of the packet, loaded before it moves and stored behind that, in the other order.
+/// Bytes of the packet, loaded before it moves and stored afterwards, in the other order.
 fn many_values(count: u32) -> ir::Program {
     let arg = |number| Arg::Value(ir::ValueId(number));
     let place = |base, offset: u32| Place { space: Space::Packet, base: arg(base), offset: offset as i32, bytes: 1 };
@@ -254,7 +254,7 @@ fn short_of_registers() {
     }
 }
 
-/// A program that finds no room at one number of lanes says at which others it does.
+/// If a program finds no room at one number of lanes, the message lists the numbers at which it does.
 #[test]
 fn other_numbers_of_lanes() {
     let options = |lanes| Options { lanes, stack: 512 };
@@ -270,7 +270,7 @@ fn other_numbers_of_lanes() {
     assert!(rows(Lanes::FOUR, 80).unwrap_err().to_string().ends_with("or less than 512 bytes of stack"));
 }
 
-/// Random programs, as they are and optimized. `PENSTOCK_XDP_ROUNDS` says how many.
+/// Random programs, unchanged and optimized. `PENSTOCK_XDP_ROUNDS` sets their number.
 #[test]
 fn random_programs() {
     let rounds = std::env::var("PENSTOCK_XDP_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
@@ -292,7 +292,7 @@ fn random_programs() {
     assert!(judged_programs * 4 > rounds, "{judged_programs} of {rounds}");
 }
 
-/// Rows of the shipped programs: printed, and no more than what is aimed at.
+/// Rows of the shipped programs: printed, and not above the goals.
 #[test]
 fn table() {
     let goals = [("xdp1", 24), ("xdp2", 30), ("xdp_adjust_tail", 40), ("router_ipv4", 46), ("rxq_info", 30)];

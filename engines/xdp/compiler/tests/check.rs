@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The checker: accepted programs, refused programs with their messages, and facts. Linux is asked, too, where bpf() is
-//! allowed.
+//! The checker: accepted programs, refused programs with their messages, and facts. If bpf() is allowed, the tests also
+//! ask Linux.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -18,7 +18,7 @@ fn object(name: &str) -> Object {
     Object::read(&compile(&path, &["-Wno-unused-parameter", "-Wno-return-type"])).unwrap()
 }
 
-/// What Linux says to a program of bad.c.
+/// Linux' verdict on a program of bad.c.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Linux {
     Refuses,
@@ -108,7 +108,7 @@ fn shipped_programs() {
             for entry in &object.entries {
                 let program = object.program(entry).unwrap();
                 let checked = check(&object, &program).unwrap_or_else(|error| panic!("{cpu}: {error}"));
-                // Each instruction is looked at a few times, not once for each path.
+                // Each instruction is checked a few times, not once for each path.
                 assert!(checked.facts.visited < 5 * program.code.len(), "{cpu} {}", entry.name);
             }
         }

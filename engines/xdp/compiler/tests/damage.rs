@@ -3,8 +3,8 @@
 //! long, none that takes much memory. Damage is done to bytes anywhere, and to what they mean: headers of sections,
 //! symbols, relocations, types, instructions.
 //!
-//! Each case follows from its number. `PENSTOCK_FUZZ_SECONDS` says how long new ones are tried, `PENSTOCK_SEED` which
-//! number is the first.
+//! Each case follows from its number. `PENSTOCK_FUZZ_SECONDS` sets the time for new cases, `PENSTOCK_SEED` the first
+//! number.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -30,7 +30,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// Cases without `PENSTOCK_FUZZ_SECONDS`.
 const CASES: u64 = 3000;
 
-/// Counts what is allocated.
+/// Counts allocations.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -61,7 +61,7 @@ struct Victim {
     numbers: Numbers,
 }
 
-/// Where a section's header is, what kind it says, and its bytes.
+/// The place of a section's header, its kind, and the section's bytes.
 #[derive(Clone, Copy)]
 struct Section {
     header: usize,
@@ -97,7 +97,7 @@ impl Victim {
         (0..count).map(section).collect()
     }
 
-    /// A number at which readers tend to fail, or a neighbour of what is there.
+    /// A number at which readers tend to fail, or a neighbour of the present one.
     fn number(&mut self, was: usize) -> u64 {
         let near = [1, 2, 4, 8, 16][self.numbers.below(5)];
         match self.numbers.below(8) {
@@ -119,7 +119,7 @@ impl Victim {
         self.set(at, bytes, number);
     }
 
-    /// Changes something of a section by what it means.
+    /// Changes a field of a section.
     fn meaning(&mut self) {
         let sections = self.sections();
         if sections.is_empty() {
@@ -175,7 +175,7 @@ impl Victim {
     }
 }
 
-/// How far a case came: objects read, programs put together, checked, made rows of.
+/// The progress of a case: objects read, programs linked, checked, compiled to rows.
 type Reached = [u64; 4];
 
 fn try_object(data: &[u8], lanes: Lanes, reached: &mut Reached) {
@@ -231,7 +231,7 @@ fn damaged_objects() {
     let objects: Vec<Vec<u8>> = sources.map(|path| compile(&path, &[])).collect();
     let (begin, case) = (Instant::now(), Arc::new(AtomicU64::new(0)));
     watch(&case);
-    // Sections that say that they are large, with and without contents in the file.
+    // Sections that claim to be large, with and without contents in the file.
     for (data, section) in objects.iter().flat_map(|data| (0..24).map(move |section| (data, section))) {
         const WITHOUT: u64 = 8;
         let mut victim = Victim { data: data.clone(), numbers: Numbers(1) };

@@ -1,6 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The intermediate form and its passes: what Linux makes of a packet is what the form makes of it, before and after
-//! each pass.
+//! The intermediate form and its passes: the form changes a packet exactly as Linux does, before and after each pass.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -50,7 +49,7 @@ fn expanded(object: &Object, program: &object::Program, plain: &ir::Program) -> 
     [first, second]
 }
 
-/// All programs that the tests have: those that are shipped, and those of the checker's tests.
+/// All programs of the tests: those that are shipped, and those of the checker's tests.
 fn cases() -> Vec<Case> {
     let mut paths: Vec<_> = programs().into_iter().chain(corpus()).collect();
     paths.extend(["good.c", "helpers.c"].map(|name| root().join("engines/xdp/compiler/tests/objects").join(name)));
@@ -113,7 +112,7 @@ fn outcome(program: &ir::Program, packet: &[u8], world: &mut Plain) -> (Result<O
     (outcome, [memory.metadata(), memory.packet()].concat())
 }
 
-/// Whether a program depends on what differs from machine to machine, or needs what the tests do not have.
+/// Whether a program depends on properties that differ from machine to machine, or needs features that the tests lack.
 fn special(case: &Case) -> bool {
     let checked = check(&case.object, &case.program).unwrap();
     reach_of(&checked.facts.helpers) < Reach::Linux
@@ -215,7 +214,7 @@ fn in_turn() {
     assert_eq!(sizes, [4, 8, 4], "{}", case.optimized);
 }
 
-/// A compare-and-exchange compares with what r0 holds, from wherever that came.
+/// A compare-and-exchange compares with r0, whatever wrote it.
 #[test]
 fn compares_with_r0() {
     let bytes = compile(&root().join("engines/xdp/compiler/tests/objects/good.c"), &[]);

@@ -35,7 +35,7 @@ fn shipped_programs_load() {
     }
 }
 
-/// Objects that others have built: those of Debian's xdp-tools where they are installed, and those in the folders that
+/// Third-party objects: those of Debian's xdp-tools if they are installed, and those in the folders that
 /// `PENSTOCK_XDP_OBJECTS` names.
 fn others() -> Vec<PathBuf> {
     let folder = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -127,7 +127,7 @@ fn mutate(program: &Program, numbers: &mut Numbers) -> Option<Program> {
     Some(Program { code, ..program.clone() })
 }
 
-/// Programs that are nearly right: the kernel accepts those that the checker accepts.
+/// Programs that are almost valid: the kernel accepts those that the checker accepts.
 #[test]
 fn changed_programs() {
     if !allowed() {
@@ -212,7 +212,7 @@ fn arithmetic(numbers: &mut Numbers) -> Vec<Insn> {
                     dst,
                     src: dst,
                 },
-                // On to the end, which stands 40 slots behind at most: the place is put in later.
+                // A jump to the end, which is at most 40 slots ahead: the distance is filled in later.
                 _ => Insn::Branch { cond: conds[numbers.below(conds.len())], width, left: dst, right: src, offset: 0 },
             });
         }

@@ -48,7 +48,7 @@ fn programs_of_users() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// `PENSTOCK_XDP_ROUNDS` says how many.
+/// `PENSTOCK_XDP_ROUNDS` sets their number.
 #[test]
 fn random_programs() {
     let rounds = std::env::var("PENSTOCK_XDP_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);

@@ -338,7 +338,7 @@ fn maps_that_do_not_fit() {
     );
 }
 
-/// A loader may say how large a map is.
+/// A loader may set the size of a map.
 #[test]
 fn entries_of_maps() {
     let text = "#include <bpf.h>\nstruct { __uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, __u32); } table SEC(\".maps\");\n\

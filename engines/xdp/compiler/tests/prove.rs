@@ -52,7 +52,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// All that comes out of a program on some packets; None: it breaks a rule.
+/// All results of a program for some packets; None: it breaks a rule.
 fn outcome(object: &Object, rows: &[Row], lanes: Lanes) -> Option<Vec<String>> {
     let mut numbers = Numbers(0x5EED_0005);
     let mut around = Around::new(object);
@@ -102,7 +102,7 @@ fn changed(words: &[Vec<u32>], numbers: &mut Numbers, lanes: Lanes) -> Option<Ve
     words.iter().all(|row| decode(row, lanes).is_ok()).then_some(words)
 }
 
-/// `PENSTOCK_XDP_ROUNDS` says how many changes are tried on each program and number of lanes.
+/// `PENSTOCK_XDP_ROUNDS` sets the number of changes for each program and number of lanes.
 #[test]
 fn changed_rows_are_seen() {
     let rounds = std::env::var("PENSTOCK_XDP_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);

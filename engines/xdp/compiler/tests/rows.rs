@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows as bits and as text, and what they do: held against words put together by hand from engines/xdp/core.md.
+//! Rows as bits and as text, and their effects: against words that were written by hand from engines/xdp/core.md.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -99,7 +99,7 @@ fn any_row_returns() {
     assert!(count > 1_000, "{count}");
 }
 
-/// No maps, a clock that stands still.
+/// No maps, a stopped clock.
 struct Nothing;
 
 impl Outside for Nothing {
@@ -141,7 +141,7 @@ fn runs() {
     let (done, after) = run(text, &packet);
     assert_eq!(done, Ok(Done { verdict: 0, rows: 3, next: None }));
     assert_eq!(after[8..20], [3, 2, 0, 0, 12, 13, 14, 15, 2, 1, 18, 19]);
-    // A guard lets through what is wanted, and all lanes see what was before the row.
+    // A guard lets the right operations through, and all lanes see the state before the row.
     let text = "mov64 r0.0, 5 | mov64 r1.0, 6 | mov64 r2.0, 1 | -
         if 3 mov64 r0.0, r1.0 | if 3 mov64 r1.0, r0.0 | unless 3 mov64 r2.0, 9 | cmp.lt64 r0.0, r1.0
         sub64 r0.0, r0.0, r1.0 | - | - | -

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock compile xdp`: an XDP object, what its programs use, and whether the engine takes them.
+//! `penstock compile xdp`: an XDP object, the features that its programs use, and whether the engine supports them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::program::object_of;
 /// `penstock compile xdp`.
 pub const COMPILE: Tool = Tool { command, run };
 
-/// Compiles an XDP object or C source; tells what its programs use, and whether the engine takes them.
+/// Compiles an XDP object or C source; prints the features that its programs use, and whether the engine supports them.
 #[derive(Debug, Args)]
 struct Arguments {
     /// An object, as clang writes it for Linux, or a C source.
@@ -38,16 +38,17 @@ struct Arguments {
     /// Print the rows of each program.
     #[arg(long)]
     rows: bool,
-    /// Run the rows of each program on the frames of this capture, from the first port, with maps that begin as the object says.
+    /// Run the rows of each program on the frames of this capture, from the first port, with maps that begin as the
+    /// object says.
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
-    /// Give a map so many entries in place of its own, as loaders do. Repeatable.
+    /// Set the number of entries of a map in place of its own, as loaders do. Repeatable.
     #[arg(long, value_name = "MAP=N", value_parser = entries)]
     entries: Vec<(String, u32)>,
     /// Only the program of this name.
     #[arg(long, value_name = "NAME")]
     program: Option<String>,
-    /// Write what was built as JSON.
+    /// Write the result as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -59,7 +60,7 @@ fn command() -> Command {
 /// A number of lanes that a core may have.
 ///
 /// # Errors
-/// No core has so many; a sentence.
+/// If no core has this many; a sentence.
 pub fn lanes(word: &str) -> Result<Lanes, String> {
     let count = word.parse().ok().and_then(Lanes::new);
     count.ok_or_else(|| format!("a core has 1, 2, 3, 4 or 8 lanes, not {word}"))
@@ -77,7 +78,7 @@ fn entries(word: &str) -> Result<(String, u32), String> {
 /// Units of the card that maps are placed on: where each processor has a value, sixteen contexts of each unit do.
 const UNITS: u32 = 16;
 
-/// What to do about an input that should be an object.
+/// The way out in messages about an input that should be an object.
 const OBJECT: &str = "give an object, as `clang -target bpf -O2 -g -c` writes it from engines/xdp/programs/tx.c";
 
 /// Why a program was refused.
@@ -105,7 +106,7 @@ enum RefusedError {
     Executed { file: PathBuf, name: String, source: ExecuteError },
 }
 
-/// Checks and reports. All programs are looked at; the first that is refused is the error.
+/// Checks and reports. All programs are checked; the first that is refused is the error.
 fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
     let request = Arguments::from_arg_matches(matches)?;
     let mut maps = BTreeSet::new();
@@ -207,7 +208,7 @@ struct Accepted {
     compiled: Compiled,
     /// On a card for it alone.
     placement: Placement,
-    /// What cards in RTL cannot do of it.
+    /// Features of the program that cards in RTL lack.
     beyond: Vec<String>,
 }
 
@@ -242,7 +243,7 @@ fn executed(
     carry().map_err(failed)
 }
 
-/// The object, or what the compiler makes of C source; its warnings are shown.
+/// The object, or the compiler's output for C source; its warnings are shown.
 fn read(file: &Path, root: &Root) -> Result<Vec<u8>, RefusedError> {
     if file.extension().is_some_and(|extension| extension == "c") && file.exists() {
         let (object, messages) = object_of(root, file)?;
@@ -353,7 +354,7 @@ fn described(object: &Object, program: &Program, facts: &Facts) -> Value {
     })
 }
 
-/// `missing` says why a card has no place for it.
+/// `missing` is the reason why a card has no place for it.
 fn described_map(map: &Map, missing: Option<&str>) -> Value {
     let shape = &map.shape;
     json!({

@@ -62,7 +62,7 @@ impl From<DriverError> for EngineError {
     }
 }
 
-/// A group of units and what it runs.
+/// A group of units and its program.
 #[derive(Debug)]
 pub(crate) struct Group {
     /// Index in the design.
@@ -104,7 +104,7 @@ impl XdpDriver {
         Self { groups, routes: Routes::default(), tables: CardRoutes::default(), log: Log::default() }
     }
 
-    /// The driver behind the engines' contract; None if it is of another engine.
+    /// The driver in an engine-neutral driver; None if it belongs to another engine.
     pub fn of(driver: &mut dyn Driver) -> Option<&mut Self> {
         (driver as &mut dyn Any).downcast_mut()
     }
@@ -144,7 +144,7 @@ impl XdpDriver {
         }
     }
 
-    /// Where the tables of routes lie on a card in hardware. All programs that look up routes share them.
+    /// The places of the tables of routes on a card in hardware. All programs that look up routes share them.
     fn route_tables(&self) -> Option<ir::Routes> {
         self.on_card().find_map(|(_, image)| image.layout.routes)
     }

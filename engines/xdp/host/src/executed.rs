@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows that frames take, counted by carrying them out one after the other, as engines/xdp/core.md says: no card is
-//! needed, so it is done at every number of lanes. Around the rows are the maps of native code, which begin as the
-//! object says, and frames of a whole capture find what those before have left.
+//! Counts the rows that frames take, by executing them one after the other as engines/xdp/core.md defines them. This
+//! needs no card, so it runs at every number of lanes. The maps are those of native code, which start with the object's
+//! contents, and the frames of a capture see the changes of earlier ones.
 
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::ir::{self, Array, Layout};
@@ -19,7 +19,7 @@ pub enum ExecuteError {
     Maps(#[from] CreateError),
     #[error(transparent)]
     Rows(#[from] RunError),
-    /// What the program asks for that stands in the card alone.
+    /// The program uses something that exists only in the card.
     #[error("a frame {0}: what rows it takes, only a card says (`penstock run --target rtl`)")]
     OnCard(&'static str),
 }
@@ -32,7 +32,7 @@ pub struct Executed<'a> {
 }
 
 impl<'a> Executed<'a> {
-    /// Of rows that expect the object's maps where the layout has them.
+    /// For rows that expect the object's maps where the layout has them.
     pub fn new(
         object: &'a Object,
         compiled: &'a Compiled,
@@ -54,10 +54,10 @@ impl<'a> Executed<'a> {
         self.around.ids.get(self.around.object.map(name)?.0 as usize).copied()
     }
 
-    /// Carries a frame through that came on an interface.
+    /// Carries a frame that arrived on an interface through.
     ///
     /// # Errors
-    /// It asks for what is not here.
+    /// It needs something that does not exist here.
     pub fn frame(&mut self, bytes: &[u8], ifindex: u32) -> Result<Done, ExecuteError> {
         let surroundings = Surroundings { ifindex, ..Surroundings::default() };
         let memory = ir::Memory::new(bytes);
@@ -72,10 +72,11 @@ impl<'a> Executed<'a> {
     }
 }
 
-/// Where programs see values of maps that are searched: apart from all arrays. Native code has them from so far on.
+/// The addresses at which programs see values of searched maps, apart from all arrays: offset from their addresses in
+/// native code.
 const FOUND: [(u64, u64); 2] = [(0xE000_0000, Memory::CARD_MAPS as u64), (0xC000_0000, Memory::UNIT_MAPS as u64)];
 
-/// Where programs see what native code has at an address.
+/// The address at which programs see the data that native code has at another address.
 fn found(native: u64) -> u64 {
     let of = FOUND.iter().find(|(_, from)| native >= *from);
     of.map_or(native, |(to, from)| native - from + to)
@@ -87,14 +88,14 @@ struct Around<'a> {
     object: &'a Object,
     /// By index of the map.
     ids: Vec<MapId>,
-    /// Where rows expect the arrays.
+    /// The addresses at which rows expect the arrays.
     layout: &'a Layout,
-    /// What the frame asked for that is not here.
+    /// The frame's request that this simulation cannot serve.
     beyond: Option<&'static str>,
 }
 
 impl Around<'_> {
-    /// Where the maps have what is at an address; None: they do not.
+    /// The place in the maps of the data at an address; None if it is outside of the maps.
     fn place(&self, address: u64) -> Option<u64> {
         let in_arrays = self.layout.arrays.iter().zip(&self.ids).find_map(|(array, id)| {
             let (entry, byte) = entry_at(array.as_ref()?, address)?;
@@ -117,7 +118,7 @@ impl Around<'_> {
         let index = self.layout.index(map.into()).ok_or("asks for a route")?;
         let id = *self.ids.get(index).ok_or("asks a map that is not there")?;
         let shape = self.maps.map(id).shape.clone();
-        // The key: what the window has of it, and the rest from memory.
+        // The key: the bytes in the window, and the rest from memory.
         let mut key = asked.key.clone().unwrap_or_default();
         key.truncate(shape.key_bytes as usize);
         let rest = shape.key_bytes - key.len() as u32;
@@ -140,13 +141,13 @@ impl Around<'_> {
         Ok(done.unwrap_or_else(Errno::result))
     }
 
-    /// Says what the frame asked for, if it is the first such thing.
+    /// Records the frame's request, if it is the first such one.
     fn note(&mut self, what: &'static str) {
         self.beyond.get_or_insert(what);
     }
 }
 
-/// What rows read and write that is in no map: records for the host.
+/// Data that rows read and write outside of maps: records for the host.
 const RECORDS: &str = "sends a record or a line to the host";
 
 /// Which value of an array is at an address, and which byte of it.

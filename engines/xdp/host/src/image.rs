@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What groups of xdp units are loaded with.
+//! Images for groups of xdp units.
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::routes::{self, Routes};
 use crate::rows::RowImage;
 use crate::settings::{CardSettings, GroupSettings};
 
-/// What to do about a program that cannot be read.
+/// The way out in messages about a program that cannot be read.
 pub(crate) const PROGRAM: &str = "give a C source or an object, for example engines/xdp/programs/tx.c";
 
 /// A setting of the design that names something which the program does not have.
@@ -42,14 +42,14 @@ pub enum Program {
     Rows(Arc<RowImage>),
 }
 
-/// What a group of units is loaded with.
+/// The image of a group of units.
 #[derive(Debug, Clone)]
 pub struct XdpImage {
     /// The program.
     pub program: Program,
     /// Entries that its maps begin with.
     pub maps: Vec<(Map, Vec<Entry>)>,
-    /// Routes that programs of the card look up after a load. A swap leaves the card's routes as they are.
+    /// Routes that programs of the card look up after a load. A swap does not change the card's routes.
     pub routes: Arc<Routes>,
     messages: String,
 }
@@ -71,7 +71,7 @@ impl XdpImage {
         }
     }
 
-    /// What a card in hardware is loaded with.
+    /// The image for a card in hardware.
     ///
     /// # Errors
     /// The program asks for something that a card in hardware cannot do.
@@ -82,7 +82,7 @@ impl XdpImage {
         }
     }
 
-    /// The image behind the engines' contract.
+    /// The image in an engine-neutral image.
     ///
     /// # Errors
     /// It is of another engine.
@@ -111,7 +111,7 @@ impl Image for XdpImage {
     }
 }
 
-/// Compiles programs of groups of units. Maps of two groups never lie in the same place.
+/// Compiles programs of groups of units. Maps of two groups never have the same place.
 pub(crate) fn compile(job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError> {
     let card: &CardSettings = settings(job.card)?;
     let routes = card.routes.as_deref().map(routes::of_file).transpose()?.unwrap_or_default();
@@ -168,7 +168,7 @@ fn compile_part(
     Ok(XdpImage { program: Program::Object(program), maps: begin, routes: Arc::clone(routes), messages })
 }
 
-/// Settings of this engine behind the engines' contract.
+/// Settings of this engine in engine-neutral settings.
 fn settings<T: Part>(part: &dyn Part) -> Result<&T, EngineError> {
     let of_xdp = (part as &dyn Any).downcast_ref();
     of_xdp.ok_or_else(|| EngineError::unsupported("these settings are of another engine than xdp"))

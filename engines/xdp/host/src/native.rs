@@ -24,7 +24,7 @@ pub fn load(native: &mut dyn Native, units: u32, loaded: &Loaded) {
     }
 }
 
-/// What units of the mask run. Units that run the same program give it once each.
+/// The programs of the units in the mask, each program once.
 pub fn running(native: &mut dyn Native, units: u32) -> Vec<Loaded> {
     units_of(units).filter_map(|number| unit(native, number)?.loaded().cloned()).collect()
 }
@@ -111,7 +111,7 @@ impl MapAccess for NativeAccess<'_> {
     }
 
     fn entries(&mut self) -> Result<Vec<Entry>, MapError> {
-        // In a trie, the lookup of a prefix that is there finds that prefix.
+        // In a trie, the lookup of an existing prefix finds that prefix.
         let all = self.with(|maps, id| maps.dump(id))?;
         Ok(all.into_iter().map(|(key, value)| (key, self.own_values(value))).collect())
     }

@@ -54,7 +54,7 @@ pub enum XdpError {
     NoProgram {
         /// The object.
         path: PathBuf,
-        /// What `entry` says.
+        /// The key `entry`.
         name: String,
         /// Names of the programs, separated by commas.
         there: String,
@@ -94,7 +94,7 @@ pub enum XdpError {
     Entries {
         /// The object.
         path: PathBuf,
-        /// Why, as the compiler says it.
+        /// The compiler's reason.
         what: String,
     },
     /// A program cannot be linked.
@@ -137,12 +137,12 @@ pub enum XdpError {
         /// Which.
         source: NoProgram,
     },
-    /// Only native code can do what the program asks for.
+    /// Only native code has a feature that the program needs.
     #[error("{}: {what}; as it is, only `soft` runs it", path.display())]
     NotInRtl {
         /// The object.
         path: PathBuf,
-        /// What it asks for, as a clause.
+        /// The feature that it needs, as a clause.
         what: String,
     },
 }
@@ -177,7 +177,7 @@ impl Table {
     }
 }
 
-/// What a loader sets in an object before Linux would see it, by name.
+/// The changes that a loader makes to an object before it loads it, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// New values of constants (`const volatile` in the source).
@@ -203,7 +203,7 @@ pub struct XdpProgram {
     pub number: u64,
     path: PathBuf,
     object: Arc<Object>,
-    /// The program that frames begin with, and behind it the programs that it may call as tail calls.
+    /// The program that frames begin with, followed by the programs that it may reach by tail calls.
     programs: Arc<[Checked]>,
     /// Lanes of the cores that its rows are for.
     pub lanes: Lanes,
@@ -229,7 +229,7 @@ impl XdpProgram {
     /// that may run it, plus one.
     ///
     /// # Errors
-    /// The program does not compile, is refused, or does not have what the settings name.
+    /// If the program does not compile, is refused, or lacks something that the settings name.
     pub fn of(
         root: &Root,
         path: &Path,
@@ -354,7 +354,7 @@ impl XdpProgram {
         translated.map_err(|source| XdpError::Rows { path: self.path.clone(), source: Box::new(source) })
     }
 
-    /// What a card in hardware is loaded with.
+    /// The image for a card in hardware.
     ///
     /// # Errors
     /// Rows cannot be made, or the program asks for something that a card in hardware cannot do.
@@ -422,7 +422,7 @@ pub(crate) fn unknown_map(path: &Path, object: &Object, table: Table, name: &str
     XdpError::Unknown { path: path.to_owned(), table, what: "map", name: name.to_owned(), there }
 }
 
-/// Compiles C source to an object; gives the compiler's warnings, too.
+/// Compiles C source to an object; also returns the compiler's warnings.
 ///
 /// # Errors
 /// The source does not compile.

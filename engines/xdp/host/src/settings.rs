@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a design says of xdp units: `[units.xdp]` of each group, `[card.xdp]` of the whole card.
+//! The settings of xdp units in a design: `[units.xdp]` of each group, `[card.xdp]` of the whole card.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -118,7 +118,7 @@ impl CardSettings {
         Ok(Self { routes: routes.map(|file| folder.join(file)), map_mib })
     }
 
-    /// Rows of 16 bytes of each of the banks in which maps lie.
+    /// Rows of 16 bytes in each bank of the maps.
     #[must_use]
     pub fn map_rows(&self) -> u32 {
         self.map_mib * ROWS_PER_MIB / BANKS

@@ -61,7 +61,7 @@ impl Drop for Folder {
     }
 }
 
-/// Compiles a program for groups of so many units each; `given` as in [`PartJob`].
+/// Compiles a program for groups of this many units each; `given` as in [`PartJob`].
 fn compile(
     program: &Path,
     part: &GroupSettings,
@@ -266,7 +266,7 @@ fn the_service_lists_reads_and_changes_maps() {
     assert_eq!(error.kind, ErrorKind::Unsupported);
 }
 
-/// What programs in Rust see, who give bytes.
+/// The API for programs in Rust, which pass bytes.
 #[test]
 fn bytes_of_another_size_and_maps_that_are_gone_are_refused() {
     let folder = Folder::new();
@@ -295,7 +295,7 @@ fn bytes_of_another_size_and_maps_that_are_gone_are_refused() {
     assert_eq!(error, "a key of LIMITS has 4 B (__u32), this one 3 B");
     maps.set(&limits, &[1, 0, 0, 0], &[5, 6, 7, 8], Store::Existing).unwrap();
     assert_eq!(maps.get(&limits, &[1, 0, 0, 0]).unwrap(), Some(vec![5, 6, 7, 8]));
-    // A new program of the same object has maps of its own.
+    // A new program of the same object has new maps.
     load_all(&mut card, &mut *driver, &second);
     let mut maps = XdpDriver::of(&mut *driver).unwrap().maps(&mut card);
     assert!(matches!(maps.get(&limits, &[1, 0, 0, 0]), Err(MapError::Gone(_))));

@@ -138,7 +138,7 @@ impl Hash {
         })
     }
 
-    /// The place that the clock comes to.
+    /// The place that the clock reaches.
     fn evict(&mut self) -> u32 {
         loop {
             let place = self.hand;

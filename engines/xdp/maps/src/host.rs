@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the host does with maps: what Linux offers it through bpf().
+//! The host's operations on maps, which Linux offers through bpf().
 
 use penstock_xdp_compiler::maps::MapKind;
 
@@ -13,14 +13,14 @@ impl Maps {
     /// For a trie, it is the entry with the longest prefix.
     ///
     /// # Errors
-    /// ENOENT; EINVAL when the key has not the map's length.
+    /// ENOENT; EINVAL if the key does not have the map's length.
     pub fn get(&mut self, id: MapId, key: &[u8]) -> Result<Vec<u8>, Errno> {
         self.key(id, key)?;
         let place = self.map_mut(id).find(key, false).ok_or(Errno::NoEntry)?;
         self.map(id).values.read(&self.memory, place)
     }
 
-    /// Sets the value of a key. It has the form that [`Maps::get`] gives. Values of maps of maps are handles
+    /// Sets the value of a key, in the form that [`Maps::get`] returns. Values of maps of maps are handles
     /// ([`MapId::handle`]), those of program arrays the engine's numbers of programs, those of socket maps the sockets'
     /// queues, those of perf event arrays processors.
     ///
@@ -35,7 +35,7 @@ impl Maps {
         if value.len() != map.values.host_bytes() {
             return Err(Errno::Invalid);
         }
-        // Linux looks at a value before its place in a hash table, and behind it in an array.
+        // Linux checks a value before its place in a hash table, and after it in an array.
         let first = matches!(map.index, Index::Hash(_));
         if first {
             self.admit(id, value)?;
@@ -51,7 +51,7 @@ impl Maps {
         map.put(memory, place, value)
     }
 
-    /// Checks what a value names.
+    /// Checks the objects that a value names.
     fn admit(&self, id: MapId, value: &[u8]) -> Result<(), Errno> {
         let map = self.map(id);
         if !map.kind.of_maps() {
@@ -74,8 +74,8 @@ impl Maps {
         self.map_mut(id).remove(key)
     }
 
-    /// All keys: of arrays ascending, of tries each prefix behind those that are part of it, of hash tables in no order
-    /// to rely on.
+    /// All keys: of arrays ascending, of tries each prefix after those that are part of it, of hash tables in no
+    /// particular order.
     pub fn keys(&self, id: MapId) -> Vec<Vec<u8>> {
         self.map(id).keys()
     }
@@ -92,7 +92,7 @@ impl Maps {
     /// and nothing is taken, of maps of another shape, of constants, and of kinds whose entries say something only
     /// among their own maps and programs.
     pub fn take_over(&mut self, id: MapId, others: &mut Maps, theirs: MapId) -> bool {
-        /// Bytes that are compared before they are written: memory that nobody has touched takes none then.
+        /// Bytes are compared before they are written: untouched pages then take no memory.
         const PAGE: usize = 4096;
         let (map, other) = (self.map(id), others.map(theirs));
         let outlasts = map.kind.outlasts(map.shape.value_bytes);

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! One map: its index, its values, and what Linux says to each operation on a map of its kind.
+//! One map: its index, its values, and Linux' result for each operation on a map of its kind.
 
 use penstock_xdp_compiler::maps::{MapKind, MapShape};
 
@@ -12,7 +12,7 @@ pub enum Store {
     Any,
     /// Only a new one.
     New,
-    /// Only one that is there.
+    /// Only an existing entry.
     Existing,
 }
 
@@ -34,11 +34,11 @@ impl Store {
 /// The index from keys to places.
 #[derive(Debug)]
 pub enum Index {
-    /// The key is the place, and all are there.
+    /// The key is the place, and all places have entries.
     Array,
     Hash(Hash),
     Prefixes(Prefixes),
-    /// The key is the place; by place, whether it is there.
+    /// The key is the place; by place, whether it has an entry.
     Entries(Vec<bool>),
     /// The same, with the queues to the host.
     Perf(Vec<bool>, Vec<Events>),
@@ -167,10 +167,10 @@ impl Map {
         }
     }
 
-    /// Puts what the host gives to a claimed place.
+    /// Writes the host's value into a claimed place.
     ///
     /// # Errors
-    /// EINVAL: the value has not the map's length.
+    /// EINVAL: the value does not have the map's length.
     pub fn put(&mut self, memory: &mut Memory, place: u32, value: &[u8]) -> Result<(), Errno> {
         self.values.write(memory, place, value)?;
         if let Index::Entries(there) | Index::Perf(there, _) = &mut self.index {

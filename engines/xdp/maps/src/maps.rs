@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! All maps of an engine, and what programs do with them.
+//! All maps of an engine, and the programs' operations on them.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ pub struct Maps {
     pub memory: Memory,
     maps: Vec<Map>,
     cpus: u32,
-    /// Where the next values go, of per-CPU kinds and of others.
+    /// The place of the next values, of per-CPU kinds and of others.
     next: [u64; 2],
 }
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! All that programs reach: 4 GiB of addresses of which only what is used takes memory.
+//! The memory of programs: 4 GiB of addresses, of which only used pages take memory.
 //!
-//! Native code masks each address to 32 bits. All of the 4 GiB can be read and written, and the guard behind takes what
-//! an access at the last address reaches beyond, so no program, right or wrong, touches anything else of the process or
-//! stops it.
+//! Native code masks each address to 32 bits. All of the 4 GiB can be read and written, and the guard after it catches
+//! the part of an access at the last address that reaches beyond. No program, right or wrong, can therefore touch other
+//! memory of the process or stop it.
 
 use std::ptr::NonNull;
 
@@ -33,9 +33,9 @@ pub struct Memory {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// Where a unit's own memory begins: stack, packet buffer and context are below.
+    /// The beginning of a unit's own memory: stack, packet buffer and context are below.
     pub const UNIT_MAPS: u32 = 0x4000_0000;
-    /// Where the card's maps begin.
+    /// The beginning of the card's maps.
     pub const CARD_MAPS: u32 = 0x8000_0000;
 
     /// Reserves the addresses. All bytes are 0.
@@ -48,7 +48,7 @@ impl Memory {
         base.map(|base| Memory { base }).ok_or_else(|| MemoryError::Reserve(std::io::Error::last_os_error()))
     }
 
-    /// Where address 0 is, for native code.
+    /// The place of address 0, for native code.
     pub fn base(&self) -> *mut u8 {
         self.base.as_ptr()
     }
@@ -56,7 +56,7 @@ impl Memory {
     /// Bytes from an address on; only its lower 32 bits count, as in native code.
     ///
     /// # Errors
-    /// EFAULT when they would end behind the last address.
+    /// EFAULT if they would end after the last address.
     pub fn bytes(&self, address: u64, len: usize) -> Result<&[u8], Errno> {
         let start = inside(address, len)?;
         // SAFETY: the range is inside of the pages, which are borrowed.

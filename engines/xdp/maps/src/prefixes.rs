@@ -16,10 +16,10 @@ const MAX_KEY: usize = penstock_xdp_compiler::maps::MAX_KEY_BYTES as usize;
 /// Prefixes, each with a place.
 #[derive(Debug, Clone)]
 pub struct Prefixes {
-    /// By length and bits; those behind the prefix are 0.
+    /// By length and bits; bits after the prefix are 0.
     table: Hash,
     key_bytes: usize,
-    /// By place, the key as it was given: bits behind the prefix may be set, and are kept for the host.
+    /// By place, the original key: bits after the prefix may be set, and are kept for the host.
     given: Vec<u8>,
     /// How many prefixes of each length there are.
     counts: Vec<u32>,
@@ -37,7 +37,7 @@ impl Prefixes {
         }
     }
 
-    /// The longest prefix of a key that is not longer than the key says.
+    /// The longest prefix of a key that is not longer than the key's length.
     pub fn longest(&self, key: &[u8]) -> Option<u32> {
         let most = self.len_of(key).ok()?;
         let mut cut = [0; MAX_KEY];
@@ -55,7 +55,7 @@ impl Prefixes {
     /// The place of exactly this prefix.
     ///
     /// # Errors
-    /// EINVAL: it says to be longer than keys are.
+    /// EINVAL: its length is above that of keys.
     pub fn find(&self, key: &[u8]) -> Result<Option<u32>, Errno> {
         let (cut, _) = self.cut(key)?;
         Ok(self.table.find(&cut[..self.key_bytes]))
@@ -64,7 +64,7 @@ impl Prefixes {
     /// Gives a prefix that is not there a place.
     ///
     /// # Errors
-    /// ENOSPC: there are as many as the map holds.
+    /// ENOSPC: the map is full.
     pub fn insert(&mut self, key: &[u8]) -> Result<u32, Errno> {
         let (cut, len) = self.cut(key)?;
         let place = self.table.insert(&cut[..self.key_bytes]).ok_or(Errno::NoSpace)?;
@@ -73,7 +73,7 @@ impl Prefixes {
         Ok(place)
     }
 
-    /// Keeps the key of a place as it is given now.
+    /// Keeps the present key of a place in its given form.
     pub fn write_down(&mut self, place: u32, key: &[u8]) {
         self.given[place as usize * self.key_bytes..][..self.key_bytes].copy_from_slice(key);
     }
@@ -89,7 +89,7 @@ impl Prefixes {
         Ok(())
     }
 
-    /// All keys as they were given, in Linux' order: each prefix behind those that are part of it.
+    /// All original keys, in Linux' order: each prefix after those that are part of it.
     pub fn keys(&self) -> Vec<Vec<u8>> {
         let places = self.table.iter().map(|(_, place)| place as usize * self.key_bytes);
         let mut keys: Vec<_> = places.map(|at| self.given[at..at + self.key_bytes].to_vec()).collect();
@@ -102,7 +102,7 @@ impl Prefixes {
         if len < self.counts.len() { Ok(len) } else { Err(Errno::Invalid) }
     }
 
-    /// The key without what is behind its prefix.
+    /// The key without the bits after its prefix.
     fn cut(&self, key: &[u8]) -> Result<([u8; MAX_KEY], usize), Errno> {
         let len = self.len_of(key)?;
         let mut cut = [0; MAX_KEY];

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A ring buffer: records that programs write and the host takes, oldest first.
 //!
-//! The ring has twice its bytes in memory, so that a record that begins near the end need not be cut.
+//! The ring has twice its bytes in memory, so that a record that begins near the end stays contiguous.
 
 use std::collections::VecDeque;
 
@@ -83,7 +83,7 @@ impl Ring {
         self.lost
     }
 
-    /// What `bpf_ringbuf_query` says.
+    /// The results of `bpf_ringbuf_query`.
     pub fn query(&self, what: u64) -> u64 {
         match what {
             0 => self.written - self.taken,

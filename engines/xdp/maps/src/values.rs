@@ -3,7 +3,7 @@
 
 use crate::{Errno, Memory};
 
-/// Where a map's values lie.
+/// The place of a map's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Values {
     /// The address of the first.

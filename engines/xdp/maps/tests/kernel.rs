@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Random operations on our maps and on those of the kernel this runs on: results, error numbers and contents are the
-//! same. Where bpf() is not allowed, ours still hold what was put into them.
+//! Random operations on our maps and on those of this machine's kernel: results, error numbers and contents are the
+//! same. If bpf() is not allowed, the test still checks that our maps hold their entries.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -32,8 +32,8 @@ impl Pair {
         numbers.bytes(self.maps.map(self.ours).values.host_bytes())
     }
 
-    /// The same keys and values, in the same order where there is one. Per-CPU values are compared without what rounds
-    /// them up.
+    /// The same keys and values, and the same order if the kind has one. The comparison ignores the padding of per-CPU
+    /// values.
     fn same(&mut self, context: &str) {
         let Some(kernel) = &self.theirs else { return };
         let (mut ours, mut theirs) = (self.maps.keys(self.ours), kernel.keys());
@@ -200,10 +200,10 @@ fn processors_of_a_map() {
     }
 }
 
-/// Maps in maps: what fits, and what an entry leads to.
+/// Maps in maps: which maps fit, and the map of an entry.
 #[test]
 fn maps_in_maps() {
-    // Only Linux says here what fits.
+    // Here only Linux decides what fits.
     if !allowed() {
         return;
     }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the kernel cannot be asked: the clock of tables that forget, against a model of what its text says; rings and
-//! queues by hand.
+//! Rules that a test cannot check against the kernel: the clock of LRU tables, against a model of the kernel's text;
+//! rings and queues by hand.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -126,8 +126,8 @@ fn ring() {
     assert_eq!(maps.ring(ring).unwrap().lost(), lost);
 }
 
-/// A program's new entry is 0 for the other processors, whatever the one before it held (Linux, kernel/bpf/hashtab.c,
-/// `pcpu_init_value`); one that is there keeps what they have.
+/// A program's new entry is 0 for the other processors, whatever the old entry held (Linux, kernel/bpf/hashtab.c,
+/// `pcpu_init_value`); an existing entry keeps their values.
 #[test]
 fn new_entries_of_processors() {
     // The result for an address without a map.

@@ -17,16 +17,15 @@
 // request's first part to its reply: 5 with one pass, 4 more for each other one, and one for each further part of its
 // key.
 //
-// A pass that comes round again goes before a request that enters. A request that stands at the entrance holds up those
-// behind it:
+// A pass that circulates goes before a request that enters. A request that waits at the entrance holds up later ones:
 //   - an access whose bytes a store or an atomic is about to write, until they are written: six cycles behind that one;
 //   - an update, a deletion, the making of a map, until no lookup, store or atomic is under way. They are then carried
 //     out alone (map_changes), so each is one step for everybody. The mark that a lookup of an LRU map sets is not such
 //     a change; - rows for the host, which enter as two halves back to back, so that one step reads them.
 // Requests may overtake each other from their second pass on, accesses do not.
 //
-// With more rows than are on the chip (map_cache), a pass whose row is not there comes round again until it is, and
-// nothing enters meanwhile; changes stand still. Rows for the host then have the bank to themselves.
+// With more rows than fit on the chip (map_cache), a pass whose row is absent circulates until the row arrives, and no
+// request enters meanwhile; changes wait. Host reads of rows then have the bank to themselves.
 module map_bank
   import map_pkg::*;
   import maps_pkg::*;
@@ -73,7 +72,7 @@ module map_bank
 );
   localparam int unsigned RowW = $clog2(Rows);
   localparam int unsigned AtW = $clog2(OnChip);
-  // of what lies before an element or a value, in rows or halves of them
+  // the offset of an element or a value, in rows or halves of them
   localparam int unsigned PlaceW = 1 + (RowW < 14 ? 14 : RowW);
   localparam int unsigned BankW = $clog2(Banks);
   localparam int unsigned Around = 4;                   // passes under way
@@ -105,8 +104,8 @@ module map_bank
     Entry   // for what is behind it in its chain
   } pass_e;
 
-  // The four passes and the entrance have a slot each, where what is known of their request stands, and its key. A
-  // request that enters takes its slot along; the entrance has that of the place which it has taken.
+  // The four passes and the entrance have a slot each, which holds the state of their request and its key. A request
+  // that enters keeps its slot; the entrance gets the slot of the place that the request has taken.
   typedef logic [2:0] slot_t;
 
   typedef struct packed {
@@ -203,7 +202,7 @@ module map_bank
     end
   end
 
-  // Where an element of an array lies, or the value of this processor behind that of the first one, in halves of rows
+  // The place of an array's element, or of this processor's value after the first processor's, in halves of rows
   wire indexed = as_q.kind == MapArray;
   logic [PlaceW-1:0] product_q;
   wire [PlaceW-2:0] steps = indexed ? (PlaceW - 1)'(now_q.hash >> BankW) : (PlaceW - 1)'({info.unit, now_q.ctx});
@@ -230,7 +229,7 @@ module map_bank
   logic [1:0] change_key;
   data_t key_q;
   logic same_q;
-  // Loads and says that have entered read what they read before anything changes, if it is on the chip.
+  // Loads and says that have entered complete their reads before anything changes, if the data are on the chip.
   logic under_way, alone;
   always_comb begin
     under_way = 1'b0;
@@ -332,8 +331,8 @@ module map_bank
     assign line_row = '0;
     assign coming_pop = 1'b0;
   end else begin : gen_cache
-    // A change stands still for rounds of four cycles, until what it reads and what it has written last are on the
-    // chip: behind a round what it has named stands where it stood.
+    // A change waits for rounds of four cycles until the rows that it reads and its last write are on the chip: after a
+    // round its addresses are the same as before.
     logic [1:0] round_q;
     logic blank_q, put_absent;
     logic [15:0] change_strobes_q;

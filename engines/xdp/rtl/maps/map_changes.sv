@@ -53,7 +53,7 @@ module map_changes
     input  wire logic  ended,     // the last part was taken
     output logic       rest_pop,
 
-    // Parts of its key, a cycle behind `key_at`; and, another one later, whether what was read was the part
+    // Parts of its key, a cycle after `key_at`; and, one cycle later, whether the read part was equal
     output logic [1:0] key_at,
     input  wire data_t key,
     input  wire logic  same,
@@ -316,7 +316,7 @@ module map_changes
         else finish(as.kind == MapLpm ? NoSpace : TooBig);
       end
 
-      // Where the new entry lies
+      // The place of the new entry
       Place: begin
         look_at(lists_q.free != '0 ? lists_q.free : lists_q.hand);
         here_q <= lists_q.free != '0 ? lists_q.free : lists_q.fresh;
@@ -341,7 +341,7 @@ module map_changes
         state_q <= WriteEntry;
       end
 
-      // The hand goes on to an entry that was not used since it came by.
+      // The hand advances to an entry that was not used since its last visit.
       Evict:
       if (t_q == Ready) begin
         lists_q.hand <= hand_behind;

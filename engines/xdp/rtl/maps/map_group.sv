@@ -8,8 +8,8 @@
 //     ^                                                        └─> map_hash ─> queue ─┘
 //     └────────────────────────── map_longest <─ register <─ one of the banks
 //
-// Ten cycles from a link's register to `out`, a part a cycle; three back. A bank that has no room holds what stands
-// behind in this group, not in the others.
+// Ten cycles from a link's register to `out`, a part a cycle; three back. A bank without room blocks later requests of
+// this group, but not of the others.
 module map_group
   import map_pkg::*;
   import maps_pkg::*;
@@ -256,8 +256,8 @@ module map_group
       .out(longest_reply)
   );
 
-  // A map that is made is told to the units; the host makes maps one by one, and an answer that comes in that cycle
-  // goes first.
+  // The group announces a new map to the units; the host makes maps one by one, and an answer in the same cycle goes
+  // first.
   logic shape_q;
   shape_t shape_value_q;
   wire shape_t shape = '{

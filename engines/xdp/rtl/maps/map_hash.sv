@@ -6,8 +6,8 @@
 //
 //   hash = upper half of  seed[0] + sum over k of (seed[2k+1] + word[2k]) * (seed[2k+2] + word[2k+1])
 //
-// For two keys that were chosen without knowing the seed all pairs of hashes are equally likely: whoever sends packets
-// cannot make collisions.
+// For two keys that were chosen without knowledge of the seed, all pairs of hashes are equally likely: a sender of
+// packets cannot make collisions.
 //
 //   part ─> sums ─> products ─> register ─> added ─> over parts ─> hash
 //

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Answers on their way back to the units of a group. Those of the probes of one lookup become one: of the longest
-// prefix that was found. The last probe that was sent says how many there are; they come back in any order.
+// Answers on their way back to the units of a group. The answers to the probes of one lookup become one answer: that of
+// the longest prefix found. The last probe has the number of probes; their answers return in any order.
 //
 //   in ─> what the context's lookup has found so far ─> out        one cycle, an answer a cycle
 module map_longest

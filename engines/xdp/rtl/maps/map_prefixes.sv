@@ -7,9 +7,8 @@
 //
 //   in ─> key ─> lengths that may be ─> the longest left ─> cut ─> out
 //
-// A part a cycle passes. A key of prefixes takes three cycles, then each probe one; one more where the key has more
-// than 12 bytes behind its length. A length that a map has had stays among those that are asked for until the map is
-// made anew.
+// A part a cycle passes. A key of prefixes takes three cycles, then each probe one; one more if the key has more than
+// 12 bytes after its length. A length that a map has had remains among the probed lengths until the map is made again.
 module map_prefixes
   import map_pkg::*;
   import maps_pkg::*;
@@ -47,7 +46,7 @@ module map_prefixes
     Rest      // of an update: its value
   } state_e;
 
-  // A cycle behind `define` the ledger tells of no length, so none is lost; `define_map` still stands.
+  // A cycle after `define` the ledger reports no length, so none is lost; `define_map` is still valid.
   (* ram_style = "distributed" *) lengths_t lengths[Maps];
   logic [Maps-1:0] prefixes_q;
   length_t most_q[Maps];

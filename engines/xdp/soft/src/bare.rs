@@ -49,7 +49,7 @@ pub struct Program {
     code: Code,
     native: Native,
     state: Box<State>,
-    /// Where its memory is, and how long.
+    /// The place of its memory, and its length.
     start: u64,
     bytes: usize,
 }

@@ -200,18 +200,18 @@ impl Engine {
         &mut self.state.routes
     }
 
-    /// Sets the clock that programs read, in ns. It stands until it is set again.
+    /// Sets the clock that programs read, in ns. It stops until it is set again.
     pub fn set_time(&mut self, ns: u64) {
         self.state.time = ns;
     }
 
-    /// Where random numbers begin. Each seed gives the same ones each time.
+    /// The seed of random numbers. Each seed always gives the same ones.
     pub fn set_seed(&mut self, seed: u64) {
         // The generator's state must not be 0.
         self.state.random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     }
 
-    /// Takes what programs have printed since the last call.
+    /// Takes the lines that programs have printed since the last call.
     pub fn take_log(&mut self) -> Log {
         std::mem::take(&mut self.state.log)
     }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What goes into a run of a program and what comes out.
+//! The input and the output of a run of a program.
 
 use crate::ProgramId;
 
@@ -23,9 +23,9 @@ impl Frame {
 pub struct Input {
     /// The processor it runs on.
     pub cpu: u32,
-    /// The interface on which the frame came.
+    /// The interface on which the frame arrived.
     pub ifindex: u32,
-    /// The queue on which it came.
+    /// The queue on which it arrived.
     pub queue: u32,
     /// For a program of a device map, the output interface of the frame.
     pub egress: u32,
@@ -49,7 +49,7 @@ pub struct Port {
     pub program: Option<ProgramId>,
 }
 
-/// Where a frame is redirected to.
+/// The destination of a redirected frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     Port(Port),

@@ -38,7 +38,7 @@ pub struct Route {
 pub struct Interface {
     pub mac: [u8; 6],
     pub mtu: u32,
-    /// Whether packets that come on it are forwarded.
+    /// Whether packets that arrive on it are forwarded.
     pub forwards: bool,
 }
 

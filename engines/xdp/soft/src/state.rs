@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What native code and helpers share while a program runs.
+//! The state that native code and helpers share while a program runs.
 
 use std::mem::offset_of;
 
@@ -11,11 +11,11 @@ use crate::native::Entry;
 use crate::routes::Routes;
 use penstock_unit::Log;
 
-/// Where the frame's buffer is.
+/// The place of the frame's buffer.
 pub const BUFFER: u32 = 0x0001_0000;
-/// Where a frame's first byte lies when its program begins.
+/// The place of a frame's first byte when its program begins.
 pub const HEADROOM: u32 = 256;
-/// Up to here the buffer holds a frame; behind it Linux keeps its own.
+/// Up to here the buffer holds a frame; after it Linux keeps its own data.
 pub const BUFFER_END: u32 = 3776;
 /// The first bytes of the buffer, which Linux keeps for itself.
 pub const BUFFER_START: u32 = 40;
@@ -23,7 +23,7 @@ pub const BUFFER_START: u32 = 40;
 pub const STACK_END: u32 = 0x0002_0200;
 /// Bytes of the stack that all functions of a program share.
 const STACK_BYTES: u32 = 512;
-/// Where `struct xdp_md` is. Its fields have 32 bits, and so have our addresses.
+/// The place of `struct xdp_md`. Its fields have 32 bits, and so do our addresses.
 pub const CONTEXT: u32 = 0x0000_1000;
 /// Jumps back and calls that a program may take for a frame.
 pub const FUEL: i64 = 1 << 24;

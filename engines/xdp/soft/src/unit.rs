@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! An xdp unit of a card in native code: takes frames into its slots, runs the program, sends what it says.
+//! An xdp unit of a card in native code: takes frames into its slots, runs the program, and carries out its verdict.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -43,7 +43,7 @@ impl Loaded {
         Loaded { number, engine: Arc::new(Mutex::new(engine)), program, since: Instant::now() }
     }
 
-    /// Takes over the clock of a program that is not run any more, and what its maps hold ([`Engine::take_over`]).
+    /// Takes over the clock of a program that no longer runs, and the contents of its maps ([`Engine::take_over`]).
     pub fn take_over(&mut self, object: &Object, other: &Loaded, theirs: &Object) -> Vec<(String, bool)> {
         self.since = other.since;
         self.with(|engine| other.with(|old| engine.take_over(object, old, theirs)))
@@ -109,7 +109,7 @@ impl Unit {
         self.loaded.as_ref()
     }
 
-    /// Declares its slots, if it has not, and works on all frames that it holds. Without a program it keeps them.
+    /// Declares its slots if necessary, and works on all frames that it holds. Without a program it keeps them.
     fn work_all(&mut self, outside: &mut dyn Outside) {
         if !self.reset && !self.declared {
             self.declared = true;
@@ -133,7 +133,8 @@ impl Unit {
         let context = if self.by_flow { (arrival.hash >> CONTEXT_BIT) as u8 % CONTEXTS } else { 0 };
         let cpu = u32::from(self.identity.unit) * u32::from(CONTEXTS) + u32::from(context);
         let input = Input { cpu, ifindex: ifindex_of(arrival.port), ..Input::default() };
-        // Slots are as long as the buffer, and the card has so many processors: what cannot run has been aborted.
+        // Slots are as long as the buffer, and the card has this many processors: a frame that cannot run has been
+        // aborted.
         let verdict = engine.run(program, &mut self.frame, &input).ok();
         let destination = match verdict.as_ref().map(|verdict| (verdict.action(), &verdict.target)) {
             Some((Action::Drop, _)) => {
@@ -158,7 +159,7 @@ impl Unit {
         self.counters.tx_bytes += self.frame.data.len() as u64;
     }
 
-    /// Where XDP_TX sends what came from there.
+    /// The destination of XDP_TX for frames from there.
     fn back(&self, port: u8) -> Option<Destination> {
         Destination::from_byte(port, self.identity.ports, self.identity.units).filter(|to| !to.loops())
     }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Bare execution: what RFC 9669 says, as conformance.py computes it, and how wrong programs end.
+//! Bare execution: the results of RFC 9669, as conformance.py computes them, and the ends of wrong programs.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../compiler/tests/common/mod.rs"]
@@ -53,7 +53,7 @@ fn outside_of_memory() {
         assert_eq!(done.is_ok(), fits, "{offset}");
         assert!(matches!(done, Ok(0) | Err(BareError::Outside { slot: 0, .. })));
     }
-    // *(u8 *)(r10 + 0) = 1, one behind the stack; r1 = 0 and *(u32 *)(r1 + 0).
+    // *(u8 *)(r10 + 0) = 1, one byte after the stack; r1 = 0 and *(u32 *)(r1 + 0).
     assert!(end("720a0000010000009500000000000000").contains("instruction 0"));
     assert!(end("b7010000000000006110000000000000").contains("instruction 1"));
     // An address whose lower half is right: r2 = 1 << 32, r1 += r2.

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cases for bare execution: each instruction with operands at the corners, and what RFC 9669 says comes out, in
-Python's integers.
+"""Cases for bare execution: each instruction with operands at the corners, and the results of RFC 9669, in Python's
+integers.
 
 A line `program NAME CODE` is followed by its runs: `run MEMORY R0 MEMORY-AFTERWARDS`, all in hex ("-" is no bytes).
 """
@@ -138,7 +138,7 @@ PAIR = (load(8, 0, 1, 0), load(8, 3, 1, 8))
 
 
 def computed(function: Callable[[int, int, int], int], a: int, b: int, bits: int) -> int:
-    """What an operation of that many bits gives, the upper ones cleared."""
+    """The result of an operation of that many bits, with the upper bits cleared."""
     cut = (1 << bits) - 1
     return function(a & cut, b & cut, bits) & cut
 
@@ -161,7 +161,7 @@ def arithmetic() -> Iterator[Program]:
 
 
 def conditions() -> Iterator[Program]:
-    # Both ways set r0 after the jump, so that a jump that goes one too far is seen.
+    # Both ways set r0 after the jump, so that a jump by one too many is visible.
     ways = ((ALU64 | 0xB0, 0, 0, 0, 1), EXIT, (ALU64 | 0xB0, 0, 0, 0, 2), EXIT)
     for name, (code, function) in CONDITIONS.items():
         for bits, group in ((64, JMP), (32, JMP32)):
@@ -177,7 +177,7 @@ def swapped(a: int, size: int) -> int:
 
 
 def replaced(old: int, new: int, bits: int) -> int:
-    """A word whose lower bits are those of another."""
+    """A word with the lower bits of another."""
     cut = (1 << bits) - 1
     return old & ~cut | new & cut
 
@@ -220,7 +220,7 @@ def memory() -> Iterator[Program]:
                 after = contents[:offset] + put + contents[offset + size :]
                 insns = ((ST | MEM | code, 1, 0, offset, imm), (ALU64 | 0xB0, 0, 0, 0, 5), EXIT)
                 yield f"storei{size}+{offset}{imm}", encode(*insns), [(contents, 5, after)]
-    # Before and behind the base, and on the stack.
+    # Before and after the base, and on the stack.
     insns = ((ALU64 | 0x00, 1, 0, 0, 8), load(8, 0, 1, -8), EXIT)
     yield "load-before", encode(*insns), [unchanged(contents, int.from_bytes(contents[:8], "little"))]
     for offset in (-8, -16, -256, -512):
@@ -278,8 +278,8 @@ def stack_atomics() -> Iterator[Program]:
         cut = (1 << bits) - 1
         for code, function in operations.items():
             for way in ("r10", "copy", "either"):
-                # r3: the operand, r0: the expected value. The memory: old, operand, r0, which pointer, then what the
-                # program leaves.
+                # r3: the operand, r0: the expected value. The memory: old, operand, r0, which pointer, then the
+                # program's results.
                 insns = [load(8, 2, 1, 0), load(8, 3, 1, 8), load(8, 0, 1, 16), (STX | MEM | 0x18, 10, 2, -16, 0)]
                 insns += [(mov | X, 4, 10, 0, 0)] if way != "r10" else []
                 insns += [(add, 4, 0, 0, -24)] if way != "r10" else []

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What an engine has beside the kernel: processors, targets of redirections, records to the host, the clock, routes.
+//! Features that the engine has and the kernel lacks: processors, targets of redirections, records to the host, the
+//! clock, routes.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -209,7 +210,7 @@ fn maps_without_room() {
     assert!(error.starts_with("map lru_hash: ") && error.contains("fewer entries"), "{error}");
 }
 
-/// A helper that fails leaves the stack as it was, and that holds nothing of the frame before.
+/// A helper that fails does not change the stack, which holds nothing of the last frame.
 #[test]
 fn stack_of_the_frame_before() {
     let mut card = Card::new(own("helpers"));
@@ -217,7 +218,7 @@ fn stack_of_the_frame_before() {
     assert_eq!(card.run("unfilled_stack", &[0; 64], Input::default()).0.result, 0);
 }
 
-/// The clock stands where it is set; the same seed gives the same numbers.
+/// The clock keeps its setting; the same seed gives the same numbers.
 #[test]
 fn clock_and_chance() {
     let mut card = Card::new(own("routes"));

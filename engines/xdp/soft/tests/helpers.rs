@@ -37,7 +37,7 @@ impl Command {
     }
 }
 
-/// Runs a program of helpers.c on commands; gives how many different results came.
+/// Runs a program of helpers.c on commands; returns the number of different results.
 fn compare(
     program: &str,
     rounds: usize,

@@ -30,7 +30,7 @@ fn mov(dst: Reg, src: Operand) -> Insn {
 struct Writer<'a> {
     numbers: &'a mut Numbers,
     code: Vec<Insn>,
-    /// Where calls of the function are.
+    /// The places of calls of the function.
     calls: Vec<usize>,
 }
 
@@ -173,7 +173,7 @@ impl Writer<'_> {
             let skipped = 1 + self.numbers.below((units.len() - at).min(6));
             let slots = |unit: &Vec<Insn>| unit.iter().map(|insn| insn.slots()).sum::<usize>();
             let offset = units[at..(at + skipped).min(units.len())].iter().map(slots).sum();
-            // A branch inside what another skips would make that one skip too little.
+            // A branch inside the code that another one skips would make that one skip too little.
             if units[at.saturating_sub(7)..(at + skipped).min(units.len())]
                 .iter()
                 .all(|unit| !matches!(unit[0], Insn::Branch { .. }))

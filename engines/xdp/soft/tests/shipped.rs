@@ -14,7 +14,7 @@ fn rounds() -> usize {
     std::env::var("PENSTOCK_XDP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1500)
 }
 
-/// Runs a program on random frames in both; gives how often each verdict came.
+/// Runs a program on random frames in both; returns how often each verdict came.
 fn compare(file: &str, program: &str, fill: impl FnOnce(&mut Twins)) -> [usize; 5] {
     let mut verdicts = [0; 5];
     let mut twins = Twins::new(shipped(file));

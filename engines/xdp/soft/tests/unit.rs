@@ -7,10 +7,10 @@ mod common;
 use penstock_unit::{Answer, Arrival, Departure, Destination, Identity, Outside, Unit as _};
 use penstock_xdp_soft::{Engine, Loaded, Unit, regs};
 
-/// A limit of steps, which this unit does not look at: it works on all frames that it holds.
+/// A limit of steps, which this unit ignores: it works on all frames that it holds.
 const STEPS: u64 = 1;
 
-/// Notes what the unit does.
+/// Records the unit's actions.
 #[derive(Default)]
 struct Notes {
     sent: Vec<(Destination, Vec<u8>)>,
@@ -56,7 +56,7 @@ fn counter(unit: &Unit, register: u32) -> u32 {
 fn verdicts_lead_where_they_say() {
     let mut notes = Notes::default();
     let mut unit = start(&mut notes);
-    // Port byte, verdict, target; where it goes, and what the program sees as the interface.
+    // Port byte, verdict, target; the destination, and the interface that the program sees.
     let ethernet = |port| Some(Destination::Ethernet(port));
     let cases = [
         (0, 3, 0, ethernet(0), 1),

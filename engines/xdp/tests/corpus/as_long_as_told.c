@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The frame says how many of its bytes are copied, and where they go among global variables. */
+/* The frame gives the number of its bytes to copy, and their place among global variables. */
 #include <packet.h>
 
 __u8 room[256];

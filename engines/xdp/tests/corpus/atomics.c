@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Sums that all processors share, and what was there before them. */
+/* Sums that all processors share, and the values before them. */
 #include <packet.h>
 
 struct totals {

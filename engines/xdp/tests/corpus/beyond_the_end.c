@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Copies that do not lie in the frame are refused as a whole; the frame says of each what came of it. */
+/* Copies that extend beyond the frame are refused as a whole; the frame gets the result of each. */
 #include <packet.h>
 
 SEC("xdp") int beyond_the_end(struct xdp_md *ctx) {

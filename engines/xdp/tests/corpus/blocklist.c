@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Lookups in a row, each with an exit behind it; the keys lie in the packet. */
+/* Lookups in a row, each followed by an exit; the keys are in the packet. */
 #include <packet.h>
 
 struct {

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Lookups in a row, each with an exit behind it; the keys are copies on the stack. */
+/* Lookups in a row, each followed by an exit; the keys are copies on the stack. */
 #include <packet.h>
 
 struct {

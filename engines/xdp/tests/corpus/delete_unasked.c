@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A delete whose result nobody wants, behind a lookup with an exit. */
+/* A delete whose result is unused, after a lookup with an exit. */
 #include <packet.h>
 
 struct {

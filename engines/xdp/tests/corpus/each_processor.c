@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A hash in which each processor has a value of its own. */
+/* A hash in which each processor has its own value. */
 #include <packet.h>
 
 struct {

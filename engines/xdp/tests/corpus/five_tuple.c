@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A flow's entry is made when its first packet comes. */
+/* A flow's entry is created by its first packet. */
 #include <packet.h>
 
 struct flow {

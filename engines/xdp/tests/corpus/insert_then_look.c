@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* An update whose result is an exit, and a lookup behind it. */
+/* An update whose result is an exit, followed by a lookup. */
 #include <packet.h>
 
 struct {

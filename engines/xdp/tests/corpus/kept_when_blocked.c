@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A delete behind an exit: if the exit is taken, the entry remains. */
+/* A delete after an exit: if the exit is taken, the entry remains. */
 #include <packet.h>
 
 struct {

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A record for the host holds the key that is looked up. */
+/* A record for the host holds the key of a lookup. */
 #include <packet.h>
 
 struct event {

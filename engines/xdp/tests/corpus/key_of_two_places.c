@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The key lies on the stack on one way and in a map's value on the other. */
+/* The key is on the stack on one way and in a map's value on the other. */
 #include <packet.h>
 
 struct {

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A table of MAC addresses that learns: both keys lie in the packet, at its beginning. */
+/* A table of MAC addresses that learns: both keys are in the packet, at its beginning. */
 #include <packet.h>
 
 struct mac {

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* An unrolled loop over the options of a header, and a count of what kinds there are. */
+/* An unrolled loop over the options of a header, which counts their kinds. */
 #include <packet.h>
 
 struct {

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A key that is put together in a per-CPU array, looked up, updated and deleted. */
+/* A key that is assembled in a per-CPU array, looked up, updated and deleted. */
 #include <packet.h>
 
 struct name {

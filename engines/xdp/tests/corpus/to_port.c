@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The port by number, behind a lookup that can end the program. */
+/* The port by number, after a lookup that can end the program. */
 #include <packet.h>
 
 struct {

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* What one map has is the key in another. */
+/* A value of one map is the key in another. */
 #include <packet.h>
 
 struct service {

@@ -1,8 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hash tables with a value for each processor. Behind byte 40 of the frame byte 0 says in which and what is done, byte 1 makes the key, byte 2 is the
- * flags and bytes 4 to 7 are the value of an update. The frame goes back with the result in bytes 8 to 11, the processor in 12 to 15, and what its value
- * began with in 16 to 19.
+ * Hash tables with a value for each processor. Behind byte 40 of the frame byte 0 says in which and what is done, byte
+ * 1 makes the key, byte 2 is the flags and bytes 4 to 7 are the value of an update. The frame goes back with the result
+ * in bytes 8 to 11, the processor in 12 to 15, and what its value began with in 16 to 19.
  */
 #include <packet.h>
 

@@ -1,5 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Byte 0 of the frame is the key of a map of devices, which may be asked first: frames of which byte 1 is odd go to the host when it has none. */
+/* Byte 0 of the frame is the key in a map of devices. If byte 1 is odd, the program first looks the key up, and sends
+ * the frame to the host if there is no entry. */
 #include <packet.h>
 
 struct {

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The frame says which helper is called, in byte 0, and with what, in byte 1; it goes back with what the helper gave. */
+/* Byte 0 of the frame selects the helper, byte 1 its argument; the frame goes back with the helper's result. */
 #include <packet.h>
 
 int first(struct xdp_md *ctx);
@@ -23,7 +23,7 @@ static __always_inline int give(struct xdp_md *ctx, __u32 number) {
   return XDP_TX;
 }
 
-/* Counts itself in byte 3 and goes on until byte 1 says so. */
+/* Counts its calls in byte 3 and goes on until byte 1 is reached. */
 static __always_inline int again(struct xdp_md *ctx) {
   BYTES(14);
   data[3]++;

@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maps of more than 4 MiB. A frame names an element of an array in bytes 14 to 17 and a key in 18 to 25, and goes back with what both had counted
- * before in 26 to 29 and 30 to 33.
+ * Maps of more than 4 MiB. A frame names an element of an array in bytes 14 to 17 and a key in 18 to 25, and goes back
+ * with what both had counted before in 26 to 29 and 30 to 33.
  */
 #include <bpf.h>
 

@@ -1,8 +1,9 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maps that the host fills and reads. A frame has an address in bytes 14 to 17 and a port in 18 and 19, in network order, and goes back with
- * what the maps say: the mark of the longest route in 20 to 23 (all ones: there is none), the limit of its first byte modulo 8 in 24 to
- * 27, the variables `mark` and `step` in 28 to 31 and 32 to 35. It is counted by flow, by processor and in `total`, and its address is remembered.
+ * Maps that the host fills and reads. A frame has an address in bytes 14 to 17 and a port in 18 and 19, in network
+ * order. It goes back with values from the maps: the mark of the longest route in 20 to 23 (all ones if no route
+ * matches), the limit of its first byte modulo 8 in 24 to 27, and the variables `mark` and `step` in 28 to 31 and 32 to
+ * 35. The program counts it by flow, by processor and in `total`, and remembers its address.
  */
 #include <bpf.h>
 
@@ -78,7 +79,7 @@ struct {
 volatile const __u32 mark = 0xC0FFEE;
 __u64 total = 1000;
 volatile __u32 step;
-/* What is longer than an update stores. */
+/* A value longer than an update stores. */
 volatile __u8 table[300] = {1};
 
 SEC("xdp") int maps(struct xdp_md *ctx) {

@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes into bytes 12..27 of each frame how many frames its processor has seen before, by the frame's first byte, and a division of that;
- * sends it back.
+ * Writes into bytes 12..27 of each frame how many frames its processor has seen before, by the frame's first byte, and
+ * a division of that; sends it back.
  */
 #include <packet.h>
 

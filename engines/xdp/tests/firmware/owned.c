@@ -1,6 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Updates the context's own values as the frame says: key, flags and where the value is in bytes 1 to 3, the value from byte 16 on. It goes back with
- * what the helper gave from byte 8 on, and with what is under the key then, behind the value. */
+/* Updates the context's own values as the frame requests: key, flags and the place of the value in bytes 1 to 3, the
+ * value from byte 16 on. The frame goes back with the helper's result from byte 8 on and, after the value, the
+ * present value of the key. */
 #include <packet.h>
 
 struct value {

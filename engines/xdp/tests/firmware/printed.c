@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Prints what the frame says, by byte 0: numbers of its own from byte 16 on. */
+/* Prints the line that byte 0 of the frame selects, with numbers from byte 16 on. */
 #include <packet.h>
 
 static long (*const bpf_trace_vprintk)(const char *format, __u32 size, const void *data, __u32 bytes) = (void *)177;

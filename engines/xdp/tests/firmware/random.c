@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Four random numbers, one right behind the other, in the frame's first 16 bytes. */
+/* Four random numbers, directly after each other, in the frame's first 16 bytes. */
 #include <packet.h>
 
 SEC("xdp") int numbers(struct xdp_md *ctx) {

@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The frame says in byte 0 which record is sent, in byte 1 how long it is; it goes back with what the helper gave from byte 8 on. Records are copies of
- * the frame from byte 16 on. */
+/* Byte 0 of the frame selects the record to send, byte 1 its length; the frame goes back with the helper's result
+ * from byte 8 on. Records are copies of the frame from byte 16 on. */
 #include <packet.h>
 
 struct {
@@ -52,7 +52,7 @@ static __always_inline int two(struct xdp_md *ctx, int keep) {
   return give(ctx, 2);
 }
 
-/* Is stopped, on a card whose programs may take so many rows and no more, while it has a record. */
+/* Is stopped while it has a record, on a card that limits the rows of programs. */
 static __always_inline int dawdle(struct xdp_md *ctx) {
   __u64 *record = bpf_ringbuf_reserve(&ring, 8, 0);
   if (!record) return give(ctx, 0);

@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Asks for a route as the frame says, from byte 16 on, and sends it back with the answer: in place when bit 0 of byte 0 is set, else on the stack.
- * Bit 1 gives a struct that is too short; byte 1 are the flags. */
+/* Asks for a route as the frame says, from byte 16 on, and sends it back with the answer: in place when bit 0 of byte
+ * 0 is set, else on the stack. Bit 1 gives a struct that is too short; byte 1 are the flags. */
 #include <packet.h>
 
 SEC("xdp") int routed(struct xdp_md *ctx) {

@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maps that units share: each frame gets the number of frames before it with the same destination address (hash), of all before it (global
- * variable), and of those whose first byte has the same remainder (array), and goes back.
+ * Maps that units share: each frame gets the number of frames before it with the same destination address (hash), of
+ * all before it (global variable), and of those whose first byte has the same remainder (array), and goes back.
  */
 #include <bpf.h>
 

@@ -1,7 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table of 16 bytes on the stack, reached at places that the frame names: the element of byte 1 is set to byte 2; the 4 bytes around that of
- * byte 3 go into bytes 4..7. Frames whose byte 0 names an element that is 0 are dropped, the others sent back.
+ * A table of 16 bytes on the stack, reached at places that the frame names: the element of byte 1 is set to byte 2; the
+ * 4 bytes around that of byte 3 go into bytes 4..7. Frames whose byte 0 names an element that is 0 are dropped, the
+ * others sent back.
  */
 #include <packet.h>
 

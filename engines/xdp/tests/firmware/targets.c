@@ -1,5 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Byte 0 of the frame says what is done with maps of processors and sockets, byte 1 is the key. What is looked up goes back in bytes 2 and 3. */
+/* Byte 0 of the frame selects the operation on maps of processors and sockets, byte 1 is the key. A looked-up value
+ * goes back in bytes 2 and 3. */
 #include <packet.h>
 
 struct {

@@ -1,5 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Hands UDP over IPv4 on to the units of the group `filters`, flow by flow; everything else leaves at the other port. */
+/* Hands UDP over IPv4 on to the units of the group `filters`, flow by flow; everything else leaves at the other
+ * port. */
 #include <packet_headers.h>
 #include <penstock.h>
 

@@ -1,5 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Does with a packet what the byte behind its UDP header says, and leaves the number of the interface on which it came in its place. */
+/* Executes the verdict in the byte after the packet's UDP header, and replaces that byte by the number of the
+ * interface on which the packet arrived. */
 #include <bpf.h>
 
 SEC("xdp") int verdicts(struct xdp_md *ctx) {

@@ -26,7 +26,7 @@ use crate::image::FlowImage;
 /// behind it.
 const ROUNDS: u32 = 4;
 
-/// A block and what the host knows of it.
+/// A block and the host's knowledge of it.
 #[derive(Debug)]
 pub struct CardBlock {
     /// Its place in the design.
@@ -234,7 +234,7 @@ impl Elements for OnCard<'_> {
         self.on.count(self.bus, element)
     }
 
-    /// Contexts move while the table is read, so the walk may find one twice and another only in a later round.
+    /// Contexts move while the table is read, so the walk may find one context twice and another only in a later round.
     fn contexts(&mut self, element: usize) -> Result<Vec<Context>, FlowError> {
         let now = self.time()?;
         // An element without a key has a list without contexts.
@@ -433,12 +433,12 @@ mod tests {
                 Some(own::FLOW_HOST_ROOM) => 62,
                 Some(own::FLOW_HOST_STATUS) => u32::from(self.found.is_some()) * FOUND,
                 Some(own::FLOW_HOST_EVENT) => {
-                    // The event comes in this very cycle.
+                    // The event arrives in this very cycle.
                     self.event_at = self.event_at.or(Some(self.time));
                     4
                 }
                 Some(own::FLOW_HOST_EVENT_TIME) => self.event_at.unwrap_or_default() as u32,
-                // The key has one field of 16 bits, wherever it stands.
+                // The key has one field of 16 bits, at any place.
                 Some(at) if (own::FLOW_HOST_KEY..own::FLOW_HOST_STATE).contains(&at) => {
                     self.found.unwrap_or_default() * 0x1_0001
                 }

@@ -27,9 +27,9 @@ const LATEST: u64 = u64::MAX / 2000;
 pub struct Clock {
     /// Time at the last access, in µs.
     time: u64,
-    /// The clock stands still.
+    /// The clock is stopped.
     held: bool,
-    /// Frames that had entered all blocks at the load, as long as nobody has set the clock.
+    /// Frames that had entered all blocks at the load, until the clock is set.
     unset: Option<u32>,
     /// Time at the last sweep over all tables.
     swept: u64,

@@ -27,7 +27,7 @@ pub fn compile(image: &FlowImage, room: u32, before: &[Option<Contexts>]) -> Res
 /// Shifts each element's program into it. The elements go on with their present programs until a commit.
 ///
 /// # Errors
-/// The elements are not the ones that the compiler knows, or words got lost.
+/// If the elements are not the ones that the compiler knows, or words got lost.
 pub fn bring(bus: &mut dyn Bus, block: usize, programs: &[Vec<u32>]) -> Result<(), FlowError> {
     for (element, words) in programs.iter().enumerate() {
         let mut window = Window { bus, block, element };

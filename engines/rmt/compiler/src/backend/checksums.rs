@@ -45,7 +45,8 @@ pub fn lower(program: &Program, vector: &mut Vector, sums: &[Checksum]) -> Check
             }
             ChecksumData::Value(value) => {
                 for piece in value_pieces(program, vector, value)? {
-                    // A piece counts as it should if its last bit has the same place in 16 bits in the vector and in the data.
+                    // A piece counts as it should if its last bit has the same place in 16 bits in the vector and in
+                    // the data.
                     bits = (bits + piece.width) % 16;
                     if (16 - bits) % 16 != piece.low % 16 {
                         return Err(too_much(

@@ -1,18 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a sequence of statements does, as assignments that all read the values from before it.
+//! The effect of a sequence of statements, as assignments that all read the values from before it.
 
 use std::collections::HashMap;
 
 use super::uses::Uses;
 use super::vector::too_much;
 use crate::fault::{Check, Fault};
-use crate::ir::{BinaryOp, Expr, ExprKind, FieldId, FieldKind, Program, RegisterId, Standard, Stmt, StmtKind};
+use crate::ir::{
+    BinaryOp, CounterId, Expr, ExprKind, FieldId, FieldKind, Program, RegisterId, Standard, Stmt, StmtKind,
+};
 use crate::source::Span;
 
 /// Stands for the old value of the register that the statements read.
 pub const OLD: FieldId = usize::MAX;
 
-/// What a register does.
+/// The operation of a register.
 #[derive(Debug, Clone)]
 pub struct RegisterUse {
     pub register: RegisterId,
@@ -22,12 +24,21 @@ pub struct RegisterUse {
     pub span: Span,
 }
 
+/// A counter that counts the frame.
+#[derive(Debug, Clone)]
+pub struct CountUse {
+    pub counter: CounterId,
+    pub index: Expr,
+    pub span: Span,
+}
+
 /// What statements do.
 #[derive(Debug, Clone, Default)]
 pub struct Effects {
     /// Fields and their new values, in terms of the values before.
     pub writes: Vec<(FieldId, Expr)>,
     pub register: Option<RegisterUse>,
+    pub count: Option<CountUse>,
 }
 
 /// Replaces fields by what they are.
@@ -53,12 +64,15 @@ struct Walk<'p> {
     /// Fields in the order in which they were first written.
     order: Vec<FieldId>,
     register: Option<RegisterUse>,
+    count: Option<CountUse>,
     in_if: bool,
 }
 
-/// The effects of statements without tables. `all` is how often the whole program reads fields: local fields that nobody else reads are left out.
+/// The effects of statements without tables. `all` is how often the whole program reads fields: local fields that
+/// nobody else reads are left out.
 pub fn effects(program: &Program, stmts: &[Stmt], all: &Uses) -> Check<Effects> {
-    let mut walk = Walk { program, values: HashMap::new(), order: Vec::new(), register: None, in_if: false };
+    let mut walk =
+        Walk { program, values: HashMap::new(), order: Vec::new(), register: None, count: None, in_if: false };
     walk.block(stmts)?;
     let own = Uses::of_block(program, stmts);
     let matters = |field: &FieldId| match program.fields[*field].kind {
@@ -82,7 +96,7 @@ pub fn effects(program: &Program, stmts: &[Stmt], all: &Uses) -> Check<Effects> 
         }
         writes.push((*field, value));
     }
-    Ok(Effects { writes, register: walk.register })
+    Ok(Effects { writes, register: walk.register, count: walk.count })
 }
 
 impl Walk<'_> {
@@ -142,13 +156,28 @@ impl Walk<'_> {
                 }
             }
             StmtKind::CopyVarbit(..) => return Err(too_much(span, "a varbit is copied")),
-            StmtKind::Count { .. } => {
-                return Err(too_much(span, "the card has no counters for programs yet").help("count in a register"));
+            StmtKind::Count { counter, index } => {
+                let index = substitute(index, &self.values);
+                self.use_counter(*counter, index, span)?;
             }
             StmtKind::Extern(of) => return Err(too_much(span, &format!("the function `{}`", of.name()))),
             StmtKind::Exit => return Err(too_much(span, "`exit`").help("put what follows into the other branch")),
             StmtKind::Apply(_) => return Err(too_much(span, "a table in this place")),
         }
+        Ok(())
+    }
+
+    fn use_counter(&mut self, counter: CounterId, index: Expr, span: Span) -> Check<()> {
+        if self.in_if {
+            return Err(too_much(span, "a counter under a condition of an action")
+                .help("decide which action runs by the table, or by an `if` around its `apply()`"));
+        }
+        if let Some(used) = &self.count {
+            return Err(too_much(span, "a second counter, or a second count of one")
+                .also(used.span, "the first one")
+                .help("a stage of the card counts a frame once: use another table's action"));
+        }
+        self.count = Some(CountUse { counter, index, span });
         Ok(())
     }
 

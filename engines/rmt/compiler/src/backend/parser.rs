@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The parser as rows of the machine. A state of the program that several ways reach after a different number of steps has a row at each of these depths; a state
-//! that extracts several headers, or has more cases than a row, goes on in the next depth.
+//! The parser as rows of the machine. A state of the program that several ways reach after a different number of steps
+//! has a row at each of these depths; a state that extracts several headers, or has more cases than a row, goes on in
+//! the next depth.
 
 use super::vector::{Vector, too_much};
 use super::words::{DEPTHS, END, ParserRow, ROWS, Variable, WINDOW, low_bits};
@@ -24,7 +25,7 @@ struct Node {
     ops: usize,
     /// Cases of the state that have been compared.
     cases: usize,
-    /// Headers in front of the offset: so many words, while all between have a fixed length.
+    /// Headers in front of the offset, and their size in words, while all headers between have a fixed length.
     heads: Vec<(InstanceId, u32)>,
     /// Order in which headers are extracted, for the deparser.
     order: usize,
@@ -212,7 +213,7 @@ impl Step<'_, '_> {
         if width > 6 || min >= 64 || most > 31 {
             return Err(wrong());
         }
-        // What the program computes for a smaller field wraps, and is more than the varbit can hold.
+        // For a smaller field the program's computation wraps, and gives more than the varbit can hold.
         let under = END + error::HEADER_TOO_SHORT as u32;
         let (min, mask) = (min as u32, low_bits(width));
         Ok(Variable {
@@ -228,7 +229,8 @@ impl Step<'_, '_> {
         })
     }
 
-    /// The window word of a field, relative to the offset of this row, and its lowest bit. `here` is the header that the row extracts.
+    /// The window word of a field, relative to the offset of this row, and its lowest bit. `here` is the header that
+    /// the row extracts.
     fn window(&self, of: InstanceId, offset: u32, width: u32, here: InstanceId, span: Span) -> Check<(i32, u32)> {
         let lead = self.vector.headers.get(&of).map_or(0, |place| place.lead);
         let distance = if of == here {
@@ -314,7 +316,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Where the parts of a key are: window word, lowest bit, bits.
+    /// The places of the parts of a key: window word, lowest bit, bits.
     fn key(&self, key: &Expr, here: Option<InstanceId>, advance: u32, pieces: &mut Vec<(i32, u32, u32)>) -> Check<()> {
         let wrong = || {
             too_much(key.span, "a key of select that is not a field or a part of one")
@@ -374,7 +376,7 @@ impl Step<'_, '_> {
     }
 }
 
-/// A select by what was not extracted.
+/// A select by a field that was not extracted.
 fn looks_ahead(next: &Transition) -> bool {
     let mut found = false;
     if let Transition::Select { keys, .. } = next {
@@ -420,7 +422,7 @@ fn linear(bits: &Expr) -> Option<(FieldId, u128, u128)> {
     None
 }
 
-/// All masks and values in the key's word that a row of keysets stands for.
+/// All masks and values in the key's word for a row of keysets.
 fn combinations(sets: &[Match], keys: &[Expr], pieces: &[(i32, u32, u32)]) -> Vec<(u32, u32)> {
     let mut all = vec![(0u32, 0u32)];
     let mut pieces = pieces.iter();

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Stages for the parts of a program. A part goes into the first stage behind those whose results it reads or overwrites. Units of a stage read the vector as it is
-//! in front of the stage, so a part may overwrite what another one of its stage reads.
+//! Stages for the parts of a program. A part goes into the first stage behind those whose results it reads or
+//! overwrites. Units of a stage read the vector as it is in front of the stage, so a part may overwrite what another
+//! one of its stage reads.
 
 use super::steps::{Item, Literal, Step};
 use super::units::{Draft, Drafts, Source};
@@ -10,7 +11,7 @@ use crate::fault::{Check, Fault};
 use crate::ir::{Program, TableId};
 use crate::source::Span;
 
-/// What a stage does.
+/// The contents of a stage.
 #[derive(Debug, Clone, Default)]
 pub struct Stage {
     /// Units of every action's row.
@@ -163,6 +164,9 @@ fn row_bits(row: &Drafts, reads: &mut Bits, writes: &mut Bits) {
         if let Some((to, _)) = register.result {
             mark(writes, to);
         }
+    }
+    if let Some(index) = row.count.and_then(|count| count.index) {
+        source_bits(index, reads);
     }
 }
 

@@ -64,8 +64,9 @@ pub(super) fn show(
         for (action, row) in &step.open {
             let name = action.map_or("then", |action| &program.actions[action].name);
             let register = if row.register.is_some() { ", register" } else { "" };
-            let _ =
-                writeln!(text, "          {name}: {} of {UNITS} units{register}", row.units.len() + stage.shared.len());
+            let count = if row.count.is_some() { ", counter" } else { "" };
+            let units = row.units.len() + stage.shared.len();
+            let _ = writeln!(text, "          {name}: {units} of {UNITS} units{register}{count}");
         }
         if !step.closed.units.is_empty() || step.closed.register.is_some() {
             let _ = writeln!(text, "          else: {} of {UNITS} units", step.closed.units.len() + stage.shared.len());

@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A control as steps: groups of units that any stage can do, and steps that need a stage's gate, its table or its register.
+//! A control as steps: groups of units that any stage can do, and steps that need a stage's gate, its table or its
+//! register.
 
 use super::effects::effects;
-use super::units::{Draft, Drafts, Source, Units};
+use super::units::{CountDraft, Draft, Drafts, Source, Units};
 use super::uses::Uses;
 use super::vector::too_much;
 use super::words::{BITS, FLAGS, Op, Piece, UNITS, low_bits};
@@ -10,7 +11,7 @@ use crate::fault::Check;
 use crate::ir::{ActionId, Apply, BinaryOp, Expr, ExprKind, FieldKind, Stmt, StmtKind, TableId, UnaryOp};
 use crate::source::Span;
 
-/// What a gate asks for.
+/// The condition of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Literal {
     /// `vector[word] & mask == value`; of bits that never change once they are there.
@@ -33,9 +34,9 @@ pub type Guard = Vec<Literal>;
 pub struct Step {
     pub gate: Guard,
     pub table: Option<TableId>,
-    /// Actions of the table; without one, what is done if the gate is open.
+    /// Actions of the table; without a table, the statements for an open gate.
     pub open: Vec<(Option<ActionId>, Drafts)>,
-    /// What is done if the gate is closed.
+    /// The statements for a closed gate.
     pub closed: Drafts,
     /// Words of the key.
     pub keys: Vec<Piece>,
@@ -52,7 +53,7 @@ pub enum Item {
 /// Makes items of controls.
 pub struct Steps<'s, 'u, 'p> {
     pub units: &'s mut Units<'u, 'p>,
-    /// Of the whole program.
+    /// The uses in the whole program.
     pub uses: &'p Uses,
     pub items: Vec<Item>,
     /// Tables that were applied.
@@ -84,7 +85,7 @@ impl Steps<'_, '_, '_> {
     fn run(&mut self, stmts: &[Stmt], guard: &Guard) -> Check<()> {
         let drafts = self.drafts(stmts)?;
         let span = stmts[0].span;
-        if drafts.register.is_some() {
+        if drafts.register.is_some() || drafts.count.is_some() {
             self.step(guard.clone(), None, vec![(None, drafts)], Vec::new(), span);
             return Ok(());
         }
@@ -110,7 +111,7 @@ impl Steps<'_, '_, '_> {
         self.items.push(Item::Step(Box::new(Step { gate, table, open, closed: Drafts::default(), keys, span })));
     }
 
-    /// The units of statements; what they need before is done in groups in front.
+    /// The units of statements; groups in front compute their inputs.
     fn drafts(&mut self, stmts: &[Stmt]) -> Check<Drafts> {
         let effects = effects(self.units.program, stmts, self.uses)?;
         let drafts = self.units.drafts(&effects)?;
@@ -140,7 +141,16 @@ impl Steps<'_, '_, '_> {
         let mut open = Vec::new();
         for action in &table.actions {
             let body = &self.units.program.actions[action.action].body;
-            open.push((Some(action.action), self.drafts(body)?));
+            let mut drafts = self.drafts(body)?;
+            if let Some(counter) = table.counter {
+                if let Some(other) = drafts.count {
+                    return Err(too_much(other.span, "a counter in an action of a table that has its own")
+                        .also(table.span, "the table")
+                        .help("a stage of the card counts a frame once: use another table's action"));
+                }
+                drafts.count = Some(CountDraft { counter, index: None, span: table.span });
+            }
+            open.push((Some(action.action), drafts));
         }
         self.step(guard.clone(), Some(apply.table), open, keys, span);
         if apply.hit.is_empty() && apply.miss.is_empty() {
@@ -300,8 +310,9 @@ impl Steps<'_, '_, '_> {
     }
 }
 
-/// Units that all read the values from before them, as groups for one stage each: a unit is in no later group than one that writes what it reads. Units that
-/// read each other's places stay together, even if they are more than a stage has.
+/// Units that all read the values from before them, as groups for one stage each: a unit is in no later group than one
+/// that writes what it reads. Units that read each other's places stay together, even if they are more than a stage
+/// has.
 fn split(units: Vec<Draft>) -> Vec<Vec<Draft>> {
     let (mut rest, mut groups, mut group) = (units, Vec::new(), Vec::new());
     while !rest.is_empty() {
@@ -351,10 +362,15 @@ fn conjunction(expr: &Expr, terms: &mut Vec<Expr>) {
     }
 }
 
-/// Whether units can do a statement, and the one register access of a stage: no table, and no register under a condition.
+/// Whether units can do a statement, and the one register access and count of a stage: no table, and no register or
+/// counter under a condition.
 fn is_plain(stmt: &Stmt) -> bool {
     let inside = |stmt: &Stmt| {
-        is_plain(stmt) && !matches!(stmt.kind, StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. })
+        let once = matches!(
+            stmt.kind,
+            StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. } | StmtKind::Count { .. }
+        );
+        is_plain(stmt) && !once
     };
     match &stmt.kind {
         StmtKind::Apply(_) => false,

@@ -8,14 +8,24 @@ use super::words::{KeyRow, PARAMS, Piece, low_bits};
 use crate::fault::Check;
 use crate::ir::{ActionCall, ActionId, Entry, Match, MatchKind, PORT_ONWARD, Program, Table, TableId};
 
-/// What kind of table a stage searches.
+/// The kind of table that a stage searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// All keys are equal.
     Exact,
     /// The longest prefix.
     Prefix,
+    /// Values under masks; of several entries that match the one with the highest priority.
+    Ternary,
 }
+
+/// Ternary rows of a stage.
+const TERNARY_ROWS: u32 = 128;
+/// Bits of the cell of an entry's own counter: one more than cells have, so that no cell is behind the end.
+const CELL_BITS: u32 = 11;
+
+/// A row of a ternary table: key words and their masks.
+pub type Line = ([u32; 4], [u32; 4]);
 
 /// Bits of a parameter in the words of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +47,8 @@ pub struct ActionCode {
     pub row: u32,
     /// Where its parameters are.
     pub params: Vec<ParamPlace>,
+    /// Where the cell of the entry's own counter is, in a table with a direct counter.
+    pub cell: Option<Piece>,
     /// Parameters that name a port: [`PORT_ONWARD`] is none that the machine knows there.
     pub ports: Vec<usize>,
     /// Its name, for messages.
@@ -56,6 +68,8 @@ pub struct TableCode {
     pub keys: Vec<Vec<Piece>>,
     /// Its actions, in the order of the program's table.
     pub actions: Vec<ActionCode>,
+    /// Its entries have priorities; else the longest prefix wins.
+    pub priorities: bool,
 }
 
 impl TableCode {
@@ -81,11 +95,48 @@ impl TableCode {
         (words[0], length + above)
     }
 
-    /// Row and parameters of an action with its arguments.
+    /// The rows of an entry of a ternary table. A range takes as many as it has blocks of a power of two that begin at
+    /// a multiple of their size.
+    ///
+    /// # Errors
+    /// It takes more rows than a stage has; a sentence.
+    pub fn lines(&self, entry: &Entry) -> Result<Vec<Line>, String> {
+        let mut lines = vec![([0; 4], [0; 4])];
+        for (pieces, key) in self.keys.iter().zip(&entry.keys) {
+            let width = pieces.iter().map(|piece| piece.width).sum();
+            let parts = match *key {
+                Match::Exact(value) => vec![(value, mask(width))],
+                Match::Lpm(value, length) => vec![(value, mask(width) & !mask(width.saturating_sub(length)))],
+                Match::Ternary(value, mask) => vec![(value & mask, mask)],
+                Match::Range(low, high) => blocks(low, high, width),
+            };
+            if lines.len() * parts.len() > TERNARY_ROWS as usize {
+                return Err(format!("the ranges of the entry take more than the {TERNARY_ROWS} rows of a stage"));
+            }
+            let with = |(values, masks): &Line, (value, mask): &(u128, u128)| {
+                let mut line = (*values, *masks);
+                place(*value, pieces, &mut line.0);
+                place(*mask, pieces, &mut line.1);
+                line
+            };
+            lines =
+                lines.iter().flat_map(|line| parts.iter().map(|part| with(line, part)).collect::<Vec<_>>()).collect();
+        }
+        Ok(lines)
+    }
+
+    /// The rank among matching entries of a ternary table: the larger number wins.
+    #[must_use]
+    pub fn rank(&self, entry: &Entry) -> i32 {
+        let length = |key: &Match| if let Match::Lpm(_, length) = key { *length } else { 0 };
+        if self.priorities { entry.priority } else { entry.keys.iter().map(length).max().unwrap_or(0).cast_signed() }
+    }
+
+    /// Row and parameters of an action with its arguments. `cell` is the entry's own counter, if it has one.
     ///
     /// # Errors
     /// The machine cannot do it; a sentence.
-    pub fn call(&self, call: &ActionCall) -> Result<(u32, [u32; 4]), String> {
+    pub fn call(&self, call: &ActionCall, cell: Option<u32>) -> Result<(u32, [u32; 4]), String> {
         let Some(code) = self.actions.iter().find(|code| code.action == call.action) else {
             return Err("the table does not have this action".to_owned());
         };
@@ -99,6 +150,9 @@ impl TableCode {
         for place in &code.params {
             let value = call.args.get(place.param).copied().unwrap_or_default() >> place.low;
             words[place.piece.word as usize] |= (value as u32 & low_bits(place.piece.width)) << place.piece.low;
+        }
+        if let Some(place) = code.cell {
+            words[place.word as usize] |= cell.unwrap_or(low_bits(CELL_BITS)) << place.low;
         }
         Ok((code.row, words))
     }
@@ -118,17 +172,7 @@ pub fn keys(table: &Table, step: &Step) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)
     let mut row = KeyRow::default();
     let mut places = Vec::new();
     let mut pieces = step.keys.iter();
-    let mut kind = Kind::Exact;
     for key in &table.keys {
-        match key.kind {
-            MatchKind::Exact => {}
-            MatchKind::Lpm => kind = Kind::Prefix,
-            MatchKind::Ternary | MatchKind::Range | MatchKind::Optional => {
-                let name = format!("{:?}", key.kind).to_lowercase();
-                return Err(too_much(key.span, &format!("keys of kind `{name}`"))
-                    .help("the card has exact and lpm tables so far"));
-            }
-        }
         let (mut bits, mut own) = (0, Vec::new());
         while bits < key.width {
             let Some(piece) = pieces.next() else { break };
@@ -152,15 +196,49 @@ pub fn keys(table: &Table, step: &Step) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)
             &format!("the keys of `{}` lie in {} vector words, 4 are possible", table.name, row.keys.len()),
         ));
     }
-    if kind == Kind::Prefix && (table.keys.len() > 1 || row.keys.len() > 1) {
-        return Err(too_much(table.span, "an lpm table has one key of at most 32 bits, in one vector word"));
+    let lpm = table.keys.iter().any(|key| key.kind == MatchKind::Lpm);
+    let (kind, number) = match (table.has_priorities(), lpm) {
+        (false, false) => (Kind::Exact, 1),
+        // The tree compares one word.
+        (false, true) if table.keys.len() == 1 && row.keys.len() == 1 => (Kind::Prefix, 2),
+        _ => (Kind::Ternary, 3),
+    };
+    let rows = if table.const_entries { table.entries.len() as u32 } else { table.size };
+    if kind == Kind::Ternary && rows > TERNARY_ROWS {
+        let what = format!("the ternary table `{}` has {rows} entries, a stage has {TERNARY_ROWS} rows", table.name);
+        return Err(too_much(table.span, &what).help(format!(
+            "give it a `size` of at most {TERNARY_ROWS}; a table of several keys, one of them lpm, is a ternary one, too"
+        )));
     }
-    row.table = if kind == Kind::Exact { 1 } else { 2 };
+    row.table = number;
     Ok((kind, row, places))
 }
 
-/// Places of an action's parameters in the four words of an entry.
-pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<Vec<ParamPlace>> {
+/// The lowest bits set.
+fn mask(width: u32) -> u128 {
+    if width >= 128 { u128::MAX } else { (1 << width) - 1 }
+}
+
+/// The fewest values under masks that are the numbers of a range.
+fn blocks(low: u128, high: u128, width: u32) -> Vec<(u128, u128)> {
+    let (mut at, mut made) = (low, Vec::new());
+    while at <= high {
+        // The largest block that begins here and ends in the range.
+        let mut bits = at.trailing_zeros().min(width);
+        while bits > 0 && at | mask(bits) > high {
+            bits -= 1;
+        }
+        made.push((at, mask(width) & !mask(bits)));
+        match (at | mask(bits)).checked_add(1) {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    made
+}
+
+/// Places of an action's parameters in the four words of an entry, and of the cell of the entry's own counter.
+pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Vec<ParamPlace>, Option<Piece>)> {
     let mut used: Vec<(usize, u32, u32)> = Vec::new();
     let mut note = |source: Source| {
         if let Source::Param(param, low, width) = source {
@@ -174,6 +252,9 @@ pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<Vec
     if let Some(register) = &drafts.register {
         note(register.index);
         note(register.operand);
+    }
+    if let Some(index) = drafts.count.and_then(|count| count.index) {
+        note(index);
     }
     let mut pieces: Vec<(usize, u32, u32)> = Vec::new();
     for (param, about) in program.actions[action].params.iter().enumerate() {
@@ -193,15 +274,20 @@ pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<Vec
     // The largest pieces first, each into the first word with room.
     pieces.sort_by_key(|(.., width)| std::cmp::Reverse(*width));
     let (mut taken, mut places) = ([0u32; 4], Vec::new());
-    for (param, low, width) in pieces {
+    let mut place = |width: u32| -> Check<Piece> {
         let word = taken.iter().position(|taken| taken + width <= 32).ok_or_else(|| {
             let about = &program.actions[action];
             too_much(about.span, &format!("the parameters of `{}` do not fit into four words of 32 bits", about.name))
         })?;
-        places.push(ParamPlace { param, low, piece: Piece { word: word as u32, low: taken[word], width } });
         taken[word] += width;
+        Ok(Piece { word: word as u32, low: taken[word] - width, width })
+    };
+    for (param, low, width) in pieces {
+        places.push(ParamPlace { param, low, piece: place(width)? });
     }
-    Ok(places)
+    let own = drafts.count.is_some_and(|count| count.index.is_none());
+    let cell = if own { Some(place(CELL_BITS)?) } else { None };
+    Ok((places, cell))
 }
 
 /// Where bits of a parameter are, as a source of the machine.

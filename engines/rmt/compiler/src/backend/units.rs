@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Effects as units of a stage. An expression of several operations is computed in stages in front, into temporaries, as far as it needs no parameter.
+//! Effects as units of a stage. An expression of several operations is computed in stages in front, into temporaries,
+//! as far as it needs no parameter.
 
 use super::effects::{Effects, OLD, RegisterUse, same, too_complex};
 use super::vector::{Vector, too_much};
@@ -44,11 +45,21 @@ pub struct RegisterDraft {
     pub span: Span,
 }
 
-/// What an action's row does.
+/// A count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountDraft {
+    pub counter: usize,
+    /// Cell: a constant, or a value; None for the cell of the entry that was found.
+    pub index: Option<Source>,
+    pub span: Span,
+}
+
+/// The contents of an action's row.
 #[derive(Debug, Clone, Default)]
 pub struct Drafts {
     pub units: Vec<Draft>,
     pub register: Option<RegisterDraft>,
+    pub count: Option<CountDraft>,
     /// Parameters that name a port.
     pub ports: Vec<usize>,
 }
@@ -99,6 +110,13 @@ impl Units<'_, '_> {
         if let Some(register) = register {
             let result = drafts.register.and_then(|draft| draft.result);
             drafts.register = Some(RegisterDraft { result, ..self.register(register)? });
+        }
+        if let Some(count) = &effects.count {
+            if mentions(&count.index, OLD) {
+                return Err(too_complex(&count.index, "a counter's cell is a register's value, in the same action"));
+            }
+            let index = Some(self.operand(&count.index)?);
+            drafts.count = Some(CountDraft { counter: count.counter, index, span: count.span });
         }
         Ok(drafts)
     }
@@ -443,7 +461,8 @@ impl Units<'_, '_> {
     }
 }
 
-/// Adds a part of an assignment: place, source, bits of the source. Zeros above a copied value are written with it, as the machine extends operands by zeros.
+/// Adds a part of an assignment: place, source, bits of the source. Zeros above a copied value are written with it, as
+/// the machine extends operands by zeros.
 fn push(made: &mut Vec<(Piece, LeafKind, u32)>, part: Piece, kind: LeafKind, width: u32) {
     if let (LeafKind::Const(0), Some((to, LeafKind::Piece(_) | LeafKind::Param(..), _))) = (&kind, made.last_mut())
         && (to.word, to.low + to.width) == (part.word, part.low)
@@ -454,7 +473,8 @@ fn push(made: &mut Vec<(Piece, LeafKind, u32)>, part: Piece, kind: LeafKind, wid
     made.push((part, kind, width));
 }
 
-/// Bits of a leaf; None if they are not the lowest ones of an operation, or not all of one whose upper bits depend on all others.
+/// Bits of a leaf; None if they are not the lowest ones of an operation, or not all of one whose upper bits depend on
+/// all others.
 fn cut(leaf: &Leaf, low: u32, width: u32) -> Option<LeafKind> {
     Some(match &leaf.kind {
         LeafKind::Const(value) => LeafKind::Const(value.checked_shr(low).unwrap_or(0) & crate::fold::mask(width)),

@@ -13,14 +13,14 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// Of a block alone.
+    /// The uses in one block.
     pub fn of_block(program: &Program, block: &[Stmt]) -> Self {
         let mut this = Self { read: vec![0; program.fields.len()], written: vec![0; program.fields.len()] };
         this.block(block);
         this
     }
 
-    /// Of a whole program.
+    /// The uses in a whole program.
     pub fn of(program: &Program) -> Self {
         let mut this = Self::of_block(program, &program.ingress);
         this.block(&program.egress);

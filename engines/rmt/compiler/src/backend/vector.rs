@@ -65,7 +65,7 @@ impl<'p> Vector<'p> {
         Ok(first)
     }
 
-    /// The place of a header that the parser extracts `lead` bits behind the beginning of a word.
+    /// The place of a header that the parser extracts `lead` bits after the beginning of a word.
     pub fn header(&mut self, instance: InstanceId, lead: u32, span: Span) -> Check<HeaderPlace> {
         if let Some(place) = self.headers.get(&instance) {
             if place.lead != lead {
@@ -173,7 +173,7 @@ impl<'p> Vector<'p> {
     }
 }
 
-/// The pieces of `width` bits that begin `from` bits behind the highest one of a word.
+/// The pieces of `width` bits that begin `from` bits after the highest one of a word.
 fn cut(word: u32, from: u32, width: u32) -> Vec<Piece> {
     let (mut pieces, mut at, end) = (Vec::new(), from, from + width);
     while at < end {

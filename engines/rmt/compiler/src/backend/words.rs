@@ -40,7 +40,7 @@ impl Piece {
     }
 }
 
-/// So many bits set, at most 32.
+/// This many bits set, at most 32.
 pub fn low_bits(width: u32) -> u32 {
     if width >= 32 { u32::MAX } else { (1 << width) - 1 }
 }
@@ -215,17 +215,30 @@ pub struct RegisterUnit {
     pub cells: u32,
 }
 
+/// The count of an action's row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountUnit {
+    pub index: Operand,
+    /// Counter of the segment at which the array begins, and its counters.
+    pub offset: u32,
+    pub cells: u32,
+}
+
+/// Words of a row of ACTION.
+pub const ACTION_WORDS: usize = 29;
+
 /// A row of ACTION.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActionRow {
     pub units: Vec<Unit>,
     pub register: Option<RegisterUnit>,
+    pub count: Option<CountUnit>,
 }
 
 impl ActionRow {
     /// Its words.
-    pub fn words(&self) -> [u32; 27] {
-        let mut words = [0; 27];
+    pub fn words(&self) -> [u32; ACTION_WORDS] {
+        let mut words = [0; ACTION_WORDS];
         for (unit, place) in self.units.iter().zip(words.chunks_exact_mut(3)) {
             place.copy_from_slice(&unit.words());
         }
@@ -236,6 +249,10 @@ impl ActionRow {
             }
             words[25] = register.index.bits() | register.operand.bits() << 16;
             words[26] = register.offset | register.cells << 16;
+        }
+        if let Some(count) = &self.count {
+            words[27] = count.index.bits() | 1 << 16;
+            words[28] = count.offset | count.cells << 16;
         }
         words
     }
@@ -263,7 +280,7 @@ impl ChecksumRow {
 /// Words of a row of KEY that do not depend on where the driver puts the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyRow {
-    /// 0 none, 1 exact, 2 longest prefix.
+    /// 0 none, 1 exact, 2 longest prefix, 3 ternary.
     pub table: u32,
     /// Action if the gate is closed.
     pub closed: u32,
@@ -274,7 +291,8 @@ pub struct KeyRow {
 }
 
 impl KeyRow {
-    /// Its words. `base` and `size` are those of the table's partition; `miss` is the action of a miss, with its parameters.
+    /// Its words. `base` and `size` are those of the table's partition; `miss` is the action of a miss, with its
+    /// parameters.
     pub fn words(&self, base: u32, size: u32, miss: (u32, [u32; 4])) -> [u32; 12] {
         let mut words = [0; 12];
         let key = |index: usize| self.keys.get(index).copied().unwrap_or((0, 0));

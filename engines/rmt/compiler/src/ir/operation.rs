@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Functions of v1model that act on the whole frame, hash, or tell something to a controller.
+//! Functions of v1model that act on the whole frame, hash, or report to a controller.
 
 use serde::Serialize;
 
@@ -11,20 +11,20 @@ use crate::source::Span;
 pub enum Extern {
     /// `hash`: `to` is `base` if `max` is 0, else `base` and the hash modulo `max`.
     Hash {
-        /// Where the result goes.
+        /// The destination of the result.
         to: FieldId,
         /// How the data is hashed.
         algorithm: HashAlgorithm,
         /// Smallest result.
         base: Expr,
-        /// What is hashed, one value behind the other, with zeros up to a whole byte.
+        /// The hashed values, one after the other, with zeros up to a whole byte.
         data: Vec<ChecksumData>,
         /// Number of results.
         max: Expr,
     },
     /// `random`: a number from `low` to `high`, both included.
     Random {
-        /// Where the number goes.
+        /// The destination of the number.
         to: FieldId,
         /// Smallest number.
         low: Expr,
@@ -47,17 +47,17 @@ pub enum Extern {
         /// Fields whose values at that time the copy keeps.
         keep: Vec<FieldId>,
     },
-    /// `resubmit`: at the end of ingress, the frame as it entered begins anew.
+    /// `resubmit`: at the end of ingress, the frame starts again in its form on entry.
     Resubmit {
         /// Fields that keep their values.
         keep: Vec<FieldId>,
     },
-    /// `recirculate`: at the end of egress, the frame as it would leave begins anew.
+    /// `recirculate`: at the end of egress, the frame starts again in its form on exit.
     Recirculate {
         /// Fields that keep their values.
         keep: Vec<FieldId>,
     },
-    /// `truncate`: the frame leaves with so many bytes at most.
+    /// `truncate`: the frame leaves with at most this many bytes.
     Truncate {
         /// Bytes.
         length: Expr,
@@ -73,14 +73,14 @@ pub enum Extern {
         meter: MeterId,
         /// Cell.
         index: Expr,
-        /// Where the color goes: 0 green, 1 yellow, 2 red.
+        /// The destination of the color: 0 green, 1 yellow, 2 red.
         to: FieldId,
     },
     /// `read` of a direct meter: meters the frame with the entry whose action runs.
     DirectMeter {
         /// A direct meter.
         meter: MeterId,
-        /// Where the color goes.
+        /// The destination of the color.
         to: FieldId,
     },
 }
@@ -158,7 +158,7 @@ impl Extern {
         }
     }
 
-    /// Whether it decides about the whole frame: it may be copied, cut, dropped or begin anew.
+    /// Whether it affects the whole frame: it may be copied, cut, dropped or started again.
     #[must_use]
     pub fn acts_on_frame(&self) -> bool {
         matches!(
@@ -216,7 +216,7 @@ pub struct Digest {
     pub id: u32,
     /// Its fields: name and bits.
     pub fields: Vec<(String, u32)>,
-    /// Where it is sent.
+    /// Its destination.
     pub span: Span,
 }
 
@@ -233,7 +233,7 @@ pub struct Meter {
     pub size: Option<u32>,
     /// Annotations, as written.
     pub annotations: Vec<String>,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub span: Span,
 }
 

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Calls: what is called is inlined where it is called.
+//! Calls: the callee is inlined at the call.
 
 use super::place::{mismatch, writes};
 use super::value::{Place, Shape, Value};
@@ -186,7 +186,8 @@ impl<'a> Lower<'a> {
         self.inline(&callee, args, span)
     }
 
-    /// Puts the body of an action or function here. Arguments of direction `in` stand for their parameters, unless the body writes what they read.
+    /// Inlines the body of an action or function. Arguments of direction `in` replace their parameters, unless the body
+    /// writes the fields that they read.
     fn inline(&mut self, callee: &Callee<'a>, args: &'a [Arg], span: Span) -> Check<Value> {
         let names: Vec<&str> = callee.params.iter().map(|param| &param.name.text[..]).collect();
         let args = self.arguments(callee.name, &names, args, span)?;

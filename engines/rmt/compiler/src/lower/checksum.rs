@@ -10,7 +10,7 @@ use crate::source::Span;
 use crate::types::Type;
 
 impl<'a> Lower<'a> {
-    /// Lowers a checksum control; `verify` says which one.
+    /// Lowers a checksum control; `verify` selects which one.
     pub(super) fn checksums(&mut self, control: &'a ControlDecl, scope: Scope<'a>, verify: bool) -> Vec<Checksum> {
         self.context = Context::Function;
         let mut found = Vec::new();

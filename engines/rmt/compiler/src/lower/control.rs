@@ -300,7 +300,9 @@ impl<'a> Lower<'a> {
                 let meter = self.program.meters.len() - 1;
                 Ok(if direct { Symbol::DirectMeter(meter) } else { Symbol::Meter(meter) })
             }
-            "action_profile" | "action_selector" => Ok(Symbol::Profile),
+            "action_profile" | "action_selector" => {
+                Ok(Symbol::Profile(self.new_profile(of, args, name, &decl.annotations, span)?))
+            }
             _ => Err(Fault::missing(span, &format!("the extern `{of}`"))),
         }
     }

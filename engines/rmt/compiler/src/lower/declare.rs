@@ -51,6 +51,7 @@ impl<'a> Lower<'a> {
             DeclKind::Header(fields) => Symbol::Type(self.header_type(decl, fields)?),
             DeclKind::Struct(fields) => {
                 self.note_field_lists(&decl.name.text, fields)?;
+                self.note_match_kinds(&decl.name.text, fields)?;
                 let fields = self.members(fields)?;
                 let depth = depth(&fields);
                 let of = Struct { name: decl.name.text.clone(), fields, header: 0, depth };
@@ -70,7 +71,7 @@ impl<'a> Lower<'a> {
             },
             DeclKind::Instance(ty, args) => self.instance(decl, ty, args)?,
             DeclKind::Union(_) => return Err(Fault::missing(decl.span, "header unions")),
-            DeclKind::ValueSet => return Err(Fault::missing(decl.span, "value sets")),
+            DeclKind::ValueSet(ty, size) => self.value_set(decl, ty, size)?,
             DeclKind::Var(..) => {
                 return Err(Fault::new(decl.span, "a variable stands in a control, parser or action")
                     .help("declare it there, or make it `const`"));
@@ -181,6 +182,7 @@ impl<'a> Lower<'a> {
         }
         let (name, span) = (decl.name.text.clone(), decl.name.span);
         let annotations = super::shown(&decl.annotations);
+        self.controller_header(decl, fields, &shown);
         self.program.headers.push(HeaderType { name: name.clone(), fields: shown, bits, annotations, span });
         let header = self.program.headers.len() - 1;
         Ok(Type::Header(Rc::new(Struct { name, depth: depth(&members), fields: members, header })))

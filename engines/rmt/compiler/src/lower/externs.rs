@@ -96,7 +96,8 @@ impl<'a> Lower<'a> {
                 let index = self.expr_of(args[0], &index)?;
                 self.emit(StmtKind::Count { counter: *counter, index }, span);
             }
-            // A direct counter counts each frame that its table finds an entry for, whether the action says so or not.
+            // A direct counter counts each frame for which its table finds an entry, whether or not the action names
+            // it.
             (Symbol::DirectCounter(_), "count") => {
                 self.arguments("count", &[], &call.args, span)?;
             }

@@ -34,7 +34,7 @@ pub fn fit(value: &BigInt, ty: &Type, span: Span) -> Check<Value> {
     let Some(width) = ty.bits() else {
         return Err(Fault::new(span, format!("mismatched types: `{ty}` is expected, this is a number")));
     };
-    // -2^(w-1) to 2^w - 1: what either of bit<w> and int<w> can hold.
+    // -2^(w-1) to 2^w - 1: the values of bit<w> and int<w> together.
     let bits = if value.sign() == Sign::Minus { (value + 1u8).bits() + 1 } else { value.bits() };
     if bits > u64::from(width) {
         return Err(Fault::new(span, format!("{value} does not fit into `{ty}`"))

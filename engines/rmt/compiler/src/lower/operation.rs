@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Functions of v1model that act on the whole frame, hash, or tell something to a controller.
+//! Functions of v1model that act on the whole frame, hash, or report to a controller.
 
 use super::value::{Place, Shape, Value};
 use super::{Context, Lower};

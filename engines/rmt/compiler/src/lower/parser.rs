@@ -185,6 +185,11 @@ impl<'a> Lower<'a> {
         self.flush_parser(span)?;
         let mut lowered = Vec::new();
         for row in rows {
+            if let Some(set) = self.value_set_of(&row.keys, &made)? {
+                let keys = made.iter().map(|_| Match::Ternary(0, 0)).collect();
+                lowered.push(SelectRow { keys, set: Some(set), next: find(&row.next)?, span: row.keys.span });
+                continue;
+            }
             let sets: Vec<Match> = match &row.keys.kind {
                 Ast::Any => made.iter().map(|_| Match::Ternary(0, 0)).collect(),
                 Ast::List(sets) if sets.len() == made.len() => {
@@ -202,7 +207,7 @@ impl<'a> Lower<'a> {
                         .help("write them in parentheses: `(a, b): state;`"));
                 }
             };
-            lowered.push(SelectRow { keys: sets, next: find(&row.next)?, span: row.keys.span });
+            lowered.push(SelectRow { keys: sets, set: None, next: find(&row.next)?, span: row.keys.span });
         }
         Ok(Transition::Select { keys: made.into_iter().map(|(value, _)| value).collect(), rows: lowered, span })
     }

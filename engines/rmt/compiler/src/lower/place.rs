@@ -94,7 +94,7 @@ impl<'a> Lower<'a> {
         (instance, members)
     }
 
-    /// The field that says whether a header is valid.
+    /// The validity field of a header.
     pub(super) fn validity(&self, instance: usize, span: Span) -> Expr {
         Expr::field(self.program.instances[instance].valid, 1, span)
     }
@@ -131,7 +131,7 @@ impl<'a> Lower<'a> {
 
     /// `place = value`, for all types.
     pub(super) fn assign(&mut self, place: &Place, value: Value, span: Span) -> Check<()> {
-        // A list may read what the same assignment has written before: `{a.y, a.x}`.
+        // A list may read fields that the same assignment has written before: `{a.y, a.x}`.
         let value = match value {
             Value::List(..) | Value::Record(..) => {
                 let mut fields = place.fields();
@@ -213,7 +213,7 @@ impl<'a> Lower<'a> {
         self.emit(StmtKind::Assign(field, Expr::constant(u128::from(valid), 1, span)), span);
     }
 
-    /// A list whose values do not read the fields any more: what they read is kept in temporaries.
+    /// A list whose values no longer read the fields: temporaries keep the values that they read.
     fn settled(&mut self, value: Value, fields: &[FieldId]) -> Check<Value> {
         Ok(match value {
             Value::List(values, span) => {
@@ -267,7 +267,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A value as a number, with its type. A constant without a width has none.
+    /// A value as a number, with its type. A constant without a width has no type.
     pub(super) fn typed(&mut self, value: Value) -> Check<(Expr, Type)> {
         match value {
             Value::Scalar(expr, ty) => Ok((expr, ty)),
@@ -282,7 +282,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Members of an enumeration with an underlying type are values of that type, too.
+/// Members of an enumeration with an underlying type are also values of that type.
 fn widens(from: &Type, to: &Type) -> bool {
     matches!(from, Type::Enum(of) if of.underlying.as_ref() == Some(to))
 }

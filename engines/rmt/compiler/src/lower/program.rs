@@ -31,6 +31,9 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
         counters: Vec::new(),
         meters: Vec::new(),
         digests: Vec::new(),
+        profiles: Vec::new(),
+        value_sets: Vec::new(),
+        controller_headers: Vec::new(),
     };
     let mut lower = Lower {
         sources,
@@ -51,6 +54,7 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
         ops: Vec::new(),
         current: 0,
         field_lists: HashMap::new(),
+        match_kinds: HashMap::new(),
         listed: Vec::new(),
     };
     for (standard, name, width) in Standard::ALL {

@@ -11,7 +11,7 @@ use crate::source::Span;
 use crate::types::Type;
 
 impl<'a> Lower<'a> {
-    /// A block in a scope of its own. Faults end the statement that they are in.
+    /// A block with its own scope. A fault ends the statement that contains it.
     pub(super) fn block(&mut self, stmts: &'a [Stmt]) {
         self.scoped(|this| this.sequence(stmts));
     }

@@ -30,7 +30,10 @@ impl<'a> Lower<'a> {
             const_entries: false,
             size: SIZE,
             counter: None,
-            shared: false,
+            meter: None,
+            profile: None,
+            selector: Vec::new(),
+            idle_timeouts: false,
             annotations: shown(&decl.annotations),
             span: decl.span,
         };
@@ -42,9 +45,13 @@ impl<'a> Lower<'a> {
             let span = property.name.span;
             match (&property.name.text[..], &property.value) {
                 ("key", PropertyValue::Keys(keys)) => {
-                    // The key of a selector chooses a member of a group; an entry has no match for it.
-                    for key in keys.iter().filter(|key| key.kind.text != "selector") {
+                    for key in keys {
                         let (made, ty) = self.key(key, &mut assigned)?;
+                        // It chooses a member of a group; an entry has no match for it.
+                        if key.kind.text == "selector" {
+                            table.selector.push(made.field);
+                            continue;
+                        }
                         table.keys.push(made);
                         types.push(ty);
                     }
@@ -65,14 +72,19 @@ impl<'a> Lower<'a> {
                 }
                 ("size", PropertyValue::Expr(value)) => table.size = self.constant_u32(value)?.max(1),
                 ("counters", PropertyValue::Expr(value)) => table.counter = Some(self.direct_counter(value)?),
-                ("meters", PropertyValue::Expr(value)) => self.direct_meter(value)?,
+                ("meters", PropertyValue::Expr(value)) => table.meter = Some(self.direct_meter(value)?),
                 ("implementation", PropertyValue::Expr(value)) => {
-                    self.profile(value)?;
-                    table.shared = true;
+                    table.profile = Some(self.profile(value, &table.name)?);
+                }
+                ("support_timeout", PropertyValue::Expr(value)) => {
+                    let value = self.expr_of(value, &Type::Bool)?;
+                    let constant = || Fault::new(value.span, "`support_timeout` is `true` or `false`");
+                    table.idle_timeouts = value.value().ok_or_else(constant)? == 1;
                 }
                 (name, _) => {
                     return Err(Fault::missing(span, &format!("the property `{name}` of tables")).help(
-                        "tables have key, actions, default_action, size, entries, counters, meters and implementation",
+                        "tables have key, actions, default_action, size, entries, counters, meters, implementation \
+                         and support_timeout",
                     ));
                 }
             }
@@ -109,6 +121,8 @@ impl<'a> Lower<'a> {
             "ternary" => MatchKind::Ternary,
             "range" => MatchKind::Range,
             "optional" => MatchKind::Optional,
+            // The fields of a selector are compared with nothing.
+            "selector" => MatchKind::Exact,
             other => {
                 return Err(Fault::new(key.kind.span, format!("there is no match kind `{other}`"))
                     .label("unknown match kind")
@@ -141,26 +155,35 @@ impl<'a> Lower<'a> {
         Err(Fault::new(value.span, "`counters` names a direct_counter"))
     }
 
-    fn direct_meter(&mut self, value: &'a ast::Expr) -> Check<()> {
+    fn direct_meter(&mut self, value: &'a ast::Expr) -> Check<usize> {
         if let Ast::Name(name) = &value.kind
-            && let Symbol::DirectMeter(_) = self.lookup(name, value.span)?
+            && let Symbol::DirectMeter(meter) = self.lookup(name, value.span)?
         {
-            return Ok(());
+            if let Some(table) = self.program.tables.iter().find(|table| table.meter == Some(meter)) {
+                return Err(Fault::new(value.span, "this meter has a table already").also(table.span, "its table"));
+            }
+            return Ok(meter);
         }
         Err(Fault::new(value.span, "`meters` names a direct_meter"))
     }
 
     /// An action profile or selector: its name, or where it is made.
-    fn profile(&mut self, value: &'a ast::Expr) -> Check<()> {
-        let known = match &value.kind {
-            Ast::Name(name) => matches!(self.lookup(name, value.span)?, Symbol::Profile),
-            Ast::Call(call) => matches!(&self.text(call.callee.span)[..], "action_profile" | "action_selector"),
-            _ => false,
-        };
-        match known {
-            true => Ok(()),
-            false => Err(Fault::new(value.span, "`implementation` names an action_profile or action_selector")),
+    fn profile(&mut self, value: &'a ast::Expr, table: &str) -> Check<usize> {
+        match &value.kind {
+            Ast::Name(name) => {
+                if let Symbol::Profile(profile) = self.lookup(name, value.span)? {
+                    return Ok(profile);
+                }
+            }
+            Ast::Call(call) => {
+                let of = self.text(call.callee.span);
+                if matches!(&of[..], "action_profile" | "action_selector") {
+                    return self.new_profile(&of, &call.args, format!("{table}.{of}"), &[], value.span);
+                }
+            }
+            _ => {}
         }
+        Err(Fault::new(value.span, "`implementation` names an action_profile or action_selector"))
     }
 
     fn action_ref(&mut self, annotations: &[Annotation], action: &'a ast::Expr) -> Check<ActionRef> {
@@ -326,7 +349,7 @@ impl<'a> Lower<'a> {
             (None, true) => i32::MAX - i32::try_from(index).unwrap_or(i32::MAX),
             (None, false) => 0,
         };
-        Ok(ir::Entry { keys: found, priority, call })
+        Ok(ir::Entry::new(found, priority, call))
     }
 
     /// A keyset of one value: [`Match::Exact`], [`Match::Ternary`] or [`Match::Range`].

@@ -7,7 +7,7 @@ use crate::ir::{self, FieldId, InstanceId};
 use crate::source::Span;
 use crate::types::Type;
 
-/// What an expression gives.
+/// The value of an expression.
 #[derive(Debug, Clone)]
 pub enum Value {
     /// A number, bool, error or member of an enumeration.
@@ -35,7 +35,7 @@ pub struct Place {
     pub span: Span,
 }
 
-/// What a variable consists of.
+/// The parts of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     Scalar(FieldId),
@@ -110,7 +110,7 @@ impl Value {
         }
     }
 
-    /// Its place in the source is another one: names of constants stand where they are used.
+    /// Its place in the source differs: names of constants belong to the place of their use.
     pub fn at(mut self, at: Span) -> Self {
         match &mut self {
             Self::Scalar(expr, _) => expr.span = at,

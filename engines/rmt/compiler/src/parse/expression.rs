@@ -121,7 +121,8 @@ impl Parser<'_> {
         Ok(Expr { kind, span: self.since(start) })
     }
 
-    /// Whether the parenthesis here holds keysets, not an expression: it has a comma, mask, range or `_` that is in no inner one.
+    /// Whether the parenthesis here holds keysets, not an expression: it has a comma, mask, range or `_` that is in no
+    /// inner one.
     fn several(&self) -> bool {
         let mut depth = 0;
         for token in &self.tokens[self.at..] {
@@ -205,7 +206,7 @@ impl Parser<'_> {
         self.postfix()
     }
 
-    /// What an assignment writes to, or a call.
+    /// The target of an assignment, or a call.
     pub(super) fn place(&mut self) -> Check<Expr> {
         self.part(Self::postfix)
     }
@@ -241,7 +242,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `<` begins type arguments: a type stands behind it.
+    /// Whether `<` begins type arguments: a type follows it.
     fn type_arguments(&self) -> bool {
         let next = self.ahead(1);
         let ty = matches!(&*next.text, "bool" | "bit" | "int" | "varbit" | "tuple" | "error" | "_");

@@ -6,7 +6,7 @@ use crate::ast::{Case, Stmt, StmtKind};
 use crate::fault::{Check, Fault};
 use crate::token::Kind;
 
-/// Operators that stand in front of `=`.
+/// Operators that may precede `=`.
 const COMPOUND: [&str; 9] = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<="];
 
 impl Parser<'_> {

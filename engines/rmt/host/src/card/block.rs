@@ -1,26 +1,28 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! An rmt block of a card in hardware, with the programs of its tenants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use penstock_engine::Bus;
-use penstock_rmt_compiler::backend::{Kind, Lowered, RegisterPlace, TableCode};
-use penstock_rmt_compiler::ir::{Entry, TableId};
-use penstock_rmt_p4runtime::{Change, Refusal};
+use penstock_rmt_compiler::backend::{ACTION_WORDS, Kind, Lowered, RegisterPlace, TableCode};
+use penstock_rmt_compiler::ir::{CounterId, CounterUnit, Entry, TableId};
+use penstock_rmt_p4runtime::{Change, Count, Reason, Refusal};
 
-use crate::card::stage::{ExactTable, PrefixTable, Rooms, Target};
+use crate::card::stage::{ExactTable, PrefixTable, Rooms, Target, TernaryTable};
 use crate::card::window::{Memory, Row, Shape, Window};
 use crate::error::RmtError;
 use crate::image::Source;
-use crate::shadow::{Shadow, key};
+use crate::shadow::{EntryKey, Shadow, key};
 
 /// Banks of a tenant.
 const BANKS: u32 = 2;
 /// Tenants of a bank.
 const TENANTS: u32 = 64;
+/// Words of a counter.
+const COUNTER_ROW: usize = 4;
 /// Actions of a stage that a program does not use.
-const NO_ACTIONS: [[u32; 27]; 8] = [[0; 27]; 8];
+const NO_ACTIONS: [[u32; ACTION_WORDS]; 8] = [[0; ACTION_WORDS]; 8];
 
 /// An rmt block in hardware.
 pub struct CardBlock {
@@ -36,6 +38,8 @@ pub enum Table {
     Exact(ExactTable),
     /// Its entries are prefixes.
     Prefix(PrefixTable),
+    /// Its entries are values under masks.
+    Ternary(TernaryTable),
 }
 
 /// A program on the card.
@@ -47,6 +51,10 @@ pub struct AtWork {
     tables: Vec<Option<Table>>,
     /// Registers by stage.
     segments: Vec<Option<Range<u32>>>,
+    /// Counters by stage.
+    counters: Vec<Option<Range<u32>>>,
+    /// By table, the cells of its direct counter that entries have.
+    cells: Vec<BTreeMap<EntryKey, u32>>,
 }
 
 impl AtWork {
@@ -56,14 +64,59 @@ impl AtWork {
 
     /// Gives all room back.
     fn give(&self, rooms: &mut [Rooms]) {
-        for ((table, segment), rooms) in self.tables.iter().zip(&self.segments).zip(rooms) {
+        for (stage, rooms) in rooms.iter_mut().enumerate() {
+            let (table, segment, counters) = (&self.tables[stage], &self.segments[stage], &self.counters[stage]);
             match table {
                 Some(Table::Exact(table)) => rooms.buckets.give(&table.range),
                 Some(Table::Prefix(table)) => table.give(rooms),
+                Some(Table::Ternary(table)) => rooms.rows.give(&table.range),
                 None => {}
             }
             segment.iter().for_each(|segment| rooms.registers.give(segment));
+            counters.iter().for_each(|counters| rooms.counters.give(counters));
         }
+    }
+
+    /// The row of a cell of a counter; None if no frame reaches the counter.
+    fn count_row(&self, counter: CounterId, cell: u32) -> Option<Row> {
+        let place = self.lowered.counters[counter]?;
+        let base = self.counters[place.stage].as_ref().map_or(0, |counters| counters.start);
+        Some(Row::of(Memory::Counter, place.stage, base + place.offset + cell))
+    }
+
+    /// What a cell of a counter has counted.
+    fn count(&self, window: &mut Window<'_>, counter: CounterId, cell: u32) -> Result<Count, RmtError> {
+        let Some(row) = self.count_row(counter, cell) else { return Ok(Count::default()) };
+        let words = window.read(row, COUNTER_ROW)?;
+        let number = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
+        Ok(match self.shadow.program.counters[counter].unit {
+            CounterUnit::Packets => Count { packets: number(0), bytes: 0 },
+            CounterUnit::Bytes => Count { packets: 0, bytes: number(2) },
+            CounterUnit::PacketsAndBytes => Count { packets: number(0), bytes: number(2) },
+        })
+    }
+
+    /// The cell of an entry's own counter: a new entry gets a free one, which counts from 0. None if the table has no counter.
+    fn cell(&mut self, window: &mut Window<'_>, table: TableId, entry: &EntryKey) -> Result<Option<u32>, RmtError> {
+        let about = &self.shadow.program.tables[table];
+        let Some(counter) = about.counter else { return Ok(None) };
+        if let Some(cell) = self.cells[table].get(entry) {
+            return Ok(Some(*cell));
+        }
+        let taken: BTreeSet<u32> = self.cells[table].values().copied().collect();
+        let cells = about.size.max(about.entries.len() as u32);
+        let Some(cell) = (0..cells).find(|cell| !taken.contains(cell)) else {
+            let text = format!(
+                "{} has a counter for each of {cells} entries, and no more: give it a larger `size`",
+                about.name
+            );
+            return Err(Refusal::new(Reason::Full, text).into());
+        };
+        if let Some(row) = self.count_row(counter, cell) {
+            window.write(row, &[0; COUNTER_ROW])?;
+        }
+        self.cells[table].insert(entry.clone(), cell);
+        Ok(Some(cell))
     }
 }
 
@@ -99,6 +152,8 @@ impl CardBlock {
         let bank = self.tenants.get(&tenant).map_or(0, |before| (before.bank + 1) % BANKS);
         let none = || (0..self.shape.stages).map(|_| None).collect();
         let mut new = AtWork {
+            counters: (0..self.shape.stages).map(|_| None).collect(),
+            cells: vec![BTreeMap::new(); source.program.tables.len()],
             shadow: Shadow::new(source.program.clone()),
             lowered,
             bank,
@@ -192,6 +247,49 @@ impl CardBlock {
         // A frame may change it at once, so it is not read back.
         Ok(Window { bus, block: self.block }.write(row, &[value as u32])?)
     }
+
+    /// Cells of an indirect counter.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn counter(&mut self, bus: &mut dyn Bus, tenant: u8, counter: CounterId) -> Result<Vec<Count>, RmtError> {
+        let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
+        let mut window = Window { bus, block: self.block };
+        let size = at.shadow.program.counters[counter].size.unwrap_or(0);
+        (0..size).map(|cell| at.count(&mut window, counter, cell)).collect()
+    }
+
+    /// Sets a cell of an indirect counter.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn set_counter(
+        &mut self,
+        bus: &mut dyn Bus,
+        tenant: u8,
+        counter: CounterId,
+        cell: u32,
+        value: Count,
+    ) -> Result<(), RmtError> {
+        let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
+        let Some(row) = at.count_row(counter, cell) else { return Ok(()) };
+        let (packets, bytes) = (value.packets, value.bytes);
+        let words = [packets as u32, (packets >> 32) as u32, bytes as u32, (bytes >> 32) as u32];
+        // A frame may change it at once, so it is not read back.
+        Ok(Window { bus, block: self.block }.write(row, &words)?)
+    }
+
+    /// What the entry's own counter has counted; nothing if the table has none.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn hits(&mut self, bus: &mut dyn Bus, tenant: u8, table: TableId, entry: &Entry) -> Result<Count, RmtError> {
+        let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
+        match (at.shadow.program.tables[table].counter, at.cells[table].get(&key(entry))) {
+            (Some(counter), Some(cell)) => at.count(&mut Window { bus, block: self.block }, counter, *cell),
+            _ => Ok(Count::default()),
+        }
+    }
 }
 
 /// Takes room for a program, and writes everything but the row that makes frames meet it.
@@ -217,17 +315,38 @@ fn fill(
             window.clear(segment.clone().map(|row| Row::of(Memory::Register, stage, row)), 1)?;
             new.segments[stage] = Some(segment);
         }
-        let Some(code) = new.lowered.tables.iter().flatten().find(|code| code.stage == stage) else { continue };
+        let counters = new.lowered.stages.get(stage).map_or(0, |code| code.counters);
+        if counters > 0 {
+            let segment = rooms.counters.take(counters, 1).ok_or_else(|| {
+                let free = rooms.counters.free();
+                RmtError::Fit(format!("stage {stage} has no room for {counters} counters: {free} are free in all"))
+            })?;
+            window.clear(segment.clone().map(|row| Row::of(Memory::Counter, stage, row)), COUNTER_ROW)?;
+            new.counters[stage] = Some(segment);
+        }
+        let Some(code) = new.lowered.tables.iter().flatten().find(|code| code.stage == stage).cloned() else {
+            continue;
+        };
         let about = &new.shadow.program.tables[code.table];
+        let (size, const_entries) = (about.size, about.const_entries);
         let entries = new.shadow.tables[code.table].len() as u32;
         new.tables[stage] = Some(match code.kind {
             Kind::Exact => {
-                let most = if about.const_entries { entries } else { about.size.max(entries) };
+                let most = if const_entries { entries } else { size.max(entries) };
                 Table::Exact(ExactTable::begin(window, stage, rooms, most)?)
             }
             Kind::Prefix => {
-                let routes = routes(&new.shadow, code)?;
+                let routes = routes(window, new, &code)?;
                 Table::Prefix(PrefixTable::build(window, stage, rooms, tenant, shape.levels, &routes)?)
+            }
+            Kind::Ternary => {
+                let mut rows = if const_entries { 0 } else { size };
+                let mut needed = 0;
+                for entry in new.shadow.tables[code.table].values() {
+                    needed += code.lines(entry).map_err(refused)?.len() as u32;
+                }
+                rows = rows.max(needed);
+                Table::Ternary(TernaryTable::begin(window, stage, rooms, rows)?)
             }
         });
     }
@@ -244,19 +363,40 @@ fn fill(
             window.write_and_check(Row::of(Memory::Action, stage, 8 * bt + action), row)?;
         }
         let segment = new.segments[stage].clone().unwrap_or(0..0);
-        let word = segment.start | (segment.end - segment.start) << 16;
-        window.write_and_check(Row::of(Memory::Segment, stage, bt), &[word])?;
+        let counters = new.counters[stage].clone().unwrap_or(0..0);
+        let word = |range: Range<u32>| range.start | (range.end - range.start) << 16;
+        window.write_and_check(Row::of(Memory::Segment, stage, bt), &[word(segment), word(counters)])?;
         write_key(window, new, tenant, stage)?;
     }
-    let exact = new.lowered.tables.iter().flatten().filter(|code| code.kind == Kind::Exact);
-    for code in exact {
-        let Some(Table::Exact(table)) = &mut new.tables[code.stage] else { continue };
-        for entry in new.shadow.tables[code.table].values() {
-            let target = code.call(&entry.call).map_err(refused)?;
-            table.put(window, code.stage, tenant, code.key(entry), target)?;
+    let codes: Vec<TableCode> = new.lowered.tables.iter().flatten().cloned().collect();
+    for code in codes.iter().filter(|code| code.kind != Kind::Prefix) {
+        let entries: Vec<Entry> = new.shadow.tables[code.table].values().cloned().collect();
+        for entry in &entries {
+            place(window, new, code, tenant, entry)?;
         }
     }
     Ok(())
+}
+
+/// Brings an entry that the shadow has to an exact or ternary table.
+fn place(
+    window: &mut Window<'_>,
+    at: &mut AtWork,
+    code: &TableCode,
+    tenant: u8,
+    entry: &Entry,
+) -> Result<(), RmtError> {
+    let name = key(entry);
+    let cell = at.cell(window, code.table, &name)?;
+    let target = code.call(&entry.call, cell).map_err(refused)?;
+    match &mut at.tables[code.stage] {
+        Some(Table::Exact(table)) => table.put(window, code.stage, tenant, code.key(entry), target),
+        Some(Table::Ternary(table)) => {
+            let lines = code.lines(entry).map_err(refused)?;
+            table.put(window, code.stage, tenant, (&name, code.rank(entry)), &lines, target)
+        }
+        Some(Table::Prefix(_)) | None => Ok(()),
+    }
 }
 
 fn refused(why: String) -> RmtError {
@@ -277,7 +417,8 @@ fn apply(shadow: &mut Shadow, change: &Change) {
             shadow.defaults[*table] = call.clone().unwrap_or_else(|| own.clone());
         }
         // A file of entries has none.
-        Change::Register(..) | Change::Counter(..) => {}
+        // The driver refuses programs and entries that need more.
+        _ => {}
     }
 }
 
@@ -286,21 +427,25 @@ fn write_key(window: &mut Window<'_>, at: &AtWork, tenant: u8, stage: usize) -> 
     let (base, size) = match &at.tables[stage] {
         Some(Table::Exact(table)) => (table.range.start, table.size()),
         Some(Table::Prefix(table)) => (table.range.start, table.size()),
-        None => (0, 0),
+        Some(Table::Ternary(_)) | None => (0, 0),
     };
     let table = at.lowered.tables.iter().flatten().find(|code| code.stage == stage);
-    let miss = table.map_or(Ok((0, [0; 4])), |code| code.call(&at.shadow.defaults[code.table]).map_err(refused))?;
+    let miss =
+        table.map_or(Ok((0, [0; 4])), |code| code.call(&at.shadow.defaults[code.table], None).map_err(refused))?;
     let row = at.lowered.stages.get(stage).map_or([0; 12], |code| code.key(base, size, miss));
     window.write_and_check(Row::of(Memory::Key, stage, at.bt(tenant)), &row)
 }
 
 /// The prefixes of a table.
-fn routes(shadow: &Shadow, code: &TableCode) -> Result<Vec<(u32, u32, Target)>, RmtError> {
-    let route = |entry: &Entry| {
+fn routes(window: &mut Window<'_>, at: &mut AtWork, code: &TableCode) -> Result<Vec<(u32, u32, Target)>, RmtError> {
+    let entries: Vec<Entry> = at.shadow.tables[code.table].values().cloned().collect();
+    let mut routes = Vec::new();
+    for entry in &entries {
+        let cell = at.cell(window, code.table, &key(entry))?;
         let (value, length) = code.prefix(entry);
-        Ok((value, length, code.call(&entry.call).map_err(refused)?))
-    };
-    shadow.tables[code.table].values().map(route).collect()
+        routes.push((value, length, code.call(&entry.call, cell).map_err(refused)?));
+    }
+    Ok(routes)
 }
 
 /// Brings an entry of the shadow, or its absence, to the card.
@@ -313,18 +458,35 @@ fn bring(
     table: TableId,
     entry: &Entry,
 ) -> Result<(), RmtError> {
-    let Some(code) = &at.lowered.tables[table] else { return Ok(()) };
+    let Some(code) = at.lowered.tables[table].clone() else { return Ok(()) };
+    let name = key(entry);
+    let known = at.cells[table].contains_key(&name);
+    let there = at.shadow.find(table, entry).cloned();
+    let done = change(window, shape, rooms, at, tenant, &code, (entry, there.as_ref()));
+    // The cell of an entry that is gone, or that never came, is free.
+    if (done.is_ok() && there.is_none()) || (done.is_err() && !known) {
+        at.cells[table].remove(&name);
+    }
+    done
+}
+
+/// As [`bring`]; `there` is the entry as the shadow has it.
+fn change(
+    window: &mut Window<'_>,
+    shape: &Shape,
+    rooms: &mut [Rooms],
+    at: &mut AtWork,
+    tenant: u8,
+    code: &TableCode,
+    (entry, there): (&Entry, Option<&Entry>),
+) -> Result<(), RmtError> {
     let stage = code.stage;
-    match &mut at.tables[stage] {
-        Some(Table::Exact(placed)) => match at.shadow.find(table, entry) {
-            Some(there) => {
-                let target = code.call(&there.call).map_err(refused)?;
-                placed.put(window, stage, tenant, code.key(entry), target)
-            }
-            None => placed.remove(window, stage, tenant, &code.key(entry)),
-        },
-        Some(Table::Prefix(_)) => {
-            let routes = routes(&at.shadow, code)?;
+    match (&mut at.tables[stage], there) {
+        (Some(Table::Exact(_) | Table::Ternary(_)), Some(there)) => place(window, at, code, tenant, there),
+        (Some(Table::Exact(placed)), None) => placed.remove(window, stage, tenant, &code.key(entry)),
+        (Some(Table::Ternary(placed)), None) => placed.remove(window, stage, &key(entry)),
+        (Some(Table::Prefix(_)), _) => {
+            let routes = routes(window, at, code)?;
             let new = PrefixTable::build(window, stage, &mut rooms[stage], tenant, shape.levels, &routes)?;
             let before = at.tables[stage].replace(Table::Prefix(new));
             write_key(window, at, tenant, stage)?;
@@ -333,6 +495,6 @@ fn bring(
             }
             Ok(())
         }
-        None => Ok(()),
+        (None, _) => Ok(()),
     }
 }

@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Places of entries in the four ways of an exact table: each entry has one bucket in each way, by a hash of its key. An entry that finds all four taken moves
-//! others out of its way.
+//! Places of entries in the four ways of an exact table: each entry has one bucket in each way, by a hash of its key.
+//! An entry that finds all four taken moves others out of its way.
 
 use std::collections::{HashMap, VecDeque};
 
 /// Ways of a table.
 pub const WAYS: usize = 4;
-/// Buckets that are looked at for a free one before the table counts as full.
+/// Buckets that are checked for a free one before the table counts as full.
 const LOOKS: usize = 4096;
 
 /// The four words of a key.
@@ -63,7 +63,7 @@ impl Exact {
         (hash(key) >> (16 * way)) as u32 & 0xFFFF & (self.buckets - 1)
     }
 
-    /// Where the entry of a key is.
+    /// The place of a key's entry.
     pub fn place(&self, key: &Words) -> Option<Place> {
         self.places.get(key).copied()
     }
@@ -131,7 +131,8 @@ impl Exact {
 mod tests {
     use super::*;
 
-    /// The check value of CRC-64/ECMA-182 is that of "123456789"; padded with zeros in front it is the same, for the CRC begins with 0.
+    /// The check value of CRC-64/ECMA-182 is that of "123456789"; padded with zeros in front it is the same, for the
+    /// CRC begins with 0.
     #[test]
     fn the_hash_is_the_catalogued_crc() {
         let mut bytes = [0; 16];

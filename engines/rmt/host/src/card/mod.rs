@@ -3,10 +3,14 @@
 
 mod block;
 mod exact;
+mod lines;
 mod prefixes;
 mod room;
 mod running;
 mod stage;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 mod window;
 
 pub use block::CardBlock;

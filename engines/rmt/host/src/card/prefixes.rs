@@ -1,15 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Longest prefixes as intervals, and the search tree over these (engines/rmt/machine.md, "Longest prefix").
 
-/// A prefix of 32-bit keys: value, bits, and what it leads to.
+/// A prefix of 32-bit keys: value, bits, and its result.
 pub type Prefix = (u32, u32, usize);
 
-/// Cuts all keys into intervals of one result each: first key, and what the longest prefix of its keys leads to. The first begins at 0; neighbours differ.
+/// Cuts all keys into intervals of one result each: first key, and what the longest prefix of its keys leads to. The
+/// first begins at 0; neighbours differ.
 pub fn intervals(prefixes: &[Prefix]) -> Vec<(u32, Option<usize>)> {
     let mut sorted = prefixes.to_vec();
     sorted.sort_unstable_by_key(|(value, length, _)| (*value, *length));
     let mut all: Vec<(u32, Option<usize>)> = Vec::new();
-    // Prefixes that contain the key that is looked at, the longest last: last key and result.
+    // Prefixes that contain the present key, the longest last: last key and result.
     let mut open: Vec<(u32, usize)> = Vec::new();
     let mut begin = |start: u32, result: Option<usize>| {
         if all.last().is_some_and(|last| last.0 == start) {
@@ -43,7 +44,8 @@ pub fn levels(intervals: usize) -> u32 {
 /// A node of the tree: its level, its row, and the first keys of its branches 1 to 3.
 pub type Node = (u32, u32, [u32; 3]);
 
-/// The tree over intervals, in the partition of `4^size` leaves from `base` on of a memory with `all` levels: its nodes, and the result of each leaf.
+/// The tree over intervals, in the partition of `4^size` leaves from `base` on of a memory with `all` levels: its
+/// nodes, and the result of each leaf.
 pub fn tree(intervals: &[(u32, Option<usize>)], size: u32, base: u32, all: u32) -> (Vec<Node>, Vec<Option<usize>>) {
     let leaves = 1usize << (2 * size);
     let last = intervals.last().and_then(|(_, result)| *result);
@@ -68,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// A number that looks random.
+    /// A pseudo-random number.
     fn mixed(seed: &mut u32) -> u32 {
         *seed ^= *seed << 13;
         *seed ^= *seed >> 17;
@@ -76,7 +78,7 @@ mod tests {
         *seed
     }
 
-    /// What the longest prefix of a key leads to, by looking at all.
+    /// The result of a key's longest prefix, by a search of all prefixes.
     fn longest(prefixes: &[Prefix], key: u32) -> Option<usize> {
         let fits = |(value, length, _): &&Prefix| {
             let mask = !u32::MAX.checked_shr(*length).unwrap_or(0);
@@ -92,7 +94,7 @@ mod tests {
             let mut prefixes: Vec<Prefix> = Vec::new();
             for at in 0..round as usize {
                 let length = mixed(&mut seed) % 33;
-                // Few values, so that prefixes lie in one another.
+                // Few values, so that prefixes are nested.
                 let value = (mixed(&mut seed) & 0x0303_0303 | mixed(&mut seed) & 0xC000_0000)
                     & !u32::MAX.checked_shr(length).unwrap_or(0);
                 if !prefixes.iter().any(|(known, of, _)| (*known, *of) == (value, length)) {

@@ -16,7 +16,7 @@ impl Room {
         Self { size, taken: Vec::new() }
     }
 
-    /// Takes the lowest free range of this length that begins at a multiple of `align`. None if there is none.
+    /// Takes the lowest free range of this length that begins at a multiple of `align`; None if no range fits.
     pub fn take(&mut self, length: u32, align: u32) -> Option<Range<u32>> {
         let mut start = 0;
         loop {

@@ -40,10 +40,6 @@ impl OnCard<'_> {
     }
 }
 
-fn no_counters<T>() -> Result<T, RmtError> {
-    Err(RmtError::Unsupported("counters are not on the card in hardware yet; use target soft".to_owned()))
-}
-
 impl Running for OnCard<'_> {
     fn program(&mut self) -> Result<Arc<Program>, RmtError> {
         Ok(self.shadow()?.program.clone())
@@ -54,7 +50,9 @@ impl Running for OnCard<'_> {
     }
 
     fn entries(&mut self, table: TableId) -> Result<Vec<(Entry, Count)>, RmtError> {
-        Ok(self.shadow()?.tables[table].values().map(|entry| (entry.clone(), Count::default())).collect())
+        let entries: Vec<Entry> = self.shadow()?.tables[table].values().cloned().collect();
+        let counted = |entry: Entry| Ok((entry.clone(), self.card.hits(self.bus, self.tenant, table, &entry)?));
+        entries.into_iter().map(counted).collect()
     }
 
     fn insert(&mut self, table: TableId, entry: &Entry) -> Result<(), RmtError> {
@@ -92,11 +90,11 @@ impl Running for OnCard<'_> {
         self.card.set_register(self.bus, self.tenant, register, index, value)
     }
 
-    fn counter(&mut self, _: CounterId) -> Result<Vec<Count>, RmtError> {
-        no_counters()
+    fn counter(&mut self, counter: CounterId) -> Result<Vec<Count>, RmtError> {
+        self.card.counter(self.bus, self.tenant, counter)
     }
 
-    fn set_counter(&mut self, _: CounterId, _: u32, _: Count) -> Result<(), RmtError> {
-        no_counters()
+    fn set_counter(&mut self, counter: CounterId, index: u32, value: Count) -> Result<(), RmtError> {
+        self.card.set_counter(self.bus, self.tenant, counter, index, value)
     }
 }

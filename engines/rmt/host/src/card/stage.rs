@@ -4,15 +4,18 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
+use penstock_rmt_compiler::backend::Line;
 use penstock_rmt_p4runtime::{Reason, Refusal};
 
 use crate::card::exact::{Exact, Plan, WAYS, Words};
+use crate::card::lines::Lines;
 use crate::card::prefixes::{self, Prefix};
 use crate::card::room::Room;
 use crate::card::window::{Memory, Row, Shape, Window};
 use crate::error::RmtError;
+use crate::shadow::EntryKey;
 
-/// Of a hundred places of an exact table, those that are meant to be taken.
+/// The planned load of an exact table, in percent.
 const LOAD: u32 = 90;
 
 /// Free room in the memories of one stage.
@@ -26,6 +29,10 @@ pub struct Rooms {
     pub results: Room,
     /// Registers.
     pub registers: Room,
+    /// Ternary rows.
+    pub rows: Room,
+    /// Counters.
+    pub counters: Room,
 }
 
 impl Rooms {
@@ -36,11 +43,13 @@ impl Rooms {
             leaves: Room::new(1 << (2 * shape.levels)),
             results: Room::new(shape.results),
             registers: Room::new(shape.registers),
+            rows: Room::new(shape.rows),
+            counters: Room::new(shape.counters),
         }
     }
 }
 
-/// What a hit leads to: action and parameters.
+/// The result of a hit: action and parameters.
 pub type Target = (u32, Words);
 
 /// An exact table in its partition.
@@ -233,3 +242,140 @@ impl PrefixTable {
         rows.into_iter().for_each(|row| rooms.results.give(&(row..row + 1)));
     }
 }
+
+/// A ternary table in its partition.
+#[derive(Debug)]
+pub struct TernaryTable {
+    /// Its rows.
+    pub range: Range<u32>,
+    placed: Lines<EntryKey>,
+    /// The entry in each row, and its result.
+    lines: Vec<Option<(Line, Target)>>,
+}
+
+impl TernaryTable {
+    /// Takes so many rows, and clears them.
+    ///
+    /// # Errors
+    /// There is no room, or the card refuses.
+    pub fn begin(window: &mut Window<'_>, stage: usize, rooms: &mut Rooms, rows: u32) -> Result<Self, RmtError> {
+        let range = rooms.rows.take(rows.max(1), 1).ok_or_else(|| {
+            let free = rooms.rows.free();
+            RmtError::Fit(format!(
+                "stage {stage} has no room for a ternary table of {rows} rows: {free} are free in all; give the table a smaller `size`"
+            ))
+        })?;
+        window.clear(range.clone().map(|row| Row::of(Memory::Ternary, stage, row)), TERNARY_ROW)?;
+        let length = range.len();
+        Ok(Self { range, placed: Lines::new(length), lines: vec![None; length] })
+    }
+
+    fn row(&self, row: usize) -> u32 {
+        self.range.start + row as u32
+    }
+
+    /// Writes a row: it finds nothing before its target is there.
+    fn write(
+        &mut self,
+        window: &mut Window<'_>,
+        stage: usize,
+        tenant: u8,
+        row: usize,
+        line: (Line, Target),
+    ) -> Result<(), RmtError> {
+        if self.lines[row].is_some() {
+            self.clear(window, stage, row)?;
+        }
+        let ((values, masks), target) = line;
+        self.point(window, stage, row, &target)?;
+        let mut words = [0; TERNARY_ROW];
+        words[0] = 1 | u32::from(tenant) << 1;
+        words[1..5].copy_from_slice(&values);
+        words[5..9].copy_from_slice(&masks);
+        window.write_and_check(Row::of(Memory::Ternary, stage, self.row(row)), &words)?;
+        self.lines[row] = Some(line);
+        Ok(())
+    }
+
+    /// Writes what a row leads to.
+    fn point(
+        &self,
+        window: &mut Window<'_>,
+        stage: usize,
+        row: usize,
+        (action, params): &Target,
+    ) -> Result<(), RmtError> {
+        let words = [*action, params[0], params[1], params[2], params[3]];
+        window.write_and_check(Row::of(Memory::Target, stage, self.row(row)), &words)
+    }
+
+    fn clear(&mut self, window: &mut Window<'_>, stage: usize, row: usize) -> Result<(), RmtError> {
+        window.write_and_check(Row::of(Memory::Ternary, stage, self.row(row)), &[0; TERNARY_ROW])?;
+        self.lines[row] = None;
+        Ok(())
+    }
+
+    /// Adds an entry with its rows, or gives one that is there another target.
+    ///
+    /// # Errors
+    /// There are not enough free rows, or the card refuses.
+    pub fn put(
+        &mut self,
+        window: &mut Window<'_>,
+        stage: usize,
+        tenant: u8,
+        (key, rank): (&EntryKey, i32),
+        lines: &[Line],
+        target: Target,
+    ) -> Result<(), RmtError> {
+        let there = self.placed.rows(key);
+        for row in &there {
+            self.point(window, stage, *row, &target)?;
+            if let Some((_, of)) = &mut self.lines[*row] {
+                *of = target;
+            }
+        }
+        if !there.is_empty() {
+            return Ok(());
+        }
+        let (free, total) = (self.placed.free(), self.range.len());
+        let full = || {
+            let text = format!(
+                "the entry takes {} ternary rows, and {free} of the table's {total} are free: give the table a larger `size`",
+                lines.len()
+            );
+            RmtError::from(Refusal::new(Reason::Full, text))
+        };
+        if lines.len() > free {
+            return Err(full());
+        }
+        for line in lines {
+            let plan = self.placed.plan(rank).ok_or_else(full)?;
+            // First the copy, then the original is overwritten, so that no frame misses it.
+            for (from, to) in plan.moves {
+                if let Some(moved) = self.lines[from] {
+                    self.write(window, stage, tenant, to, moved)?;
+                    self.placed.moved(from, to);
+                }
+            }
+            self.write(window, stage, tenant, plan.row, (*line, target))?;
+            self.placed.set(plan.row, rank, key.clone());
+        }
+        Ok(())
+    }
+
+    /// Removes an entry.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn remove(&mut self, window: &mut Window<'_>, stage: usize, key: &EntryKey) -> Result<(), RmtError> {
+        for row in self.placed.rows(key) {
+            self.clear(window, stage, row)?;
+            self.placed.clear(row);
+        }
+        Ok(())
+    }
+}
+
+/// Words of a ternary row.
+const TERNARY_ROW: usize = 9;

@@ -17,7 +17,7 @@ pub enum Memory {
     Tenant = 0,
     /// Checksum behind the parser.
     Check = 1,
-    /// What is written back.
+    /// Words that are written back.
     Exit = 2,
     /// States of the parser.
     Parser = 3,
@@ -31,12 +31,18 @@ pub enum Memory {
     Register = 7,
     /// First way of the exact table; the others follow.
     Way = 8,
-    /// What leaves lead to.
+    /// Results of leaves.
     Result = 12,
     /// Leaves of the tree of prefixes.
     Leaf = 13,
+    /// Ternary rows.
+    Ternary = 14,
+    /// Results of ternary rows.
+    Target = 15,
     /// First level of the tree of prefixes; the others follow.
     Lpm = 16,
+    /// Counters.
+    Counter = 22,
 }
 
 /// A row of a memory.
@@ -87,6 +93,10 @@ pub struct Shape {
     pub registers: u32,
     /// Results of a stage.
     pub results: u32,
+    /// Ternary rows of a stage.
+    pub rows: u32,
+    /// Counters of a stage.
+    pub counters: u32,
 }
 
 /// The window of a block.
@@ -114,6 +124,7 @@ impl Window<'_> {
     pub fn shape(&mut self) -> Result<Shape, CardError> {
         let shape = self.get(own::RMT_BLOCK_SHAPE)?;
         let sizes = self.get(own::RMT_BLOCK_SIZES)?;
+        let more = self.get(own::RMT_BLOCK_MORE)?;
         let byte = |word: u32, at: u32| word >> at & 0xFF;
         Ok(Shape {
             stages: byte(shape, 0) as usize,
@@ -123,6 +134,8 @@ impl Window<'_> {
             buckets: 1 << byte(sizes, 0),
             registers: 1 << byte(sizes, 8),
             results: 1 << byte(sizes, 16),
+            rows: 1 << byte(more, 0),
+            counters: 1 << byte(more, 8),
         })
     }
 

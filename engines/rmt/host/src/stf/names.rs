@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Names and values of STF as those of a program. Tests name tables, keys and actions by the end of their names, and what a number matches depends on the
-//! kind of its key: p4c's tester for bmv2 set these rules.
+//! Resolves names and values of STF to those of a program. Tests name tables, keys and actions by the end of their
+//! names, and the match of a number depends on the kind of its key; p4c's tester for bmv2 set these rules.
 
 use penstock_rmt_compiler::ir::{Key, MatchKind, Program};
 
@@ -8,10 +8,10 @@ use super::statement::Call;
 use crate::entry::NamedEntry;
 use crate::value::{ones, prefix};
 
-/// Largest number of an entry without a priority. Of two of them, the one that was added first wins.
+/// Largest number of an entry without a priority. If two such entries match, the one that was added first wins.
 const LATEST: i32 = 1 << 24;
 
-/// What an `add` adds, by full names. `added` entries came before.
+/// The entry of an `add`, with full names. `added` entries came before.
 ///
 /// # Errors
 /// The program has no such name, or a value is none; a sentence.
@@ -72,7 +72,7 @@ fn table_of(program: &Program, name: &str) -> Result<usize, String> {
     find(&names, name, "table")
 }
 
-/// The index of a name: a full one, else the end of one behind a dot, else the end of one.
+/// The index of a name: a full one, else the end of one after a dot, else the end of one.
 ///
 /// # Errors
 /// There is none, or several; a sentence.
@@ -110,7 +110,8 @@ fn key<'k>(keys: &'k [Key], written: &str) -> Option<&'k Key> {
     })
 }
 
-/// A number with digits that match anything: its value, the mask of the other digits, and the bits of all digits if it has a base of 2, 8 or 16.
+/// A number with digits that match anything: its value, the mask of the other digits, and the bits of all digits if it
+/// has a base of 2, 8 or 16.
 fn number(text: &str) -> Result<(u128, u128, Option<u32>), String> {
     let (digits, bits) = match text.split_at_checked(2) {
         Some(("0x" | "0X", digits)) => (digits, 4),
@@ -136,7 +137,7 @@ fn number(text: &str) -> Result<(u128, u128, Option<u32>), String> {
     Ok((value, mask, Some(count)))
 }
 
-/// What a key matches, as entries of this engine are written; None: anything.
+/// The match of a key, in the form of this engine's entries; None: any value.
 fn matched(text: &str, key: &Key) -> Result<Option<String>, String> {
     if text == "*" {
         return Ok(None);

@@ -152,7 +152,7 @@ fn rate(text: &str) -> Result<(u64, u64), String> {
     Ok(((rate * 1e6).round() as u64, burst.parse().map_err(|_| wrong())?))
 }
 
-/// A port and what follows it.
+/// A port and the text after it.
 fn port(text: &str) -> Result<(u32, &str), String> {
     let (port, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     Ok((number(port)?, rest.trim()))
@@ -193,7 +193,7 @@ fn pattern(text: &str) -> Result<Option<Pattern>, String> {
 }
 
 fn add(text: &str) -> Result<Statement, String> {
-    // Keys may have parentheses, too: `hdr.ipv4.isValid()`.
+    // Keys may also have parentheses: `hdr.ipv4.isValid()`.
     let open = text.rfind('(').ok_or("write add TABLE [PRIORITY] KEY:VALUE ... ACTION(NAME:VALUE, ...)")?;
     // Spaces around colons are allowed.
     let head = joined(&text[..open].replace(" &&& ", "&&&").replace(" / ", "/"));
@@ -227,7 +227,7 @@ fn joined(text: &str) -> String {
     words.join(" ")
 }
 
-/// `ACTION(NAME:VALUE, ...)`, and behind it perhaps ` = ID`, a name that other statements could use.
+/// `ACTION(NAME:VALUE, ...)`, perhaps followed by ` = ID`, a name that other statements could use.
 fn call(text: &str) -> Result<Call, String> {
     let wrong = || format!("`{text}` is no action: write ACTION(NAME:VALUE, ...)");
     let (name, rest) = text.split_once('(').ok_or_else(wrong)?;

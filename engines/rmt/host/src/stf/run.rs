@@ -29,7 +29,7 @@ struct Arguments {
     program: PathBuf,
     /// The test.
     test: PathBuf,
-    /// What runs the program.
+    /// The target that runs the program.
     #[arg(long, value_enum, default_value = "soft")]
     target: Target,
 }
@@ -184,7 +184,8 @@ type Left = BTreeMap<u32, VecDeque<(usize, Vec<u8>)>>;
 /// Expectations of a port, with their lines; None: any frame.
 type Expected<'l> = BTreeMap<u32, VecDeque<(usize, Option<&'l Pattern>)>>;
 
-/// Compares frames and expectations of each port in their order. An `expect` without data takes any number of frames, but at least one.
+/// Compares frames and expectations of each port in their order. An `expect` without data takes any number of frames,
+/// but at least one.
 fn compare(mut left: Left, mut expected: Expected, faults: &mut Vec<Fault>) {
     let ports: Vec<u32> = left.keys().chain(expected.keys()).copied().collect();
     for port in ports {

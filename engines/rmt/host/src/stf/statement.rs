@@ -27,7 +27,7 @@ pub enum Statement {
         /// How it begins; None: any frame.
         pattern: Option<Pattern>,
     },
-    /// `no_packet`: no frame leaves but those of `expect`. That holds without this statement, too.
+    /// `no_packet`: no frame leaves except those of `expect`. This also holds without the statement.
     NoPacket,
     /// `wait`: the frames before have left. Each frame leaves before the next statement anyway.
     Wait,
@@ -39,9 +39,9 @@ pub enum Statement {
         table: String,
         /// The entry with the largest number wins.
         priority: Option<u32>,
-        /// Keys and what they match, as written.
+        /// Keys and their matches, as written.
         keys: Vec<(String, String)>,
-        /// What the entry does.
+        /// The entry's action.
         action: Call,
         /// Name by which `check_counter` refers to the entry: `= ID`.
         id: Option<String>,
@@ -61,7 +61,7 @@ pub enum Statement {
         cell: Cell,
         /// Bytes in place of packets.
         bytes: bool,
-        /// What it must have counted; None: anything.
+        /// The expected count; None: any.
         value: Option<(Comparison, u64)>,
     },
     /// `register_read NAME INDEX [VALUE]`: compares a cell of a register, if there is a value.
@@ -70,7 +70,7 @@ pub enum Statement {
         name: String,
         /// Which of its cells.
         index: u32,
-        /// What it must hold.
+        /// The expected value.
         value: Option<String>,
     },
     /// `counter_read NAME INDEX` and the like, which only print in other testers.
@@ -83,7 +83,7 @@ pub enum Statement {
         name: String,
         /// Which of its cells.
         index: u32,
-        /// What it holds then.
+        /// The new value.
         value: String,
     },
 }
@@ -91,9 +91,9 @@ pub enum Statement {
 /// A cell of a counter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cell {
-    /// Of an indirect counter.
+    /// The index of an indirect counter.
     Index(u32),
-    /// Of a direct counter: the entry that `add` gave this name.
+    /// For a direct counter, the entry that `add` gave this name.
     Entry(String),
 }
 
@@ -146,7 +146,8 @@ impl std::fmt::Display for Comparison {
     }
 }
 
-/// A change of the switch that has no entry. Multicast groups consist of nodes: a node has a number for its copies, and ports.
+/// A change of the switch that has no entry. Multicast groups consist of nodes: a node has a number for its copies, and
+/// ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// `mc_mgrp_create GROUP`
@@ -167,7 +168,8 @@ pub enum Change {
     CounterReset(String),
     /// `register_reset NAME`
     RegisterReset(String),
-    /// `meter_set_rates NAME INDEX CIR:CBS PIR:PBS`; without an index, `meter_array_set_rates`. Rates in frames or bytes per second.
+    /// `meter_set_rates NAME INDEX CIR:CBS PIR:PBS`; without an index, `meter_array_set_rates`. Rates in frames or
+    /// bytes per second.
     Meter(String, Option<u32>, [(u64, u64); 2]),
 }
 

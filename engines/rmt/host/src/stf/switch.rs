@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use penstock_engine::{Request, TestCard, ToolError, Workbench};
-use penstock_rmt::{Block, Count, Rates, Replica, Session, Tenant};
+use penstock_rmt::{Block, Count, Tenant};
+use penstock_rmt_compiler::ir::{Rates, Replica, Session};
 use penstock_unit::{Block as _, Entering, Verdict};
 use serde_json::{Value as Json, json};
 

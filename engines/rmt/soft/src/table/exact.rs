@@ -19,7 +19,7 @@ impl Exact {
         Self { widths: keys.iter().map(|(_, width)| *width).collect(), single: HashMap::new(), several: HashMap::new() }
     }
 
-    /// The words of an entry's keys, as those of a frame are laid out.
+    /// The words of an entry's keys, in the layout of a frame's words.
     fn words(&self, keys: &[Match]) -> Vec<u64> {
         let mut words = Vec::new();
         for (key, width) in keys.iter().zip(&self.widths) {

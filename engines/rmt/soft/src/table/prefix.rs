@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Prefixes {
     keys: Vec<(MatchKind, u32)>,
-    /// Bits of the key with prefixes, and where its words are among those of a frame.
+    /// Bits of the key with prefixes, and the place of its words among those of a frame.
     width: u32,
     at: usize,
     /// The trie of tables without exact keys.
@@ -98,7 +98,7 @@ impl Default for Node {
 }
 
 impl Node {
-    /// Finds the entries of the values of a prefix anew.
+    /// Finds the entries of the values of a prefix again.
     fn refresh(&mut self, bits: u8, first: u8) {
         let count = 256 >> bits;
         for value in usize::from(first)..usize::from(first) + count {
@@ -152,7 +152,7 @@ impl Trie {
         self.nodes[node].refresh(bits, first);
     }
 
-    /// Nodes stay: the next prefixes are most likely those that were there before.
+    /// Nodes stay: the next prefixes are most likely the old ones.
     fn remove(&mut self, prefix: u128, length: u32, entry: u32) {
         let (node, bits, first) = self.end(prefix, length);
         self.nodes[node].ends.retain(|end| *end != (bits, first, entry));
@@ -176,7 +176,7 @@ mod tests {
             let mut table = Prefixes::new(&[(MatchKind::Lpm, width)]);
             let mut all: Vec<(u128, u32, usize)> = Vec::new();
             for number in 0..400 {
-                // Few different values, so that prefixes lie in one another.
+                // Few different values, so that prefixes are nested.
                 let bits = (0..4).fold(0u128, |bits, _| bits << 32 | u128::from(mixed(&mut seed) & 0x4100_0301));
                 let length = mixed(&mut seed) as u32 % (width + 1);
                 let value = if length == 0 { 0 } else { (bits >> (128 - length)) << (width - length) };

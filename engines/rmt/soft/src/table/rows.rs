@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     fn entry(keys: Vec<Match>, priority: i32) -> Entry {
-        Entry { keys, priority, call: ActionCall { action: 0, args: Vec::new() } }
+        Entry::new(keys, priority, ActionCall { action: 0, args: Vec::new() })
     }
 
     #[test]

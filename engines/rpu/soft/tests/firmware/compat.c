@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Does with a frame what its first byte says, through Rosebud's names, after noting what the getters give. */
+/* Obeys the first byte of a frame, through Rosebud's names, after it has recorded the results of the getters. */
 #include "core.h"
 #include "packet_headers.h"
 

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Counts interrupts by kind while it forwards; what the host writes to DEBUG_IN is the mask. */
+/* Counts interrupts by kind while it forwards; the host writes the mask to DEBUG_IN. */
 #include <penstock.h>
 
 #define COUNTS ((volatile uint32_t *)PN_BROADCAST_BASE)

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Raises each exception and notes what the handler sees: cause, which instruction, mtval. Then tries the CSRs. */
+/* Raises each exception and records the handler's view: cause, instruction, mtval. Then tries the CSRs. */
 #include <penstock.h>
 #include <string.h>
 

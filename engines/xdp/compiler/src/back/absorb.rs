@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Branches that guards replace. A row's guards hang on comparisons of the same row, so what one guards is short: a few
-//! operations that the other side then carries along without harm.
+//! Replaces branches by guards. A row's guards depend on comparisons of the same row, so the guarded code is short: a
+//! few operations that the other side then executes without effect.
 
 use super::code::Src;
 use super::code::{Code, Node, To, Var, When, source};
@@ -29,7 +29,7 @@ fn most(lanes: Lanes) -> (usize, usize) {
     }
 }
 
-/// Nodes as they are when they stand where both sides come by. `wanted`: variables that the other side reads.
+/// Nodes in a form that both sides can execute. `wanted`: variables that the other side reads.
 fn guarded(nodes: &[Node], when: When, wanted: &VarSet, lanes: Lanes) -> Option<Vec<Node>> {
     let deciding =
         |var: Var| when.test.a == Src::Var(var) || source(when.test.b).is_some_and(|src| src == Src::Var(var));
@@ -54,7 +54,8 @@ fn guarded(nodes: &[Node], when: When, wanted: &VarSet, lanes: Lanes) -> Option<
     Some(out)
 }
 
-/// A short block that only this branch leads to: its nodes come before the branch, which then leads to where they lead.
+/// A short block that only this branch leads to: its nodes come before the branch, which then leads to the block's
+/// targets.
 fn side(code: &mut Code, block: usize, at: usize, lanes: Lanes) -> bool {
     let branch = &code.blocks[block].nodes[at];
     let (Some(when), Some(To::Block(to))) = (branch.leaves_when(), branch.target()) else { return false };

@@ -41,7 +41,7 @@ fn copied(node: &Node) -> Option<(Var, Var)> {
 /// Variables that are one.
 struct Classes {
     parent: Vec<u32>,
-    /// By leader: those that hold something else at a moment when this one is wanted.
+    /// By leader: the variables that hold another value while this one is live.
     rivals: Vec<VarSet>,
     /// The lane in which their register has to be.
     homes: Vec<Option<usize>>,

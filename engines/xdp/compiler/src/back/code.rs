@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The program between [`crate::ir`] and rows: lane operations on variables, in long runs with exits on the way.
 //!
-//! It is not in static single assignment: a variable is what will have one register, and may be written in several
-//! places. A guarded node leaves its variable as it was when its guard does not hold.
+//! It is not in static single assignment: a variable will have one register, and may be written in several places. A
+//! guarded node leaves its variable unchanged if its guard does not hold.
 
 use crate::insn::{Cond, Width};
 use crate::ir::{Adjust, Special};
@@ -34,7 +34,7 @@ pub struct At {
     pub offset: i32,
 }
 
-/// Where a branch leads.
+/// The target of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum To {
     Block(usize),
@@ -67,7 +67,7 @@ pub struct Touch {
     pub writes: bool,
 }
 
-/// An operation, and what it is about.
+/// An operation, with its operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
     pub op: NodeOp,
@@ -75,7 +75,7 @@ pub struct Node {
     pub guard: Option<When>,
     /// For a request: the packet and stack bytes that it accesses itself.
     pub reach: Vec<Touch>,
-    /// Where in the checked program it comes from.
+    /// Its place in the checked program.
     pub slot: usize,
 }
 
@@ -85,7 +85,7 @@ impl Node {
         Node { op, dst, guard: None, reach: vec![], slot }
     }
 
-    /// All that it reads: operands, addresses, what its guard compares.
+    /// All inputs: operands, addresses, the comparisons of its guard.
     pub fn reads(&self) -> Vec<Src> {
         let mut reads: Vec<Src> = self.op.sources().collect();
         match &self.op {
@@ -151,12 +151,12 @@ impl Node {
         self.is_pure() || self.reads_clock()
     }
 
-    /// Whether it reads what changes by itself.
+    /// Whether it reads a value that changes by itself.
     pub fn reads_clock(&self) -> bool {
         matches!(self.op, Do::Move { from: Second::Source(Src::Special(Special::Time | Special::Random)), .. })
     }
 
-    /// Where it leads, if it does.
+    /// Its target, if it has one.
     pub fn target(&self) -> Option<To> {
         match self.op {
             Do::Branch(_, to) | Do::Jump(to) => Some(to),
@@ -180,7 +180,7 @@ impl Node {
         }
     }
 
-    /// Whether the node behind it never comes.
+    /// Whether the next node is never reached.
     pub fn ends(&self) -> bool {
         self.guard.is_none() && matches!(self.op, Do::Jump(_) | Do::Exit(_))
     }
@@ -194,7 +194,7 @@ impl Node {
         }
     }
 
-    /// Whether the packet's place decides what it reads.
+    /// Whether its input depends on the packet's place.
     pub fn reads_packet_place(&self) -> bool {
         let moves = |src: &Src| {
             matches!(src, Src::Special(Special::Data | Special::DataEnd | Special::DataMeta | Special::Len))

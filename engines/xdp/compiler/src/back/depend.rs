@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What has to come before what in a block.
+//! The order constraints between the operations of a block.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::code::{At, Block, Node, Src, Touch, Var};
 use super::live::Live;
 use crate::rows::{Asks, Do, Window};
 
-/// A node that has to come before another.
+/// A node that must come before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dep {
     pub on: usize,
@@ -24,7 +24,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Rows from each node to the end of the block at least, along what waits for it.
+    /// The minimum number of rows from each node to the end of the block, along its successors.
     pub fn heights(&self) -> Vec<usize> {
         let mut heights = vec![0; self.before.len()];
         for (index, deps) in self.before.iter().enumerate().rev() {
@@ -36,7 +36,7 @@ impl Graph {
         heights
     }
 
-    /// By node, the first branch of the block that it has to come before, or that it is.
+    /// By node, the first branch of the block that it must precede, or that it is.
     pub fn exits(&self, block: &Block) -> Vec<usize> {
         let leaves = |(index, node): (usize, &Node)| if node.op.leaves() { index } else { usize::MAX };
         let mut exits: Vec<usize> = block.nodes.iter().enumerate().map(leaves).collect();
@@ -58,7 +58,7 @@ pub fn depend(block: &Block, live: &Live) -> Graph {
     builder.graph
 }
 
-/// An access to memory that came before. `version` tells whether its base still has the same value.
+/// An earlier access to memory. `version` tells whether its base still has the same value.
 struct Access {
     node: usize,
     touch: Touch,
@@ -77,16 +77,16 @@ struct Builder<'a> {
     branches: Vec<(usize, Node)>,
     /// Nodes that do more than give a value.
     acted: Vec<usize>,
-    /// The last tail call, behind which nothing happens when it finds a program.
+    /// The last tail call; if it finds a program, nothing happens after it.
     tail_call: Option<usize>,
-    /// The last request, arguments of the next one, the last move of the packet, the last look at the clock.
+    /// The last request, arguments of the next one, the last move of the packet, the last read of the clock.
     request: Option<usize>,
     /// The last request whose answer the context waits for.
     waited: Option<usize>,
     args: Vec<usize>,
     adjust: Option<usize>,
     clock: Option<usize>,
-    /// Nodes that looked where the packet is, since it moved last.
+    /// Nodes that have used the packet's place since its last move.
     looked: Vec<usize>,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The node that is being looked at comes after another.
+    /// The present node comes after another.
     fn after(&mut self, on: usize, (strict, guardable): (bool, bool)) {
         let Some(deps) = self.graph.before.last_mut() else { return };
         match deps.iter_mut().find(|dep| dep.on == on) {

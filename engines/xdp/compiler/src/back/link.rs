@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Programs one behind the other: those that tail calls lead to stand in the same row memory.
+//! Links programs one after the other: the targets of tail calls are in the same row memory.
 
 use super::{BackError, Compiled, words};
 use crate::rows::{Lane, Lanes, Row, Target};
@@ -13,7 +13,7 @@ pub struct Linked {
     pub first: Vec<u32>,
 }
 
-/// Puts programs one behind the other.
+/// Places programs one after the other.
 ///
 /// # Errors
 /// All of them together are too long.

@@ -8,7 +8,7 @@ use super::code::{Code, Node, Var};
 pub struct VarSet(Vec<u64>);
 
 impl VarSet {
-    /// An empty set for so many variables.
+    /// An empty set for this many variables.
     pub fn new(vars: u32) -> VarSet {
         VarSet(vec![0; (vars as usize).div_ceil(64)])
     }
@@ -58,7 +58,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Of a program.
+    /// The live variables of a program.
     pub fn of(code: &Code) -> Live {
         let mut live = Live { entry: vec![VarSet::new(code.vars); code.blocks.len()] };
         let mut more = true;

@@ -84,7 +84,7 @@ impl Display for Others {
 }
 
 impl BackError {
-    /// The places for what else would fit, of errors that another number of lanes may not have.
+    /// Reserves places for everything else, for errors that another number of lanes may not have.
     fn others(&mut self) -> Option<&mut Others> {
         match self {
             BackError::TooLong { others, .. }
@@ -100,7 +100,7 @@ fn less(stack: u32) -> String {
     if stack > 0 { format!(", or less than {stack} bytes of stack") } else { String::new() }
 }
 
-/// Rows, and what they were made of.
+/// Rows, with their nodes.
 #[derive(Debug, Clone)]
 pub struct Compiled {
     pub rows: Vec<Row>,

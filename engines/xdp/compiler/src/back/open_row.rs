@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A row that is being filled: what still fits, and which lane each operation gets.
+//! A row that is being filled: the free resources, and the lane of each operation.
 
 use super::code::{At, Node, NodeOp, Src, Var, When, inverse};
 use crate::rows::{Do, Lanes, Window, isa};
@@ -7,14 +7,14 @@ use crate::rows::{Do, Lanes, Window, isa};
 /// An operation in a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Its index in the block; None of a comparison that is there only for guards.
+    /// Its index in the block; None for a comparison that only serves guards.
     pub node: Option<usize>,
     pub op: NodeOp,
     pub dst: Option<Var>,
     pub guard: Option<When>,
 }
 
-/// Where the variables' registers are, as far as that is known, and how many of each lane's are taken.
+/// The places of the variables' registers, as far as they are known, and the number of registers in use in each lane.
 #[derive(Debug, Clone)]
 pub struct Banks {
     pub lanes: Lanes,
@@ -98,7 +98,7 @@ impl OpenRow {
         })
     }
 
-    /// Widens the windows to what a node reaches through them.
+    /// Widens the windows to a node's accesses through them.
     fn reach(&mut self, node: &Node) -> Option<()> {
         let (window, place, bytes) = match &node.op {
             Do::Load { window, place, bytes, .. } | Do::Store { window, place, bytes, .. } => {
@@ -218,8 +218,7 @@ impl Search<'_> {
         lanes
     }
 
-    /// Whether the core whose rows are wanted does not have this lane. The last lane, which multiplies, stands for its
-    /// last one.
+    /// Whether the target core lacks this lane. The last lane, which multiplies, represents the core's last one.
     fn spare(&self, lane: u8) -> bool {
         usize::from(lane) >= self.banks.like.multiplier() && usize::from(lane) != self.banks.lanes.multiplier()
     }

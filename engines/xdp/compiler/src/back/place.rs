@@ -81,7 +81,7 @@ fn attempt(
     }
 }
 
-/// Where the rows of each block stand.
+/// The rows of each block.
 fn places(code: &Code, schedule: &Schedule) -> Vec<Option<Range<usize>>> {
     let mut places = vec![None; code.blocks.len()];
     let mut at = 0;
@@ -92,7 +92,7 @@ fn places(code: &Code, schedule: &Schedule) -> Vec<Option<Range<usize>>> {
     places
 }
 
-/// The order in which blocks stand: behind each the one to which it leads at its end, where that stands nowhere yet.
+/// The order of blocks: after each block comes the one to which its end leads, unless that already has a place.
 fn order(code: &Code) -> Vec<usize> {
     let mut order = Vec::new();
     let mut placed = vec![false; code.blocks.len()];
@@ -113,7 +113,7 @@ fn order(code: &Code) -> Vec<usize> {
     order
 }
 
-/// Where in the checked program a variable is first named.
+/// The place in the checked program where a variable is first named.
 fn slot(code: &Code, var: Var) -> usize {
     let names = |node: &&Node| node.dst == Some(var) || node.uses().any(|used| used == var);
     code.blocks.iter().flat_map(|block| &block.nodes).find(names).map_or(0, |node| node.slot)

@@ -76,7 +76,7 @@ fn worst(short: Var, members: &[Var], rivals: &[VarSet], named: &[usize], fixed:
     Short(members.iter().filter(|var| !fixed.contains(var)).copied().max_by_key(gain).unwrap_or(short))
 }
 
-/// Fractions that are told apart where rivals are divided by nodes.
+/// Number of different fractions of rivals by nodes.
 const GAIN_STEPS: usize = 256;
 
 /// By variable, how many nodes read or write it.
@@ -88,7 +88,7 @@ fn named(code: &Code) -> Vec<usize> {
     named
 }
 
-/// By variable, those that are wanted when it gets a value.
+/// By variable, the variables that are live when it gets a value.
 fn rivals(code: &Code, schedule: &Schedule) -> Vec<VarSet> {
     let live = Live::of(code);
     let mut rivals = vec![VarSet::new(code.vars); code.vars as usize];
@@ -108,7 +108,7 @@ fn rivals(code: &Code, schedule: &Schedule) -> Vec<VarSet> {
                     rivals[dst.index()].insert(other);
                     rivals[other.index()].insert(dst);
                 }
-                // Two results of one row are in two banks, but a result that nobody wants still takes a register.
+                // Two results of one row are in two banks; even an unused result takes a register.
             }
             for item in &row.items {
                 if let Some(dst) = item.dst.filter(|_| item.guard.is_none()) {
@@ -125,7 +125,7 @@ fn rivals(code: &Code, schedule: &Schedule) -> Vec<VarSet> {
     rivals
 }
 
-/// Adds what is read where a row's branches lead.
+/// Adds the inputs at the targets of a row's branches.
 fn leaving(row: &OpenRow, nodes: &[Node], live: &Live, now: &mut VarSet) {
     for item in &row.items {
         if let Some(to) = item.node.and_then(|node| nodes[node].next()) {

@@ -8,7 +8,7 @@ use super::code::{Code, Node, NodeOp, Src, Var};
 use super::rename;
 use crate::rows::Do;
 
-/// Lets later nodes of each block that give what an earlier one gives go.
+/// Removes later nodes of each block that compute the result of an earlier one.
 pub fn reuse(code: &mut Code) {
     let once = given_once(code);
     let constant = |src: Src| !matches!(src, Src::Var(var) if !once[var.index()]);
@@ -38,8 +38,8 @@ pub fn reuse(code: &mut Code) {
     }
 }
 
-/// Whether what a node gives depends on nothing but what it reads, and that lasts: memory changes, and so does where
-/// the packet is.
+/// Whether the result of a node depends only on its inputs and stays valid: memory changes, and so does the packet's
+/// place.
 fn lasts(node: &Node) -> bool {
     node.is_pure() && node.guard.is_none() && !matches!(node.op, Do::Load { .. }) && !node.reads_packet_place()
 }

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Which node goes into which row: from the first row on, of what may come next that first on which most waits; or what
-//! the next branch needs, so that who leaves there does so early. Each block gets the order that makes it shorter.
+//! Assigns nodes to rows, from the first row on. Among the nodes that may come next, it takes first either the node on
+//! which most others wait, or the nodes that the next branch needs, so that the program leaves early. Each block gets
+//! the shorter of the two orders.
 //!
 //! Nothing but memory order, variables and branches holds a node back: what only gives a value is carried out as soon
 //! as there is a lane, before the branches that decide whether it is wanted.
@@ -20,7 +21,7 @@ use crate::rows::Lanes;
 enum First {
     /// On which most waits.
     Longest,
-    /// First the nodes that the next branch needs, among them the one with the longest chain behind it.
+    /// First the nodes that the next branch needs, among them the one with the longest chain after it.
     Exits,
     /// The program's.
     InTurn,
@@ -29,7 +30,7 @@ enum First {
 /// The lower, the sooner.
 type Rank = (usize, Reverse<usize>);
 
-/// The rows of a program, by block in the order in which they stand.
+/// The rows of a program, by block in their order.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     pub blocks: Vec<Scheduled>,
@@ -41,7 +42,7 @@ pub struct Schedule {
 pub struct Scheduled {
     pub block: usize,
     pub rows: Vec<OpenRow>,
-    /// The jump at its end leads to the block behind it and is left out.
+    /// The jump at its end leads to the next block and is left out.
     pub falls: bool,
 }
 
@@ -95,17 +96,17 @@ fn homes(code: &Code, lanes: Lanes) -> Vec<Option<u8>> {
     homes
 }
 
-/// A block, and what its order hangs on.
+/// A block, and the constraints of its order.
 struct Plan<'a> {
     number: usize,
     block: &'a Block,
-    /// The jump at its end leads to the block behind it and is left out.
+    /// The jump at its end leads to the next block and is left out.
     falls: bool,
     graph: Graph,
     heights: Vec<usize>,
     /// By node, the first branch that needs it.
     exits: Vec<usize>,
-    /// By node, the nodes that have to come after it.
+    /// By node, the nodes that must come after it.
     after: Vec<Vec<usize>>,
 }
 
@@ -139,7 +140,7 @@ struct Filler<'a> {
     plan: &'a Plan<'a>,
     /// By node, its row.
     rows: Vec<Option<usize>>,
-    /// By node, how many that have to come before it are not in a row yet.
+    /// By node, the number of its predecessors that are not in a row yet.
     waits: Vec<usize>,
     /// Nodes that wait for no other, in the order in which they are tried.
     ready: BTreeSet<(Rank, usize)>,
@@ -230,8 +231,8 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// A row with one node, for when registers are short and something has to go on all the same: the first in the
-    /// program's order, which is the one that wants the fewest.
+    /// A row with one node, for the case that registers are short and the schedule must still advance: the first node
+    /// in the program's order, which needs the fewest registers.
     fn forced(&mut self, number: usize) -> Option<OpenRow> {
         let room = vec![usize::MAX; self.banks.lanes.count()];
         let mut ready: Vec<_> = self.ready.iter().copied().collect();
@@ -247,7 +248,7 @@ impl<'a> Filler<'a> {
         None
     }
 
-    /// The ready node behind that one.
+    /// The next ready node.
     fn next(&self, last: Option<(Rank, usize)>) -> Option<(Rank, usize)> {
         let from = last.map_or(Bound::Unbounded, Bound::Excluded);
         self.ready.range((from, Bound::Unbounded)).next().copied()
@@ -303,7 +304,7 @@ impl<'a> Filler<'a> {
         room
     }
 
-    /// Says where the row's results are, and which registers are free behind it.
+    /// Records the registers of the row's results, and the registers that are free after it.
     fn close(&mut self, row: &OpenRow) {
         for (item, lane) in row.items.iter().zip(&row.lanes) {
             let Some(node) = item.node else { continue };

@@ -20,7 +20,7 @@ pub struct Slots {
     free: u32,
     /// By slot, the variables that live there.
     slots: Vec<Vec<Var>>,
-    /// By variable of the program, those that are wanted at the same time.
+    /// By variable of the program, the variables that are live at the same time.
     rivals: Rc<Vec<VarSet>>,
     /// Variables that hold a value on its way from or to the stack.
     short_lived: Vec<Var>,
@@ -37,7 +37,7 @@ impl Slots {
         self.slots.iter().map(Vec::len).sum()
     }
 
-    /// Variables that stand for others while their value is in a register.
+    /// Variables that represent others while their value is in a register.
     pub fn short_lived(&self) -> &[Var] {
         &self.short_lived
     }
@@ -66,7 +66,7 @@ impl Slots {
     }
 }
 
-/// By variable, those that are wanted when it gets a value, or that get one while it is wanted.
+/// By variable, those that are live when it gets a value, or that get a value while it is live.
 fn rivals(code: &Code) -> Vec<VarSet> {
     let live = Live::of(code);
     let mut rivals = vec![VarSet::new(code.vars); code.vars as usize];
@@ -85,8 +85,8 @@ fn rivals(code: &Code) -> Vec<VarSet> {
     rivals
 }
 
-/// Moves a variable to the stack, so many bytes from its lowest one. Gives the short-lived variables that stand for it
-/// now.
+/// Moves a variable to the stack, at an offset in bytes from its lowest byte. Returns the short-lived variables that
+/// replace it.
 fn spill(code: &mut Code, var: Var, offset: u32) -> Vec<Var> {
     let place = At { base: Src::Zero, offset: offset.cast_signed() };
     let bytes = Bytes { count: SLOT_BYTES as u8, swap: false };
@@ -105,7 +105,7 @@ fn spill(code: &mut Code, var: Var, offset: u32) -> Vec<Var> {
             let short = code.fresh();
             new.push(short);
             let slot = node.slot;
-            // A guarded node may leave what was there.
+            // A guarded node may keep the old value.
             if reads || node.guard.is_some() {
                 out.push(Node::new(load, Some(short), slot));
             }

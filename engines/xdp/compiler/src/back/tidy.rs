@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Blocks without detours: jumps to jumps, runs that have one way in, endings that are copied to where they are reached
-//! from, and what nobody wants or comes to.
+//! Simplifies the flow between blocks: jumps to jumps, runs with one way in, endings that are copied to their
+//! predecessors, and nodes that are unused or unreachable.
 
 use super::code::{Block, Code, Node, To, inverse};
 use super::live::{Live, VarSet};
 use crate::rows::{Do, Test};
 
-/// A block of so many nodes is copied behind a jump to it.
+/// A block of up to this many nodes is copied after a jump to it.
 const COPIED: usize = 2;
 
 /// Tidies a program; whether something has changed.
@@ -21,7 +21,7 @@ pub fn tidy(code: &mut Code) -> bool {
     *code != before
 }
 
-/// Where a way really leads: over blocks that only jump.
+/// The real target of a way, past blocks that only jump.
 fn destination(code: &Code, mut to: To) -> To {
     for _ in 0..code.blocks.len() {
         let To::Block(block) = to else { break };
@@ -81,7 +81,7 @@ fn turn(code: &mut Code) {
     }
 }
 
-/// Nodes on the longest way on from a block that does not come back, as far as one looks.
+/// Nodes on the longest way onward from a block that does not return, within the search depth.
 fn longest(code: &Code, from: usize, before: usize, depth: usize) -> usize {
     let block = &code.blocks[from];
     // The first two ways are enough of a picture; more would take exponential time.
@@ -119,7 +119,7 @@ fn join(code: &mut Code) {
     }
 }
 
-/// Takes out what changes nothing but a variable that nobody reads.
+/// Removes nodes that only write a variable that is never read.
 pub fn unwanted(code: &mut Code) {
     let live = Live::of(code);
     for block in &mut code.blocks {

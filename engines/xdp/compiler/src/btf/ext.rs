@@ -5,13 +5,13 @@
 use super::reader::{header_length, part, word};
 use super::{Btf, BtfError, TypeId};
 
-/// Where an instruction comes from.
+/// The source place of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub file: String,
     pub line: u32,
     pub column: u32,
-    /// The line's text, without what it is indented by.
+    /// The line's text, without its indentation.
     pub text: String,
 }
 
@@ -28,7 +28,7 @@ pub struct CoreRelocation {
 /// The text of a record, with the section and the byte offset of its instruction.
 pub type Placed<T> = (String, u32, T);
 
-/// What `.BTF.ext` says.
+/// The contents of `.BTF.ext`.
 #[derive(Debug, Clone, Default)]
 pub struct Ext {
     pub lines: Vec<Placed<Line>>,

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! BPF Type Format: the types of an object (`.BTF`) and what is said about its instructions (`.BTF.ext`).
+//! BPF Type Format: the types of an object (`.BTF`) and the information about its instructions (`.BTF.ext`).
 
 mod ext;
 mod reader;
@@ -111,7 +111,7 @@ impl Btf {
         Ok(btf)
     }
 
-    /// Reads the type that `bytes` begin with, and says how many bytes it takes.
+    /// Reads the type at the beginning of `bytes`, and returns its length.
     fn read_type(&mut self, bytes: &[u8]) -> Result<usize, BtfError> {
         let (name, info, third) = (word(bytes, 0)?, word(bytes, 4)?, word(bytes, 8)?);
         let count = (info & 0xffff) as usize;
@@ -173,7 +173,7 @@ impl Btf {
         self.types.get(id.0 as usize)
     }
 
-    /// The type behind typedefs and qualifiers.
+    /// The type without typedefs and qualifiers.
     pub fn resolve(&self, id: TypeId) -> Option<&Type> {
         let mut found = self.get(id)?;
         for _ in 0..MAX_ALIASES {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a key or value looks like, taken out of the object's types so that it stands on its own.
+//! The layout of a key or value, copied from the object's types so that it does not depend on the object.
 
 use std::fmt::{self, Display, Formatter};
 

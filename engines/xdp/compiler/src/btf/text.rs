@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Keys and values as users type them, read by what they are for.
+//! Keys and values as users type them, parsed according to their type.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -54,7 +54,7 @@ fn hexadecimal(text: &str) -> Option<i128> {
     u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+')).map(i128::from)
 }
 
-/// Bytes in hexadecimal: all behind `0x`, or each for itself between spaces or colons.
+/// Bytes in hexadecimal: all after `0x`, or separate bytes between spaces or colons.
 fn hex(text: &str) -> Option<Vec<u8>> {
     let byte = |digits: &str| u8::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'));
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

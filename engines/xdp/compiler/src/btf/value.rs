@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Keys and values as people and programs write them: numbers, lists and named fields in place of bytes.
 //!
-//! Bytes become [`Value`]s by a [`Shape`], and the other way round. Numbers are little-endian, as programs for `-target
-//! bpfel` have them. A union is only read and written as bytes. Members of a struct without a name stand among those of
-//! the struct around them, a union without a name stands there under the names of its members, `v4|v6`.
+//! Converts bytes to [`Value`]s by a [`Shape`], and back. Numbers are little-endian, as in programs for
+//! `-target bpfel`. A union is only read and written as bytes. Members of a struct without a name appear among those of
+//! the surrounding struct, and a union without a name appears there under the names of its members, `v4|v6`.
 
 use super::{Member, Shape};
 
@@ -11,16 +11,16 @@ use super::{Member, Shape};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     Int(i128),
-    /// As they lie in memory.
+    /// In memory order.
     Bytes(Vec<u8>),
-    /// A value as a user typed it; it is only written. [`Shape::encode`] says how it is read.
+    /// A value as a user typed it; it is only written. [`Shape::encode`] parses it.
     Text(String),
     List(Vec<Value>),
     /// By the names of members, in their order.
     Record(Vec<(String, Value)>),
 }
 
-/// Why a value has not the shape that it should.
+/// Why a value does not have the expected shape.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
     #[error("{shape} has {wanted} bytes, and these are {found}")]
@@ -77,7 +77,7 @@ impl Shape {
     /// network order; else bytes in hexadecimal, `0x0a0b0c` or `0a 0b 0c` or `0a:0b:0c`.
     ///
     /// # Errors
-    /// What does not fit, and where.
+    /// The part that does not fit, and its place.
     pub fn encode(&self, value: &Value) -> Result<Vec<u8>, ValueError> {
         let mut bytes = vec![0; usize::try_from(self.bytes()).unwrap_or(0)];
         self.write(value, &mut bytes)?;
@@ -88,7 +88,7 @@ impl Shape {
     /// they are.
     ///
     /// # Errors
-    /// What does not fit, and where.
+    /// The part that does not fit, and its place.
     pub fn write(&self, value: &Value, to: &mut [u8]) -> Result<(), ValueError> {
         let wrong = |found| Err(ValueError::Kind { shape: self.to_string(), found, ways: self.ways() });
         match (self, value) {
@@ -126,7 +126,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Puts a number into so many bits from bit `start` on.
+    /// Writes a number into this many bits from bit `start` on.
     fn put(&self, number: i128, bits: u32, start: u32, to: &mut [u8]) -> Result<(), ValueError> {
         let (low, high) = match self {
             // The signedness of bytes without a meaning is unknown.
@@ -156,7 +156,7 @@ impl Shape {
 }
 
 impl Member {
-    /// Adds what the record's bytes say of it.
+    /// Adds the values of the record's bytes.
     fn decode(&self, record: &[u8], fields: &mut Vec<(String, Value)>) {
         let start = (self.bit_offset / 8) as usize;
         if let Some(bits) = self.bits {
@@ -167,7 +167,7 @@ impl Member {
             return;
         }
         let size = usize::try_from(self.shape.bytes()).unwrap_or(usize::MAX);
-        // An object may say that a member lies outside of its record.
+        // An object may declare a member outside of its record.
         let Some(bytes) = start.checked_add(size).and_then(|end| record.get(start..end)) else { return };
         match &self.shape {
             Shape::Record { union: false, members, .. } if self.name.is_empty() => {
@@ -177,7 +177,7 @@ impl Member {
         }
     }
 
-    /// Writes its value into a record in which it lies `start` bits behind where its own record says.
+    /// Writes its value into a record in which it is `start` bits after the place in its own record.
     fn write(&self, value: &Value, start: u32, record: &mut [u8]) -> Result<(), ValueError> {
         let at = start.saturating_add(self.bit_offset);
         if let Some(bits) = self.bits {
@@ -200,7 +200,7 @@ impl Member {
         self.shape.write(value, place)
     }
 
-    /// Its name; of a union without one those of its members.
+    /// Its name; for a union without a name, those of its members.
     fn called(&self) -> String {
         match &self.shape {
             Shape::Record { union: true, members, .. } if self.name.is_empty() => names(members).join("|"),
@@ -209,7 +209,7 @@ impl Member {
     }
 }
 
-/// The member of that name, and how many bits its record lies behind the beginning.
+/// The member of that name, and the offset of its record in bits.
 fn find<'a>(members: &'a [Member], name: &str, start: u32) -> Option<(&'a Member, u32)> {
     members.iter().find_map(|member| match &member.shape {
         _ if member.called() == name => Some((member, start)),
@@ -220,7 +220,7 @@ fn find<'a>(members: &'a [Member], name: &str, start: u32) -> Option<(&'a Member
     })
 }
 
-/// The names of members, those of records without a name among them.
+/// The names of members, including those of records without a name.
 fn names(members: &[Member]) -> Vec<String> {
     let of = |member: &Member| match &member.shape {
         Shape::Record { union: false, members, .. } if member.name.is_empty() => names(members),

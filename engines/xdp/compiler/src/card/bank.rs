@@ -7,7 +7,7 @@ use super::space::Space;
 use crate::ir::{Array, Banks};
 use crate::maps::{MapKind, MapShape};
 
-/// Where the card's memory begins for programs.
+/// The beginning of the card's memory for programs.
 pub const CARD: u32 = 0x8000_0000;
 /// Banks.
 pub const BANKS: u32 = 16;
@@ -30,7 +30,7 @@ pub struct Bank {
 }
 
 impl Bank {
-    /// A bank of so many rows. Row 0 belongs to no map.
+    /// A bank of this many rows. Row 0 belongs to no map.
     pub fn new(rows: u32) -> Self {
         let mut space = Space::new(rows.min(MOST_ROWS));
         space.keep(0..1);
@@ -53,7 +53,7 @@ impl Bank {
         Ok((descriptor, Array { address, stride: stride * ROW_BYTES, entries, per_context: 0, banks }))
     }
 
-    /// Rows of a map with keys, in which each of so many processors has a value of its own if the kind says so: its
+    /// Rows of a map with keys, in which each of the given processors has its own value if the kind requires it: its
     /// descriptor.
     pub fn keys(&mut self, kind: MapKind, shape: &MapShape, processors: u32) -> Result<[u32; 5], String> {
         let number = match kind {
@@ -81,12 +81,12 @@ impl Bank {
         ])
     }
 
-    /// Takes rows that somebody has already.
+    /// Takes rows that another part already has.
     pub fn keep(&mut self, rows: Range<u32>) {
         self.rows.keep(rows);
     }
 
-    /// Takes so many rows.
+    /// Takes this many rows.
     fn take(&mut self, rows: u64) -> Result<Range<u32>, String> {
         self.rows.take(rows, 1).map_err(|left| {
             format!(

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where the maps of an object lie on a card in RTL, and what a host writes to make them (engines/xdp/maps.md).
+//! The layout of an object's maps on a card in RTL, and the host's writes that create them (engines/xdp/maps.md).
 //!
 //! Values of single contexts and small constants lie in the unit, all other maps in the card's banks. If there is no
 //! room or no hardware for a map, the placement records the reason, and only programs that use the map are refused.
@@ -7,11 +7,11 @@
 //! Beside the object's maps there are *hidden* ones, that the code of helpers works with. They are placed first, and
 //! have the highest numbers.
 //!
-//! Groups of units that run programs of their own share a card's banks and numbers: each group's maps are placed in the
-//! [`Room`] that those before have left. The routes are the card's, so all groups ask the same tables.
+//! Groups of units with their own programs share a card's banks and numbers: each group's maps are placed in the
+//! [`Room`] that the earlier groups have left. The routes belong to the card, so all groups use the same tables.
 //!
-//! A program that takes the place of one that runs ([`Before`]) has maps of the same name, types and sizes where that
-//! one has them, and room for the others beside all that is there.
+//! A program that replaces a running one ([`Before`]) keeps the places of its maps of the same name, types and sizes,
+//! and gets room for the others beside all existing maps.
 
 mod bank;
 pub mod ring;
@@ -30,10 +30,10 @@ use bank::Bank;
 pub use bank::{BANKS, CARD, ROWS};
 use space::Space;
 
-/// Where the unit's own memory begins for programs, and its bytes.
+/// The beginning of the unit's own memory for programs, and its size in bytes.
 pub const UNIT: u32 = 0x4000_0000;
 const UNIT_BYTES: u32 = 1 << 16;
-/// Maps that a card tells apart.
+/// Maps that a card distinguishes.
 const MAPS: u32 = 64;
 /// Bytes of the ring of lines that programs print, and of that of a perf event array.
 const LOG_BYTES: u32 = 1 << 14;
@@ -46,10 +46,9 @@ pub struct CardMap {
     pub number: u32,
     /// Its descriptor, lowest word first.
     pub descriptor: [u32; 5],
-    /// Addresses and what is there before the program runs: of global variables, of program arrays and of arrays of
-    /// maps.
+    /// Addresses and initial contents: of global variables, of program arrays and of arrays of maps.
     pub contents: Vec<(u32, Vec<u8>)>,
-    /// Keys and values that are there before: of hashes of maps.
+    /// Initial keys and values: of hashes of maps.
     pub entries: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -68,7 +67,7 @@ pub struct Room {
     numbers: BTreeSet<u32>,
     /// The tables of routes, once a program asks for them.
     routes: Option<Routes>,
-    /// Those tables, when they are there already.
+    /// The tables, if they already exist.
     tables: Vec<CardMap>,
 }
 
@@ -80,7 +79,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// An empty card whose banks have so many rows.
+    /// An empty card whose banks have this many rows.
     pub fn new(rows: u32) -> Self {
         Self { bank: Bank::new(rows), numbers: (0..MAPS).collect(), routes: None, tables: vec![] }
     }
@@ -105,8 +104,8 @@ impl Room {
         room
     }
 
-    /// Places so many hidden maps beside those of an object, `own` of which are to come; gives them, and what `place`,
-    /// which is told their first number, says of them.
+    /// Places hidden maps beside those of an object, `own` of which are still to come. Returns them, and the result of
+    /// `place`, which gets their first number.
     fn hidden<T, const COUNT: usize>(
         &mut self,
         object: &Object,
@@ -150,19 +149,19 @@ impl Before<'_> {
     }
 }
 
-/// Where all is.
+/// All places.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Placement {
     /// For the compiler.
     pub layout: Layout,
     pub maps: Vec<CardMap>,
-    /// Numbers of maps that the program before has made, and that go on.
+    /// Numbers of maps of the old program that stay.
     pub kept: BTreeSet<u32>,
     /// Bytes to write into each unit's own memory, with their offset from [`UNIT`].
     pub unit: Vec<(u32, Vec<u8>)>,
     /// By index of the map, why it is nowhere.
     pub missing: Vec<Option<String>>,
-    /// By number of a helper, why what it needs is nowhere.
+    /// By number of a helper, the reason why its maps have no place.
     pub without: BTreeMap<u32, String>,
     /// Rows of each of the card's banks.
     pub rows: u32,
@@ -176,7 +175,7 @@ impl Placement {
         [(rows, self.rows - 1), (bytes, UNIT_BYTES)]
     }
 
-    /// Puts programs into the program arrays that are to have them: `row_of` says with which row a program begins.
+    /// Writes programs into their program arrays: `row_of` gives the first row of a program.
     ///
     /// # Errors
     /// The name of a program that is not there, and the map.
@@ -231,14 +230,14 @@ pub struct NoProgram {
     pub name: String,
 }
 
-/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them: on a
-/// card for it alone. `processors`: how many have values of their own: the contexts of all units up to the last one
-/// that runs the programs.
+/// Places the maps of an object, and the maps needed by the helpers of these numbers, which its programs call, on a
+/// card for this object alone. `processors`: the number of processors with values of their own, which are the contexts
+/// of all units up to the last one that runs the programs.
 pub fn place(object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Placement {
     place_in(&mut Room::default(), object, helpers, processors, None)
 }
 
-/// The same on a card where others have theirs, perhaps in place of one that runs.
+/// The same on a card that other groups use too, perhaps in place of a running program.
 pub fn place_in(
     room: &mut Room,
     object: &Object,
@@ -265,7 +264,7 @@ pub fn place_in(
             }
         }
     }
-    // Hidden maps are told from the object's by their numbers, which are higher.
+    // Hidden maps have higher numbers than the object's.
     placement.layout.routes = room.routes.filter(|routes| routes.v4 as usize >= object.maps.len());
     let rings = object.maps.iter().zip(0..).filter_map(|(map, index)| Some((index, ring_bytes(map)?)));
     let (with_records, mut bytes): (Vec<u32>, Vec<u32>) = rings.unzip();
@@ -337,10 +336,10 @@ fn ring_bytes(map: &Map) -> Option<u32> {
     }
 }
 
-/// Where a map is.
+/// The place of a map.
 enum Place {
     Unit(Array),
-    /// With where its values are, unless they have to be searched.
+    /// With the place of its values, unless they need a search.
     Card(CardMap, Option<Array>),
 }
 
@@ -397,11 +396,11 @@ struct Unit {
     pieces: Vec<(u32, Vec<u8>)>,
 }
 
-/// Each access of a map's value lies in one row of so many bytes.
+/// Each access of a map's value is within one row of this many bytes.
 const UNIT_ROW: u32 = 16;
 
 impl Unit {
-    /// Beside what the program before has there.
+    /// Beside the maps of the old program.
     fn beside(before: Option<&Before<'_>>) -> Self {
         let mut space = Space::new(UNIT_BYTES);
         for array in before.iter().flat_map(|before| before.layout.arrays.iter().flatten()) {
@@ -426,14 +425,14 @@ impl Unit {
 }
 
 impl Array {
-    /// A value at an address; the other fields say nothing yet.
+    /// A value at an address; the other fields are not set yet.
     fn at(address: u32) -> Self {
         Self { address, stride: 0, entries: 0, per_context: 0, banks: None }
     }
 }
 
-/// The seed of a simulated card's hash, a word for each `SEED_AT`: the same in each run, so that it can be repeated. Do
-/// not use it on a card that receives frames from others: anybody who knows the seed can choose keys that collide.
+/// The seed of a simulated card's hash, a word for each `SEED_AT`: the same in each run, so that runs can be repeated.
+/// Do not use it on a card that receives frames from others: anybody who knows the seed can choose keys that collide.
 pub fn repeatable_seed() -> [u64; 17] {
     let mut state = 0u64;
     std::array::from_fn(|_| {

@@ -12,12 +12,12 @@
 use super::bank::Bank;
 use crate::ir::{Array, Ring};
 
-/// Counters, 8 bytes each: the position behind what programs, and behind what the host has taken, and records that
-/// found no room.
+/// Counters, 8 bytes each: the position after the programs' records, the position after the records that the host has
+/// taken, and the number of records that found no room.
 pub const WRITTEN: u32 = 0;
 pub const TAKEN: u32 = 8;
 pub const LOST: u32 = 16;
-/// Where the bytes begin.
+/// The beginning of the bytes.
 pub const DATA: u32 = 32;
 
 /// Bytes of a header: length and state, position.
@@ -39,8 +39,8 @@ fn memory(bytes: u32) -> u64 {
     u64::from(DATA) + u64::from(bytes) + u64::from(bytes.min(LONGEST))
 }
 
-/// Takes memory for rings of so many bytes, each a power of two, beside each other in the banks; what describes it, and
-/// the rings.
+/// Reserves memory for rings of these sizes, each a power of two, beside each other in the banks; returns the
+/// descriptor, and the rings.
 pub(super) fn place(bank: &mut Bank, bytes: &[u32]) -> Result<([u32; 5], Vec<Ring>), String> {
     let longest = bytes.iter().copied().map(memory).max().unwrap_or_default();
     let longest = u32::try_from(longest).map_err(|_| "a bank of the card is smaller".to_owned())?;

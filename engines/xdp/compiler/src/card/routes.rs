@@ -26,7 +26,7 @@ pub(crate) const GATEWAY_AT: i32 = 16;
 /// Bytes of an interface: state and MAC; MTU.
 pub const INTERFACE_BYTES: u32 = 16;
 pub(crate) const MTU_AT: i32 = 8;
-/// States of an interface: it is there, and packets that come on it are forwarded.
+/// States of an interface: it exists, and packets that arrive on it are forwarded.
 pub(crate) const THERE: u16 = 1;
 pub(crate) const FORWARDS: u16 = 2;
 
@@ -48,7 +48,7 @@ pub enum Answer {
     NoNeighbour = 7,
 }
 
-/// Where packets for a prefix go.
+/// The destination of packets for a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
     pub answer: Answer,
@@ -84,7 +84,7 @@ impl Hop {
     }
 }
 
-/// The entry of an interface that is there.
+/// The entry of an existing interface.
 pub fn interface(mac: [u8; 6], mtu: u32, forwards: bool) -> [u8; INTERFACE_BYTES as usize] {
     let mut bytes = [0; INTERFACE_BYTES as usize];
     let state = if forwards { THERE | FORWARDS } else { THERE };

@@ -15,7 +15,7 @@ impl Space {
         Self { end, taken: Vec::new() }
     }
 
-    /// Takes a part that somebody has already; others may share it.
+    /// Takes a part that another owner already has; several may share it.
     pub(super) fn keep(&mut self, part: Range<u32>) {
         self.taken.push(part);
         self.taken.sort_by_key(|part| part.start);
@@ -29,7 +29,7 @@ impl Space {
         self.taken = apart;
     }
 
-    /// Takes so much from a multiple of `step` on.
+    /// Takes this amount from a multiple of `step` on.
     ///
     /// # Errors
     /// How much the longest gap has.

@@ -29,7 +29,7 @@ fn a_map_with_keys_has_room_for_chance() {
     // 64 entries a bank and 56 for chance, 128 buckets in 16 rows; an entry has four.
     let descriptor = bank.keys(MapKind::Hash, &shape(17, 16, 1024), 0).expect("there is room");
     assert_eq!(descriptor, [0x0010_1102, 1024, 1 | 7 << 16, 17 | (17 + 480) << 16, 4 << 16]);
-    // All of a small one may lie in one bank.
+    // A small map may be completely in one bank.
     let descriptor = bank.keys(MapKind::LruHash, &shape(4, 4, 3), 0).expect("there is room");
     assert_eq!(descriptor, [0x0004_0403, 3, 497 | 3 << 16, 498 | 507 << 16, 3 << 16]);
 }
@@ -37,7 +37,7 @@ fn a_map_with_keys_has_room_for_chance() {
 #[test]
 fn each_processor_has_a_value() {
     let mut bank = Bank::new(ROWS);
-    // Two processors in a row: 17 rows of values, one of key. All 8 entries may lie in one bank.
+    // Two processors in a row: 17 rows of values, one of key. All 8 entries may be in one bank.
     let descriptor = bank.keys(MapKind::PercpuHash, &shape(4, 8, 8), 33).expect("there is room");
     assert_eq!(descriptor, [0x0008_0402, 8, 1 | 3 << 16, 2 | (2 + 8 * 19) << 16, 1 | 19 << 16]);
     // Two rows for each.
@@ -69,7 +69,7 @@ fn what_has_no_room_says_so_and_takes_none() {
 fn rings_lie_beside_each_other() {
     let mut bank = Bank::new(ROWS);
     let (descriptor, rings) = ring::place(&mut bank, &[4096, 65536]).expect("there is room");
-    // 32 bytes of counters, 64 KiB, and 8 KiB behind them: 4,610 rows.
+    // 32 bytes of counters, 64 KiB, and 8 KiB after them: 4,610 rows.
     assert_eq!(descriptor, [0x401, 2, 1, 4611 << 16 | 1, 4610 << 16]);
     assert_eq!(rings, [Ring { address: 0x8000_0010, bytes: 4096 }, Ring { address: 0x8004_0010, bytes: 65536 }]);
     let mut bank = Bank::new(ROWS);
@@ -85,7 +85,7 @@ fn tables_of_routes() {
     let mut bank = Bank::new(ROWS);
     let (tables, descriptors) = routes::place(&mut bank, 61).expect("there is room");
     assert_eq!((tables.v4, tables.v6, tables.of_interfaces), (61, 62, 63));
-    // 204 entries a bank, of 4 and 5 rows, behind 32 rows of buckets; two rows of interfaces.
+    // 204 entries a bank, of 4 and 5 rows, after 32 rows of buckets; two rows of interfaces.
     assert_eq!(descriptors[0], [0x0020_0804, 2048, 8 << 16 | 1, 849 << 16 | 33, 4 << 16]);
     assert_eq!(descriptors[1], [0x0020_1404, 2048, 8 << 16 | 849, 1901 << 16 | 881, 5 << 16]);
     assert_eq!(descriptors[2], [0x0010_0401, 32, 1901, 1903 << 16 | 1901, 1 << 16]);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What arithmetic makes of what is known. It knows what the kernel's verifier knows and not much more, so that what is
-//! accepted here loads there.
+//! Arithmetic on the checker's facts. It knows what the kernel's verifier knows and not much more, so that programs
+//! accepted here load there.
 
 use super::bits::Bits;
 use super::scalar::{Range, Scalar};
@@ -80,7 +80,7 @@ fn constant(op: AluOp, width: Width, x: u64, y: u64) -> u64 {
     if width == Width::W64 { result } else { result & u64::from(u32::MAX) }
 }
 
-/// The range of a result; `bits` is what is known of its bits.
+/// The range of a result; `bits` are the known bits.
 fn range(op: AluOp, width: Width, a: &Range, b: &Range, bits: Bits) -> Range {
     let any = Range::any(width);
     let mut found = any;
@@ -94,8 +94,7 @@ fn range(op: AluOp, width: Width, a: &Range, b: &Range, bits: Bits) -> Range {
         AluOp::Add => unsigned(wide(a.umin) + wide(b.umin), wide(a.umax) + wide(b.umax)),
         AluOp::Sub => unsigned(wide(a.umin) - wide(b.umax), wide(a.umax) - wide(b.umin)),
         AluOp::Mul => {
-            // The largest product of two 64-bit numbers does not fit i128 when it is signed, so the factors are looked
-            // at first.
+            // The largest product of two signed 64-bit numbers does not fit i128, so the factors are checked first.
             if let Some(max) = a.umax.checked_mul(b.umax) {
                 unsigned(wide(a.umin) * wide(b.umin), wide(max));
             }

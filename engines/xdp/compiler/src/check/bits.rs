@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known of each bit of a number.
+//! The known bits of a number.
 
 /// A set of numbers: all that have the bits of `value` at each position that `unknown` leaves clear. `value & unknown`
 /// is 0.
@@ -65,7 +65,7 @@ impl Bits {
     pub fn plus(self, other: Bits) -> Bits {
         let low = self.value.wrapping_add(other.value);
         let high = low.wrapping_add(self.unknown).wrapping_add(other.unknown);
-        // A bit is known when no carry into it depends on what is unknown.
+        // A bit is known if no carry into it depends on unknown bits.
         let unknown = (low ^ high) | self.unknown | other.unknown;
         Bits { value: low & !unknown, unknown }
     }
@@ -93,7 +93,7 @@ impl Bits {
         Bits { value: (self.value ^ other.value) & !unknown, unknown }
     }
 
-    /// Long multiplication: what each bit of `self` adds.
+    /// Long multiplication: the summand of each bit of `self`.
     pub fn times(self, other: Bits) -> Bits {
         let mut sum = Bits::of(self.value.wrapping_mul(other.value));
         let mut rest = self;

@@ -76,7 +76,7 @@ impl Paths<'_> {
         }
     }
 
-    /// Calls a helper. Gives the other way on from a tail call in a function: where, and with what state.
+    /// Calls a helper. Returns the other continuation of a tail call in a function: its place and its state.
     fn helper(&mut self, slot: usize, number: u32) -> Result<Option<(usize, Box<State>)>, Rule> {
         let Some(helper) = helpers::find(number) else {
             let way = match number {
@@ -113,9 +113,8 @@ impl Paths<'_> {
         Ok(left)
     }
 
-    /// Callers must leave enough of the stack to the program that is called. Its end is that of the function which
-    /// calls it: then the function's caller goes on, with a result that nobody knows and with a packet that may have
-    /// moved.
+    /// Callers must leave enough of the stack to the called program. Its end is the end of the function that calls it:
+    /// the function's caller then goes on, with an unknown result and with a packet that may have moved.
     fn tail_call(&self) -> Result<Option<(usize, Box<State>)>, Rule> {
         if let Some((_, slot)) = self.path.state.records.first() {
             return Err(Rule::RecordTailCall(self.program.place(*slot).slot));
@@ -168,7 +167,7 @@ impl Paths<'_> {
         })
     }
 
-    /// Checks what is in the register of an argument.
+    /// Checks the register of an argument.
     fn argument(&mut self, call: &mut Call, index: usize, arg: Arg) -> Result<(), Rule> {
         let reg = register(index);
         let value = self.read(reg)?;
@@ -197,7 +196,7 @@ impl Paths<'_> {
                     return Err(wrong(if arg == Arg::Key { "a pointer to the key" } else { "a pointer to the value" }));
                 };
                 self.memory(call, index, &pointer, bytes, Use::Read).map_err(|rule| match rule {
-                    // It begins on the stack, so it is the end that is not there.
+                    // It begins on the stack, so the error concerns its end.
                     Rule::StackBounds { offset, bytes } if pointer.offset >= -STACK_BYTES => {
                         Rule::ShortArgument { what: if arg == Arg::Key { "key" } else { "value" }, offset, bytes }
                     }
@@ -206,7 +205,7 @@ impl Paths<'_> {
             }
             Arg::Read | Arg::ReadOrNull | Arg::ReadWrite | Arg::Write => {
                 let Some(Value::Pointer(pointer)) = Some(value).filter(|_| !null(&value)) else {
-                    // Null goes with no bytes at all: the size is looked at with its own register.
+                    // Null is allowed with a size of 0: the size is checked with its own register.
                     return if arg == Arg::ReadOrNull && null(&value) {
                         Ok(())
                     } else {

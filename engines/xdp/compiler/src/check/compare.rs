@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a comparison of two numbers tells: whether it can come out only one way, and what holds when it came out.
+//! The facts that a comparison of two numbers gives: whether it has only one possible result, and what holds for each
+//! result.
 
 use super::bits::Bits;
 use super::scalar::{Range, Scalar};
@@ -39,7 +40,7 @@ impl Cond {
     }
 }
 
-/// How the comparison comes out, if it can only come out one way.
+/// The result of the comparison, if it has only one possible result.
 pub fn decided(cond: Cond, width: Width, left: &Scalar, right: &Scalar) -> Option<bool> {
     let (a, b) = (left.range(width), right.range(width));
     let (x, y) = (left.bits(width), right.bits(width));
@@ -69,7 +70,7 @@ pub fn decided(cond: Cond, width: Width, left: &Scalar, right: &Scalar) -> Optio
     }
 }
 
-/// Both sides when the comparison came out as `holds`.
+/// Both sides if the comparison's result is `holds`.
 pub fn refined(cond: Cond, holds: bool, width: Width, left: &Scalar, right: &Scalar) -> (Scalar, Scalar) {
     let (mut a, mut b) = (*left, *right);
     if cond == Cond::Set {
@@ -79,7 +80,7 @@ pub fn refined(cond: Cond, holds: bool, width: Width, left: &Scalar, right: &Sca
     } else if let Some(cond) = if holds { Some(cond) } else { cond.inverse() } {
         apply(cond, width, &mut a, &mut b);
     }
-    // Where both cannot be, nothing follows: the other way out is taken.
+    // If both are impossible, nothing follows: the other way is taken.
     match a.consistent().zip(b.consistent()) {
         Some(both) => both,
         None => (*left, *right),
@@ -146,7 +147,7 @@ fn apply(cond: Cond, width: Width, left: &mut Scalar, right: &mut Scalar) {
     }
 }
 
-/// Takes a number away that stands at an end of a range.
+/// Removes a number at an end of a range.
 fn exclude(range: &mut Range, value: u64, width: Width) {
     let signed = if width == Width::W64 { value.cast_signed() } else { i64::from((value as u32).cast_signed()) };
     if range.umin == value {

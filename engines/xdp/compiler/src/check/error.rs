@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Why a program is refused, and what to change in it.
+//! Why a program is refused, and the way out.
 
 use crate::insn::{Insn, Reg};
 use crate::maps::MapError;
@@ -22,7 +22,7 @@ fn source_line(place: &Place) -> String {
         .map_or_else(String::new, |line| format!("\n    {} | {}", line.line, line.text))
 }
 
-/// The rules. Each message ends with what to do.
+/// The rules. Each message ends with the way out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rule {
     #[error("{0} is read before anything was written to it; give the variable a value on every path that leads here")]

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the checker found out, for the passes behind it: by instruction, what holds on all paths that come there.
+//! The checker's results for later passes: for each instruction, the facts that hold on all paths to it.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ fn reach(pointer: &Pointer, more: i64) -> (i64, i64) {
     (base.saturating_add(pointer.variable.wide.smin), base.saturating_add(pointer.variable.wide.smax))
 }
 
-/// Where an instruction, or a helper through an argument, reads or writes.
+/// The region that an instruction, or a helper through an argument, reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
     /// None: on different paths in different regions.
@@ -77,7 +77,7 @@ pub struct Access {
 /// A comparison of a pointer into the packet with its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketCheck {
-    /// How many bytes are there, from the packet's beginning, or from the pointer's variable part on, if it has one.
+    /// The number of proven bytes, from the packet's beginning or, if the pointer has a variable part, from there.
     pub bytes: u32,
     /// Whether that is known when the jump is taken; else, when it is not.
     pub when_taken: bool,
@@ -102,7 +102,7 @@ pub struct Branch {
 /// Facts about one instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InsnFacts {
-    /// Some path comes here.
+    /// Some path reaches this instruction.
     pub reached: bool,
     /// The destination (of arithmetic: before it), the base of an access, or the left side of a comparison.
     pub left: Option<Operand>,
@@ -131,14 +131,14 @@ pub struct Facts {
     /// Highest byte of the packet, counted from its first one, that the program reads or writes, plus one; None: some
     /// places are not known in advance.
     pub packet_bytes: Option<u32>,
-    /// How many instructions were looked at, over all paths.
+    /// The number of instructions checked, over all paths.
     pub visited: usize,
     /// How many the longest path has.
     pub longest: usize,
 }
 
 impl Facts {
-    /// For a program of that many slots and functions.
+    /// For a program of this many slots and functions.
     pub(super) fn new(slots: usize, functions: usize) -> Facts {
         Facts {
             insns: vec![InsnFacts::default(); slots],
@@ -192,7 +192,7 @@ impl Facts {
         branch.seen = true;
     }
 
-    /// Slots of instructions that no path comes to.
+    /// Slots of unreachable instructions.
     pub fn unreached(&self, code: &Code) -> Vec<usize> {
         code.iter().map(|(slot, _)| slot).filter(|slot| !self.insns[*slot].reached).collect()
     }

@@ -11,7 +11,7 @@ use crate::object::Program;
 /// A rule that is broken, and the slot.
 pub(super) type Broken = (usize, Rule);
 
-/// Where paths come together: states are compared there.
+/// Points where paths meet: the checker compares states there.
 pub(super) fn joins(program: &Program) -> Vec<bool> {
     let mut joins = vec![false; program.code.len()];
     for (slot, insn) in program.code.iter() {
@@ -110,7 +110,7 @@ fn called(program: &Program, number: usize) -> impl Iterator<Item = (usize, Opti
         .map(|slot| (slot, program.code.target(slot).and_then(|target| program.function_at(target))))
 }
 
-/// Bytes of stack in use along the deepest chain of calls, given what each function uses.
+/// Bytes of stack in use along the deepest chain of calls, given the stack of each function.
 pub(super) fn deepest(program: &Program, stack: &[u32]) -> u32 {
     fn from(program: &Program, stack: &[u32], number: usize, known: &mut [Option<u32>]) -> u32 {
         if let Some(known) = known[number] {

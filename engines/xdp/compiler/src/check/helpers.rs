@@ -101,7 +101,7 @@ pub const HELPERS: [Helper; 27] = [
     helper(2, "map_update_elem", &[Map, Key, Value, Anything]).packet_args(),
     helper(3, "map_delete_elem", &[Map, Key]).packet_args(),
     helper(5, "ktime_get_ns", &[]),
-    // The format says which of r3 to r5 it reads; Linux does not look at them either.
+    // The format decides which of r3 to r5 it reads; Linux does not check them either.
     helper(6, "trace_printk", &[Read, Size]).free_only(),
     helper(7, "get_prandom_u32", &[]),
     helper(8, "get_smp_processor_id", &[]),

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Conditional jumps: which ways are open, and what is known on each.
+//! Conditional jumps: the open ways, and the facts on each.
 
 use super::compare::{decided, refined};
 use super::error::Rule;
@@ -75,8 +75,8 @@ impl Paths<'_> {
 fn way(cond: Cond, width: Width, a: &Value, b: &Value) -> Option<bool> {
     match (a, b) {
         (Value::Scalar(x, _), Value::Scalar(y, _)) => decided(cond, width, x, y),
-        // The looked-up value is not null. (Of the packet and the stack Linux does not say so: there both ways must be
-        // right.)
+        // The looked-up value is not null. (Linux does not conclude this for the packet and the stack: there both ways
+        // must be valid.)
         (
             Value::Pointer(Pointer { nullable: false, region: Region::MapValue(_) | Region::Record(_), .. })
             | Value::Map(_, 0),
@@ -117,8 +117,8 @@ fn resolve(state: &mut State, id: u32, null: bool) {
     });
 }
 
-/// For a comparison of a pointer with the end of its region: the pointer, the number of bytes proven behind its
-/// variable part, and the outcome for which that holds.
+/// For a comparison of a pointer with the end of its region: the pointer, the number of bytes proven after its variable
+/// part, and the result that proves them.
 fn packet_check(cond: Cond, pointer: &Value, end: &Value) -> Option<(Pointer, u32, bool)> {
     let Value::Pointer(pointer) = pointer else { return None };
     let bounds = match (pointer.region, end) {
@@ -126,8 +126,8 @@ fn packet_check(cond: Cond, pointer: &Value, end: &Value) -> Option<(Pointer, u3
         (Region::PacketMeta, Value::Pointer(data)) => data.region == Region::Packet && data.offset == 0 && data.id == 0,
         _ => false,
     };
-    // `p > end` and `p >= end` tell something when they do not hold, `p < end` and `p <= end` when they do. A byte more
-    // is there when p cannot be the end itself.
+    // `p > end` and `p >= end` prove bytes if they do not hold, `p < end` and `p <= end` if they do. If p cannot be the
+    // end itself, one more byte is proven.
     let (when_taken, open) = match cond {
         Cond::Gt => (false, false),
         Cond::Ge => (false, true),
@@ -142,7 +142,7 @@ fn packet_check(cond: Cond, pointer: &Value, end: &Value) -> Option<(Pointer, u3
     tells.then(|| u32::try_from(bytes).ok().map(|bytes| (*pointer, bytes, when_taken))).flatten()
 }
 
-/// That many bytes are there for all pointers with the same variable part.
+/// This many bytes are proven for all pointers with the same variable part.
 fn prove(state: &mut State, pointer: &Pointer, bytes: u32, slot: usize) {
     state.change(|value| {
         if let Value::Pointer(other) = value

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Loads and stores: what may be reached through a pointer, and what is found there.
+//! Loads and stores: the memory that a pointer may reach, and the loaded values.
 
 use super::arith::extend;
 use super::error::{Known, Rule};
@@ -298,7 +298,7 @@ impl Paths<'_> {
             return Err(Rule::StackInCaller);
         }
         if end - min > size.bytes().into() {
-            // Some of these bytes; the others stay. None of them is what it was for sure.
+            // Some of these bytes change; none of them keeps its value for sure.
             for offset in min..end {
                 let (slot, byte) = slot_of(offset);
                 let slot = self.path.state.frame_at(depth).slot_mut(slot);
@@ -343,7 +343,7 @@ impl Paths<'_> {
     }
 }
 
-/// First byte, and the one behind the last, that an access of the stack may use.
+/// First byte, and the one after the last, that an access of the stack may use.
 pub(super) fn on_stack(pointer: &Pointer, offset: i64, bytes: u32) -> Result<(i64, i64), Rule> {
     let range = pointer.variable.wide;
     let base = pointer.offset + offset;

@@ -48,7 +48,7 @@ pub struct Checked {
 /// Checks a program of an object.
 ///
 /// # Errors
-/// The first rule that it breaks, with the place and what to change.
+/// The first rule that it breaks, with the place and the way out.
 pub fn check(object: &Object, program: &Program) -> Result<Checked, Box<CheckError>> {
     let error = |(slot, rule): flow::Broken| {
         let insn = program.code.get(slot).unwrap_or(Insn::Exit);

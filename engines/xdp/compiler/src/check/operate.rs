@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Arithmetic on what registers hold: numbers, and the little that is allowed on pointers.
+//! Arithmetic on registers: numbers, and the few operations that pointers allow.
 
 use super::arith::{alu, extend};
 use super::error::Rule;

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The walk along all paths, depth first, and where it can be cut short.
 //!
-//! Where paths come together, states are kept. A path that comes there with a state that a kept one covers, whose own
-//! paths have all come to their ends, ends there. Only what was read after the kept state counts: each path marks what
-//! it reads, back to where it was written. A path that comes to a state that is on the path itself goes in a circle.
+//! Where paths meet, the checker keeps states. A path ends there if a kept state covers its state and all paths of the
+//! kept state have ended. Only values that were read after the kept state count: each path marks the values that it
+//! reads, back to where they were written. A path that reaches a state of its own is in a circle.
 
 use std::collections::HashMap;
 
@@ -15,14 +15,14 @@ use super::value::{Gone, Value};
 use crate::insn::{Insn, Reg};
 use crate::object::{Object, Program};
 
-/// Instructions that are looked at before the check gives up, as in Linux.
+/// Instructions that are checked before the checker gives up, as in Linux.
 pub const MAX_VISITED: usize = 1_000_000;
 /// Ways that are left open at once, as in Linux.
 const MAX_OPEN: usize = 8192;
-/// A state is kept when the last one is so many instructions and jumps away.
+/// A state is kept if the last one is this many instructions and jumps away.
 const KEEP_INSNS: usize = 8;
 const KEEP_JUMPS: usize = 2;
-/// A state on the path itself is compared with so many later ones.
+/// A state on the path itself is compared with this many later ones.
 const MAX_ROUNDS: usize = 16;
 
 /// A kept state.
@@ -34,13 +34,13 @@ struct Kept {
     written: Places,
     /// Registers and bytes read after the state before they were written.
     read: Places,
-    /// Paths from here that have not come to an end.
+    /// Paths from here that have not ended.
     open: usize,
     hits: usize,
     misses: usize,
     /// Instructions from the parent to here.
     since: usize,
-    /// The most that follow, on the paths that have come to their ends.
+    /// The maximum of instructions that follow, on the paths that have ended.
     longest: usize,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Path {
     jumps: usize,
 }
 
-/// How a path goes on behind an instruction.
+/// The continuation of a path after an instruction.
 pub(super) enum Next {
     Slot(usize),
     /// On, and to the jump's target with that state.
@@ -166,7 +166,7 @@ impl<'a> Paths<'a> {
         Ok(on)
     }
 
-    /// Comes to a place where paths come together. When the path ends here, the most instructions that would follow.
+    /// Reaches a place where paths meet. If the path ends here, returns the maximum of instructions that would follow.
     fn arrive(&mut self) -> Result<Option<usize>, Rule> {
         let slot = self.path.slot;
         let mut list = self.by_slot.remove(&slot).unwrap_or_default();
@@ -232,7 +232,7 @@ impl<'a> Paths<'a> {
         path.jumps = 0;
     }
 
-    /// A path ends here after so many more instructions, so the states on it are complete.
+    /// A path ends here after this many more instructions, so the states on it are complete.
     fn end(&mut self, behind: usize) {
         let mut longest = self.path.insns + behind;
         let mut next = self.path.parent;

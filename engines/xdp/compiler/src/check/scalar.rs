@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known of a number: its bits, and its range, signed and unsigned, as 64 bits and as the lower 32.
+//! Facts about a number: its bits, and its range, signed and unsigned, as 64 bits and as the lower 32.
 
 use super::bits::Bits;
 use crate::insn::{Size, Width};
@@ -153,7 +153,7 @@ impl Scalar {
         (!settled.wide.is_empty() && !settled.low.is_empty()).then_some(settled)
     }
 
-    /// Everything that each part says about the others, carried over.
+    /// Transfers the facts of each part to the others.
     pub(super) fn settled(mut self) -> Scalar {
         self.learn_from_bits();
         // Two rounds: bounds that the first one finds may tighten others.
@@ -186,7 +186,7 @@ impl Scalar {
     fn deduce(&mut self) {
         self.wide.deduce(u64::cast_signed, u64::MAX);
         self.low.deduce(|x| i64::from((x as u32).cast_signed()), u64::from(u32::MAX));
-        // Where the upper halves of both ends are the same, the lower halves bound the lower bits.
+        // If the upper halves of both ends are the same, the lower halves bound the lower bits.
         let (high, mask) = (!u64::from(u32::MAX), u64::from(u32::MAX));
         if self.wide.umin & high == self.wide.umax & high {
             self.low.umin = self.low.umin.max(self.wide.umin & mask);

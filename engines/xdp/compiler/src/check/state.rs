@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known at one point of one path: registers and stacks of the functions that are being run.
+//! The facts at one point of one path: registers and stacks of the active functions.
 
 use std::rc::Rc;
 
@@ -56,7 +56,7 @@ pub struct Frame {
     pub regs: [Value; Reg::COUNT],
     /// By distance from the end: slot 0 is at -8.
     pub stack: Vec<StackSlot>,
-    /// Where its caller goes on.
+    /// The place where its caller goes on.
     pub returns_to: usize,
     /// Which of the program's functions it is.
     pub function: usize,
@@ -119,7 +119,7 @@ impl Places {
         }
     }
 
-    /// Everything of a frame: it has just begun, nothing in it comes from before.
+    /// A new frame: nothing in it is older.
     pub fn insert_frame(&mut self, frame: usize) {
         self.regs[frame] = u16::MAX;
         self.slots[frame] = u64::MAX;
@@ -139,7 +139,7 @@ impl Places {
 /// All that is known at one point of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// The last is the one that is being run.
+    /// The last one is active.
     pub frames: Vec<Rc<Frame>>,
     /// Records of ring buffers that are still to be given back, with the slot of the call they are from.
     pub records: Vec<(u32, usize)>,
@@ -201,7 +201,7 @@ impl State {
         }
     }
 
-    /// Whether what was shown for this state holds for `new`, given the places that were read after it.
+    /// Whether the result for this state also holds for `new`, given the places that were read after it.
     pub fn covers(&self, new: &State, read: &Places) -> bool {
         let same_calls = self.frames.len() == new.frames.len()
             && self.frames.iter().zip(&new.frames).all(|(old, new)| old.returns_to == new.returns_to)

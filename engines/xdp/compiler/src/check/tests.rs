@@ -8,7 +8,7 @@ use super::scalar::{Range, Scalar};
 use super::{alu, decided, extend, refined};
 use crate::insn::{AluOp, Cond, Size, Width};
 
-/// Numbers that look random and are the same each time (xorshift).
+/// Pseudo-random numbers, the same in each run (xorshift).
 struct Numbers(u64);
 
 impl Numbers {

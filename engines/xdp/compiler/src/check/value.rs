@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a register or a stack slot may hold.
+//! The possible contents of a register or a stack slot.
 
 use super::scalar::Scalar;
 
@@ -8,7 +8,7 @@ use super::scalar::Scalar;
 pub enum MapRef {
     /// The object's map of that index.
     Of(u32),
-    /// A map that was looked up in the object's map of that index.
+    /// A map that was looked up in the object's map of this index.
     In(u32),
 }
 
@@ -27,7 +27,7 @@ pub enum Region {
     Socket,
 }
 
-/// Where a pointer leads: to `offset` + `variable` from the beginning of its region.
+/// The target of a pointer: `offset` + `variable` from the beginning of its region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
     pub region: Region,
@@ -39,7 +39,7 @@ pub struct Pointer {
     pub id: u32,
     /// It may be null instead.
     pub nullable: bool,
-    /// Bytes of the packet that are there, from the variable part on.
+    /// Proven bytes of the packet, from the variable part on.
     pub proven: u32,
     /// The slot of the conditional jump that showed it.
     pub proof: Option<usize>,
@@ -85,7 +85,7 @@ pub enum Value {
     /// The end of the packet.
     PacketEnd,
     Pointer(Pointer),
-    /// A map itself. An id says that it may be null, and which lookup it is from.
+    /// A map itself. An id means that it may be null, and identifies its lookup.
     Map(MapRef, u32),
 }
 
@@ -122,12 +122,12 @@ impl Value {
     }
 }
 
-/// Which ids of one state stand for which of another.
+/// Which ids of one state correspond to which of another.
 #[derive(Debug, Default)]
 pub struct Ids(Vec<(u32, u32)>);
 
 impl Ids {
-    /// Whether the one can stand for the other, given what was said before.
+    /// Whether one value covers the other, given the facts so far.
     fn agree(&mut self, old: u32, new: u32) -> bool {
         if old == 0 {
             return new == 0;
@@ -157,7 +157,7 @@ impl Ids {
     }
 }
 
-/// Compares states: whether what was shown for one holds for another.
+/// Compares states: whether the result for one holds for another.
 #[derive(Debug)]
 pub struct Covering {
     pointers: Ids,
@@ -172,7 +172,7 @@ impl Default for Covering {
 }
 
 impl Covering {
-    /// Whether the one record can stand for the other.
+    /// Whether one record covers the other.
     pub fn same_record(&mut self, old: u32, new: u32) -> bool {
         self.pointers.agree(old, new)
     }

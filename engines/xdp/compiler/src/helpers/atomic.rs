@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Atomic operations that may reach the stack. The stack belongs to one context, so a load, the operation and a store
-//! are atomic there; the request for an atomic operation reaches only what contexts share.
+//! are atomic there; the request for an atomic operation reaches only shared memory.
 
 use super::Code;
 use super::writer::Writer;

@@ -14,12 +14,12 @@ const LONGEST: Arg = Arg::Const(0xFFFF);
 const TOO_LONG: Arg = Arg::Const((-14i64).cast_unsigned());
 const NOT_THERE: Arg = Arg::Const((-22i64).cast_unsigned());
 
-/// Copies so many bytes from that offset in the packet on.
+/// Copies this many bytes from that offset in the packet on.
 pub(super) fn load(offset: Arg, to: Place, count: Arg) -> Code<'static> {
     Box::new(move |w| in_packet(w, offset, count, |w, from, count| copy(w, from, (to.space, to.base), count)))
 }
 
-/// Copies so many bytes to that offset in the packet on.
+/// Copies this many bytes to that offset in the packet on.
 pub(super) fn store(offset: Arg, from: Place, count: Arg) -> Code<'static> {
     Box::new(move |w| in_packet(w, offset, count, |w, to, count| copy(w, (from.space, from.base), to, count)))
 }
@@ -41,7 +41,7 @@ fn in_packet(w: &mut Writer, offset: Arg, count: Arg, does: impl FnOnce(&mut Wri
     }
 }
 
-/// The lower half, also of what is known.
+/// The lower half, also of a known value.
 fn half(w: &mut Writer, number: Arg) -> Arg {
     match number {
         Arg::Const(number) => Arg::Const(number & 0xFFFF_FFFF),

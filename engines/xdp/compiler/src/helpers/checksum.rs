@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_csum_diff`: the Internet checksum of what comes, less that of what goes, folded to 16 bits as Linux does since
-//! 6.14.
+//! `bpf_csum_diff`: the Internet checksum of the new bytes, less that of the old ones, folded to 16 bits as Linux does
+//! since 6.14.
 //!
 //! A sum in one's complement may be taken over words of any multiple of 16 bits. Those of 48 bits are the widest that
 //! are added up in 64 bits without an overflow, whatever a program can reach; carries come back in at the end. Such a
@@ -24,13 +24,13 @@ struct Bytes {
     count: Arg,
 }
 
-/// The bytes that leave the sum and those that enter it: place and length.
+/// The bytes to subtract from the sum and those to add: place and length.
 pub(super) fn difference(sides: [(Place, Arg); 2], seed: Arg) -> Code<'static> {
     Box::new(move |w| {
         let [from, to] = sides.map(|(Place { space, base, .. }, count)| Bytes { space, base, count });
         let (from, to) = (counted(w, from), counted(w, to));
         let seed = w.low(seed);
-        // Without bytes to add, the seed goes into what is taken away.
+        // Without bytes to add, the seed goes into the subtracted sum.
         let (both, [added, taken, minus]) = w.block();
         let nothing_goes = w.when(Cond::Ne, from.count, ZERO);
         let something_comes = w.when(Cond::Eq, to.count, ZERO);
@@ -67,7 +67,7 @@ fn counted(w: &mut Writer, bytes: Bytes) -> Bytes {
     Bytes { count, ..bytes }
 }
 
-/// The lower 32 bits, and what is above them.
+/// The lower 32 bits, and the bits above them.
 fn half(w: &mut Writer, sum: Arg) -> Arg {
     let low = w.low(sum);
     let high = w.bin(BinOp::Rsh, sum, Arg::Const(32));

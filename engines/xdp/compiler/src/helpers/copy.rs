@@ -30,7 +30,7 @@ pub(super) fn copy(w: &mut Writer, (from, base): (Space, Arg), (to, place): (Spa
     }
 }
 
-/// Copies so many bytes without a loop.
+/// Copies this many bytes without a loop.
 pub(super) fn all(w: &mut Writer, (from, base): (Space, Arg), (to, place): (Space, Arg), count: u64) {
     let mut at = 0;
     for size in [8, 4, 2, 1] {

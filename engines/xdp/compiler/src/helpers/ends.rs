@@ -46,7 +46,7 @@ pub(super) fn tail(by: Arg) -> Option<Code<'static>> {
     }))
 }
 
-/// Clears so many bytes.
+/// Clears this many bytes.
 fn clear(w: &mut Writer, start: Arg, bytes: u32) {
     let mut at = 0;
     for size in [8, 4, 2, 1] {

@@ -29,7 +29,7 @@ const FLAGS: u64 = 7;
 const INVALID: Arg = Arg::Const((-22i64).cast_unsigned());
 const NO_DEVICE: Arg = Arg::Const((-19i64).cast_unsigned());
 const FAMILY: Arg = Arg::Const((-97i64).cast_unsigned());
-/// Answers that do not stand in the tables.
+/// Answers that are not in the tables.
 const NOT_FORWARDED: Arg = Arg::Const(4);
 const FORWARDING_OFF: Arg = Arg::Const(5);
 const NO_NEIGHBOUR: u64 = 7;
@@ -56,7 +56,7 @@ impl Query {
     }
 }
 
-/// The key of a table stands on the stack, at that distance from its end.
+/// The key of a table is on the stack, at that distance from its end.
 pub(super) fn lookup(routes: Routes, key_at: i64, query: Place, bytes: Arg, flags: Arg) -> Code<'static> {
     Box::new(move |w| {
         let query = Query { space: query.space, base: query.base };
@@ -86,14 +86,14 @@ pub(super) fn lookup(routes: Routes, key_at: i64, query: Place, bytes: Arg, flag
     })
 }
 
-/// Goes on when packets that come on that interface are forwarded; gives the blocks where they are not, and what is
-/// given then.
+/// Goes on if packets that arrive on that interface are forwarded; returns the blocks for the other case, and the
+/// result there.
 fn forwards(w: &mut Writer, routes: Routes, ifindex: Arg, flags: Arg) -> [(usize, Arg); 3] {
     let beyond = w.when(Cond::Lt, ifindex, Arg::Const(routes.interfaces.entries.into()));
     let address = routes.interfaces.address_of(ifindex, &mut |op| w.value(op));
     let state = w.load(Space::Map(routes.of_interfaces), address, 0, 2);
     let none = w.when(Cond::Ne, state, ZERO);
-    // The flag for packets from outside is the bit that says that the interface forwards.
+    // The flag for packets from outside is the forwarding bit of the interface.
     const { assert!(OUTPUT == FORWARDS as u64) };
     let either = w.bin(BinOp::Or, state, flags);
     let either = w.bin(BinOp::And, either, Arg::Const(OUTPUT));
@@ -101,7 +101,7 @@ fn forwards(w: &mut Writer, routes: Routes, ifindex: Arg, flags: Arg) -> [(usize
     [(beyond, NO_DEVICE), (none, NO_DEVICE), (off, FORWARDING_OFF)]
 }
 
-/// The entry of the destination's longest prefix, or 0; addresses have so many bytes.
+/// The entry of the destination's longest prefix, or 0; addresses have this many bytes.
 fn longest(w: &mut Writer, map: u32, key_at: i64, query: &Query, bytes: u32) -> Arg {
     let base = w.value(Op::sum(Arg::Special(Special::Stack), key_at));
     w.store(Space::Stack, base, 0, 4, Arg::Const((8 * bytes).into()));
@@ -117,7 +117,7 @@ fn longest(w: &mut Writer, map: u32, key_at: i64, query: &Query, bytes: u32) -> 
 /// The rest of the lookup, from the destination's entry on.
 fn answer(w: &mut Writer, routes: Routes, query: &Query, hop: Arg, flags: Arg) {
     let none = w.when(Cond::Ne, hop, ZERO);
-    // Both tables' entries are alike; one name for them says that nothing else is meant.
+    // Both tables' entries have the same format; one name for them shows this.
     let entry = Space::Map(routes.v4);
     let way = w.load(entry, hop, 0, 8);
     let answer = w.value(Op::low(way, 8));
@@ -134,7 +134,7 @@ fn answer(w: &mut Writer, routes: Routes, query: &Query, hop: Arg, flags: Arg) {
     let metric = w.load(entry, hop, METRIC_AT, 4);
     query.store(w, METRIC, 4, metric);
     gateway(w, entry, hop, query);
-    // The MACs, unless nobody wants them.
+    // The MACs, unless they are unused.
     let (through, []) = w.block();
     let skip = w.bin(BinOp::And, flags, Arg::Const(SKIP_NEIGHBOUR));
     let skipped = w.when(Cond::Eq, skip, ZERO);
@@ -149,7 +149,7 @@ fn answer(w: &mut Writer, routes: Routes, query: &Query, hop: Arg, flags: Arg) {
     w.go(skipped);
     w.jump(through, &[]);
     w.go(through);
-    // What Linux says of the length: the MTU, when it has looked at it.
+    // Linux' result for the length: the MTU, if it has checked the length.
     let (end, []) = w.block();
     let unasked = w.when(Cond::Ne, length, ZERO);
     query.store(w, LENGTH, 2, mtu);
@@ -169,7 +169,7 @@ fn answer(w: &mut Writer, routes: Routes, query: &Query, hop: Arg, flags: Arg) {
     }
 }
 
-/// Puts the gateway, if there is one, in the destination's place.
+/// Replaces the destination by the gateway, if there is one.
 fn gateway(w: &mut Writer, entry: Space, hop: Arg, query: &Query) {
     let (behind, []) = w.block();
     let family = w.load(entry, hop, FAMILY_AT, 1);

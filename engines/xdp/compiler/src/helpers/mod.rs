@@ -3,8 +3,8 @@
 //! the hardware needs nothing for it: a call becomes what its file here writes in its place, in the intermediate form,
 //! and the passes then see through it.
 //!
-//! The card itself carries out the remaining calls: lookups, updates, deletions. Each file says what a helper gives;
-//! Linux judges it (tests/ir.rs, on tests/objects/helpers.c).
+//! The card itself executes the remaining calls: lookups, updates, deletions. Each file defines the results of a
+//! helper; tests compare them with Linux (tests/ir.rs, on tests/objects/helpers.c).
 
 pub mod atomic;
 mod bytes;
@@ -56,14 +56,14 @@ pub struct Expanded {
     pub beyond: Vec<String>,
 }
 
-/// The code in place of a call. It ends by telling the writer what the call gives.
+/// The code in place of a call. It ends by passing the call's result to the writer.
 type Code<'a> = Box<dyn FnOnce(&mut Writer) + 'a>;
 
 /// Writes the code of all helpers in place of their calls. `stack`: bytes of the stack that the program uses, a
 /// multiple of 8.
 pub fn expand(program: &mut Program, around: &Around, stack: u32) -> Expanded {
     let mut expander = Expander { around, own_stack: stack, expanded: Expanded { stack, beyond: vec![] } };
-    // The instructions behind a call become a new block, which the loop visits later.
+    // The instructions after a call become a new block, which the loop visits later.
     let mut block = 0;
     while block < program.blocks.len() {
         for at in 0..program.blocks[block].insts.len() {
@@ -154,7 +154,7 @@ impl Expander<'_> {
         }
     }
 
-    /// A request for a map, with copies of what it cannot reach by itself.
+    /// A request for a map, with copies of the data that it cannot reach.
     fn staged(&mut self, inst: &Inst) -> Option<Code<'static>> {
         let Op::Call { helper, reads, .. } = &inst.op else { return None };
         let (mut bytes, mut staged) = (0, Vec::new());
@@ -216,7 +216,7 @@ impl Expander<'_> {
         }
     }
 
-    /// The ring of lines, unless the format of one is known to ask for what only the program's memory has.
+    /// The ring of lines, unless a known format needs data that only the program's memory has.
     fn log(&mut self, args: &[Arg]) -> Option<Ring> {
         let log = self.around.layout.log?;
         if self.format(args).is_some_and(print::names_text) {
@@ -283,8 +283,8 @@ impl Expander<'_> {
         Some(Targets { map: map?, array: self.around.layout.array(map?)?, kind: self.kind(map)? })
     }
 
-    /// Where so many bytes, a multiple of 8, stand while a helper's code or a request needs them: below the program's
-    /// stack. Their distance from the stack's end. `what` is for the message.
+    /// Reserves a number of bytes, a multiple of 8, for a helper's code or a request, below the program's stack.
+    /// Returns their distance from the stack's end. `what` is for the message.
     fn stack_at(&mut self, bytes: u32, what: &str) -> Option<i64> {
         let below = self.own_stack + bytes;
         if below > isa::SIZE_STACK {

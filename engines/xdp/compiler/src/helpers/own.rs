@@ -16,7 +16,7 @@ const fn error(number: i64) -> Arg {
     Arg::Const((-number).cast_unsigned())
 }
 
-/// Stores a value of so many bytes.
+/// Stores a value of this many bytes.
 pub(super) fn update(map: u32, array: Array, key: Place, value: Place, bytes: u32, flags: Arg) -> Code<'static> {
     Box::new(move |w| {
         let unknown = w.when(Cond::Le, flags, Arg::Const(EXIST));

@@ -53,7 +53,7 @@ pub(super) fn array(log: Ring, format: Place, bytes: Arg, data: Place, count: Ar
     })
 }
 
-/// Sends a line, with so many bytes of arguments.
+/// Sends a line, with this many bytes of arguments.
 fn line(w: &mut Writer, log: Ring, (format, bytes): (Place, Arg), count: Arg, put: impl FnOnce(&mut Writer, Arg)) {
     let bytes = w.low(bytes);
     let all = w.add(bytes, count);
@@ -69,7 +69,7 @@ fn line(w: &mut Writer, log: Ring, (format, bytes): (Place, Arg), count: Arg, pu
     release(w, record, false);
     let length = w.sub(bytes, Arg::Const(1));
     w.done(length);
-    // Nobody is told that a line is lost: it is counted.
+    // The program does not learn that a line is lost: the loss is counted.
     w.go(full);
     let length = w.sub(bytes, Arg::Const(1));
     w.done(length);

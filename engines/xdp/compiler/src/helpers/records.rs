@@ -9,10 +9,10 @@ use crate::card::ring::{TAKEN, WRITTEN};
 use crate::insn::Cond;
 use crate::ir::{Arg, BinOp, Place, Ring, Space, Special};
 
-/// Flags of records: whether the host is woken. It looks by itself.
+/// Flags of records: whether the host is woken. The host polls anyway.
 const WAKE_FLAGS: u64 = 3;
-/// Flags of `bpf_perf_event_output`: the queue, or this for the processor's own; and how many bytes of the frame come
-/// behind the data.
+/// Flags of `bpf_perf_event_output`: the queue, or this value for the processor's own; and the number of bytes of the
+/// frame that follow the data.
 const INDEX: u64 = 0xFFFF_FFFF;
 const FRAME_BYTES: u64 = 0xF_FFFF << 32;
 /// The longest event.
@@ -71,7 +71,7 @@ pub(super) fn end(record: Arg, discarded: bool) -> Code<'static> {
     })
 }
 
-/// `bpf_ringbuf_query`: what waits, the ring's bytes, the positions of host and programs.
+/// `bpf_ringbuf_query`: the waiting bytes, the ring's size, the positions of host and programs.
 pub(super) fn query(ring: Ring, what: Arg) -> Code<'static> {
     Box::new(move |w| {
         let what = w.low(what);
@@ -94,7 +94,7 @@ pub(super) fn query(ring: Ring, what: Arg) -> Code<'static> {
     })
 }
 
-/// `bpf_perf_event_output` into an array of so many queues; 0: one for each processor.
+/// `bpf_perf_event_output` into an array of this many queues; 0: one for each processor.
 pub(super) fn event(ring: Ring, queues: u32, flags: Arg, data: Place, bytes: Arg) -> Code<'static> {
     Box::new(move |w| {
         let mut refused = Vec::new();

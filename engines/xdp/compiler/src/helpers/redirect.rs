@@ -22,7 +22,7 @@ pub(super) const RESULT: u64 = 3;
 pub(super) const BROADCAST: u64 = 8;
 const DEVICE_FLAGS: u64 = RESULT | BROADCAST | 16;
 
-/// Where an entry of sockets says, in four bytes, whether there is one.
+/// The place where an entry of sockets has its presence flag, four bytes.
 pub const SOCKET_AT: u32 = 4;
 
 /// The flags that `bpf_redirect_map` takes with maps of a kind.
@@ -42,12 +42,12 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Where the word is that is not 0 when there is an entry.
+    /// The place of the word that is not 0 if the entry exists.
     fn there_at(&self) -> i32 {
         if self.kind == MapKind::Xskmap { SOCKET_AT.cast_signed() } else { 0 }
     }
 
-    /// The address of an entry, and the word that says whether it is there.
+    /// The address of an entry, and its presence word.
     fn entry(&self, w: &mut Writer, number: Arg) -> (Arg, Arg) {
         let address = self.array.address_of(number, &mut |op| w.value(op));
         let there = w.load(Space::Map(self.map), address, self.there_at(), 4);
@@ -82,7 +82,7 @@ pub(super) fn by_number(targets: Targets, key: Arg, given: u64) -> Code<'static>
     })
 }
 
-/// The same where it is searched. The key stands on the stack meanwhile, at that distance from its end.
+/// The same for a searched map. The key is on the stack meanwhile, at that distance from its end.
 pub(super) fn by_hash(map: u32, key_at: i64, key: Arg, given: u64) -> Code<'static> {
     Box::new(move |w| {
         let (to, [ifindex]) = w.block();

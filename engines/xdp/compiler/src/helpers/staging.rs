@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Keys and values that lie in the memory of a map (globals, constants, another map's value, a record): a request reads
-//! the stack and the packet of its context only, so they are copied to the stack first.
+//! Copies keys and values in the memory of a map (globals, constants, another map's value, a record) to the stack: a
+//! request reads only the stack and the packet of its context.
 
 use super::Code;
 use super::copy::all;
@@ -11,13 +11,13 @@ use crate::ir::{Arg, Op, Place, Space, Special};
 pub(super) struct Staged {
     /// Index among the arguments.
     pub arg: usize,
-    /// Index among what the call reads.
+    /// Index among the call's inputs.
     pub read: usize,
-    /// Where the copy stands: its distance from the stack's end.
+    /// The place of the copy: its distance from the stack's end.
     pub at: i64,
 }
 
-/// Index among the arguments, and among what is read, of what a request reads by itself.
+/// Index among the arguments, and among the reads, of the data that a request reads by itself.
 pub(super) fn read_by_request(helper: &Helper) -> &'static [(usize, usize)] {
     match helper.name {
         "map_lookup_elem" | "map_delete_elem" => &[(1, 0)],
@@ -32,7 +32,7 @@ pub(super) fn reached(place: &Place) -> bool {
     matches!(place.space, Space::Stack | Space::Packet)
 }
 
-/// The call with copies in place of what it cannot reach.
+/// The call with copies of the data that it cannot reach.
 pub(super) fn call(op: Op, staged: Vec<Staged>) -> Code<'static> {
     Box::new(move |w| {
         let Op::Call { helper, map, mut args, mut reads, writes } = op else { return };

@@ -11,13 +11,13 @@ pub(super) struct Writer<'a> {
     program: &'a mut Program,
     /// The block that is being filled.
     at: usize,
-    /// The block behind the code; it takes what the instruction gave.
+    /// The block after the code; it receives the instruction's result.
     behind: usize,
     slot: usize,
 }
 
 impl<'a> Writer<'a> {
-    /// Cuts an instruction out of a block. All that stood behind it becomes a new block.
+    /// Removes an instruction from a block. All instructions after it become a new block.
     pub fn cut(program: &'a mut Program, block: usize, at: usize) -> Writer<'a> {
         let behind = program.blocks.len();
         let from = &mut program.blocks[block];
@@ -37,7 +37,7 @@ impl<'a> Writer<'a> {
         Arg::Value(result)
     }
 
-    /// Adds an instruction whose result nobody wants.
+    /// Adds an instruction whose result is unused.
     pub fn effect(&mut self, op: Op) {
         self.push(op, None);
     }
@@ -77,7 +77,7 @@ impl<'a> Writer<'a> {
         self.value(Op::Read(special))
     }
 
-    /// A number of so many bytes.
+    /// A number of this many bytes.
     pub fn load(&mut self, space: Space, base: Arg, offset: i32, bytes: u32) -> Arg {
         self.value(Op::Load { place: Place { space, base, offset, bytes }, signed: false, swap: false })
     }

@@ -60,7 +60,7 @@ impl Code {
         Ok(code)
     }
 
-    /// Where an instruction names another: its jump, the function it calls or whose address it takes.
+    /// The other instruction that an instruction names: its jump, the function it calls or whose address it takes.
     fn leads(&self, slot: usize, insn: Insn) -> impl Iterator<Item = i64> + use<> {
         let named = match insn {
             Insn::Call(Callee::Local(offset)) => Some(offset.into()),
@@ -104,7 +104,7 @@ impl Code {
         range.filter_map(|slot| self.get(slot).map(|insn| (slot, insn)))
     }
 
-    /// Where an instruction jumps, or where the function begins that it calls or names.
+    /// The target of an instruction's jump, or the beginning of the function that it calls or names.
     pub fn target(&self, slot: usize) -> Option<usize> {
         self.get(slot).and_then(|insn| self.leads(slot, insn).next()).map(|target| target as usize)
     }

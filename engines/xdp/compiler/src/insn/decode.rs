@@ -82,7 +82,7 @@ impl Fields {
         self.reserved("immediate", self.imm)
     }
 
-    /// The destination, as one that is only read.
+    /// The destination, as a register that is only read.
     fn dst(&self) -> Result<Reg, DecodeError> {
         Reg::new(self.dst).ok_or(DecodeError::Register(self.dst))
     }
@@ -98,7 +98,7 @@ impl Fields {
         Reg::new(self.src).ok_or(DecodeError::Register(self.src))
     }
 
-    /// The second operand of arithmetic and jumps: the opcode says which it is, the other must be empty.
+    /// The second operand of arithmetic and jumps: the opcode selects it, and the other must be empty.
     fn operand(&self) -> Result<Operand, DecodeError> {
         if self.opcode & op::X != 0 {
             self.no_imm()?;
@@ -119,8 +119,7 @@ impl Fields {
     }
 }
 
-/// Decodes the instruction that begins with `slot`. `second` is the slot behind it, which only a 64-bit immediate load
-/// looks at.
+/// Decodes the instruction that begins with `slot`. `second` is the next slot, which only a 64-bit immediate load uses.
 pub fn decode(slot: [u8; 8], second: Option<[u8; 8]>) -> Result<Insn, DecodeError> {
     let fields = Fields::new(slot);
     match fields.opcode & 7 {

@@ -163,9 +163,9 @@ pub enum AtomicOp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Imm64 {
     Value(u64),
-    /// The map behind a file descriptor.
+    /// The map of a file descriptor.
     MapFd(i32),
-    /// An address in the first value of the map behind a file descriptor.
+    /// An address in the first value of the map of a file descriptor.
     MapFdValue {
         fd: i32,
         offset: u32,
@@ -175,7 +175,7 @@ pub enum Imm64 {
         id: i32,
         object: i32,
     },
-    /// The address of a function, as the offset from the slot behind this instruction's first.
+    /// The address of a function, as the offset from the slot after this instruction's first.
     Function(i32),
     /// The map of that index: here, in the object's list of maps.
     Map(u32),
@@ -191,7 +191,7 @@ pub enum Imm64 {
 pub enum Callee {
     /// A helper function, by its number.
     Helper(u32),
-    /// A function of the program, as the offset from the slot behind the call.
+    /// A function of the program, as the offset from the slot after the call.
     Local(i32),
 }
 
@@ -268,7 +268,7 @@ impl Insn {
         if matches!(self, Insn::LoadImm64 { .. }) { 2 } else { 1 }
     }
 
-    /// How far it may jump, from the slot behind it.
+    /// Its maximum jump distance, from the slot after it.
     pub fn jump_offset(self) -> Option<i64> {
         match self {
             Insn::Jump { offset, .. } => Some(offset.into()),
@@ -277,7 +277,7 @@ impl Insn {
         }
     }
 
-    /// Whether the instruction behind it may come next.
+    /// Whether the next instruction in order may follow.
     pub fn falls_through(self) -> bool {
         !matches!(self, Insn::Exit | Insn::Jump { .. })
     }

@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Carries a program out, word by word as the form defines it: what passes are judged by.
+//! Executes a program, word by word as the form defines it: the reference for passes.
 
 use super::{Adjust, Arg, BinOp, BlockId, Edge, End, Op, Place, Program, Space, Special, ValueId};
 use crate::check::Helper;
 use crate::insn::{AtomicOp, Cond, Width};
 use crate::rows::isa;
 
-/// Where the packet's buffer and the stack are (engines/xdp/core.md).
+/// The places of the packet's buffer and the stack (engines/xdp/core.md).
 pub const PACKET: u64 = 0x1_0000;
 pub const STACK: u64 = 0x2_0000;
 /// Bytes of the packet's buffer, and of those before a packet.
@@ -15,7 +15,7 @@ pub const HEADROOM: usize = 256;
 const STACK_BYTES: usize = 512;
 /// Bytes of the headroom that Linux keeps for itself.
 const RESERVED: i64 = 40;
-/// Where the longest packet ends.
+/// The end of the longest packet.
 const LAST_END: i64 = 3776;
 /// Shortest packet that is left by moving its ends.
 const SHORTEST: i64 = 14;
@@ -35,7 +35,8 @@ const MAX_STEPS: usize = 1_000_000;
 pub struct Memory {
     buffer: Vec<u8>,
     stack: [u8; STACK_BYTES],
-    /// Where in the buffer the metadata begins, the packet begins, and behind its last byte.
+    /// Offsets in the buffer of the metadata's beginning, of the packet's beginning, and of the byte after its last
+    /// one.
     meta: i64,
     data: i64,
     end: i64,
@@ -158,7 +159,7 @@ pub trait World {
     fn call(&mut self, memory: &mut Memory, helper: &Helper, map: Option<u32>, args: &[u64]) -> Option<u64>;
     /// The packet's metadata as the core knows it.
     fn special(&mut self, special: Special) -> u64;
-    /// Whether the object's program array of that index has a program at an index of its own.
+    /// Whether the object's program array of this index has a program at an index of its own.
     fn tail_call(&mut self, map: u32, index: u32) -> bool;
 }
 
@@ -197,7 +198,7 @@ pub enum Next {
 /// Carries a program out.
 ///
 /// # Errors
-/// What a program does that the form does not allow.
+/// If the program does something that the form does not allow: the reason.
 pub fn run(program: &Program, memory: &mut Memory, world: &mut dyn World) -> Result<Outcome, Stop> {
     let mut run = Run { memory, world, values: vec![None; program.values as usize], slot: 0, steps: 0 };
     let mut at = BlockId(0);
@@ -268,7 +269,7 @@ impl Run<'_> {
         self.memory.special(special).unwrap_or_else(|| self.world.special(special))
     }
 
-    /// Hands on what the parameters become, all at once.
+    /// Passes on the values of the parameters, all at once.
     fn follow(&mut self, program: &Program, edge: &Edge) -> Result<BlockId, Stop> {
         let given: Vec<u64> = edge.args.iter().map(|arg| self.get(*arg)).collect::<Result<_, _>>()?;
         for (param, value) in program.block(edge.to).params.iter().zip(given) {

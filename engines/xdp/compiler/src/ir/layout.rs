@@ -16,13 +16,13 @@ pub struct Array {
     /// From one value to the next.
     pub stride: u32,
     pub entries: u32,
-    /// From the values of one context of a unit to those of the next; 0: all share them.
+    /// Distance between the values of two contexts of a unit; 0: all share them.
     pub per_context: u32,
-    /// Neighbours lie in different banks; None: one behind the other.
+    /// Neighbours are in different banks; None: one after the other.
     pub banks: Option<Banks>,
 }
 
-/// Value `n` lies in bank `n` modulo `count`, and `n / count` strides from its beginning.
+/// Value `n` is in bank `n` modulo `count`, and `n / count` strides from its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Banks {
     /// A power of two.
@@ -49,10 +49,10 @@ impl Routes {
     }
 }
 
-/// A ring of records to the host (card/ring.rs says what is in it).
+/// A ring of records for the host (card/ring.rs defines its format).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ring {
-    /// Of its counters.
+    /// The address of its counters.
     pub address: u32,
     /// Bytes for records, a power of two.
     pub bytes: u32,
@@ -70,7 +70,7 @@ pub struct Layout {
     pub rings: BTreeMap<u32, Ring>,
     /// Lines that programs print.
     pub log: Option<Ring>,
-    /// The table of routes, where there is one.
+    /// The table of routes, if there is one.
     pub routes: Option<Routes>,
 }
 

@@ -49,7 +49,7 @@ pub enum Special {
     DataMeta,
     /// `DataEnd` − `Data`.
     Len,
-    /// The address behind the stack.
+    /// The address after the stack.
     Stack,
     Ifindex,
     Queue,
@@ -160,7 +160,7 @@ pub enum Op {
         swap: bool,
         value: Arg,
     },
-    /// The place has 4 or 8 bytes. Gives what was there before. `expected` is what compare-and-exchange compares with.
+    /// The place has 4 or 8 bytes. Returns the old value. Compare-and-exchange compares with `expected`.
     Atomic {
         op: AtomicOp,
         place: Place,
@@ -177,7 +177,7 @@ pub enum Op {
     /// A helper outside of the core. `reads` and `writes` is the memory that it reaches through its arguments.
     Call {
         helper: Helper,
-        /// The object's map that it works on. None: the pointer among the arguments says.
+        /// The object's map that it works on. None: the pointer among the arguments selects it.
         map: Option<u32>,
         /// As in eBPF. Maps are [`map_pointer`]s, the context is 0.
         args: Vec<Arg>,
@@ -198,13 +198,13 @@ pub enum Adjust {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inst {
     pub op: Op,
-    /// None: it gives nothing, or nobody wants it.
+    /// None: it has no result, or the result is unused.
     pub result: Option<ValueId>,
-    /// Where in the checked program it comes from, for messages.
+    /// Its place in the checked program, for messages.
     pub slot: usize,
 }
 
-/// A way to another block, with what its parameters become.
+/// A way to another block, with the values of its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     pub to: BlockId,
@@ -222,13 +222,13 @@ pub enum End {
         b: Arg,
         then: Edge,
         otherwise: Edge,
-        /// It asks whether that many bytes of the packet are there, from its beginning on; `true`: they are there when
-        /// it is taken.
+        /// The branch tests for this many bytes of the packet, from its beginning on; `true`: they exist if the branch
+        /// is taken.
         packet_check: Option<(u32, bool)>,
     },
     /// The program ends with this verdict, in the lower 32 bits.
     Exit(Arg),
-    /// `bpf_tail_call` into the program array of that index; goes on when there is no program.
+    /// `bpf_tail_call` into the program array of this index; continues if there is no program.
     TailCall {
         map: u32,
         index: Arg,
@@ -248,7 +248,7 @@ pub struct Block {
     pub params: Vec<ValueId>,
     pub insts: Vec<Inst>,
     pub end: End,
-    /// Slot of the checked program that its end comes from.
+    /// Slot of the checked program at its end.
     pub end_slot: usize,
 }
 

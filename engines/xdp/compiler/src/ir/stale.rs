@@ -41,7 +41,7 @@ impl Stale {
         self.entry[block.0 as usize].clone()
     }
 
-    /// From before an instruction to behind it.
+    /// From before an instruction to after it.
     pub fn step(&self, now: &mut HashSet<ValueId>, inst: &Inst) {
         if matches!(inst.op, Op::Adjust { .. }) {
             now.clone_from(&self.reads);

@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Whether a program is well formed: what every pass may rely on and must leave behind.
+//! Whether a program is well formed: the properties that every pass may rely on and must preserve.
 
 use super::{Arg, BlockId, Edge, End, Inst, Op, Order, Place, Program, Special, ValueId};
 use crate::check::Gives;
 
-/// A rule that is broken: the block, and what is wrong there.
+/// A broken rule: the block, and the fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("block {}: {what}", block.0)]
 pub struct Broken {
@@ -17,7 +17,7 @@ pub struct Broken {
 /// - each value has one definition, which dominates its uses;
 /// - edges hand on as many values as their block has parameters;
 /// - numbers are in the ranges that the form names;
-/// - what changes while a program runs is only named by [`Op::Read`].
+/// - only [`Op::Read`] names values that change while a program runs.
 ///
 /// # Errors
 /// The first of these that does not hold.
@@ -46,7 +46,8 @@ pub fn verify(program: &Program) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Where each value is defined: its block, and the place in it. Parameters are at place 0, instructions from 1 on.
+/// The place of each value's definition: its block, and the place in it. Parameters are at place 0, instructions from 1
+/// on.
 fn definitions(program: &Program) -> Result<Vec<Option<(BlockId, usize)>>, Broken> {
     let mut places = vec![None; program.values as usize];
     for (block, found) in program.iter() {
@@ -87,7 +88,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Whether a value is there at a place of a block.
+    /// Whether a value is defined at a place of a block.
     fn argument(&self, arg: Arg, block: BlockId, place: usize) -> Result<(), String> {
         match arg {
             Arg::Const(_) => Ok(()),

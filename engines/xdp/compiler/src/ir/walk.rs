@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Operands and edges, wherever they stand: what every pass walks over.
+//! Iterates over operands and edges in all kinds of instructions, for every pass.
 
 use super::{Arg, BinOp, Block, BlockId, Edge, End, Op, Place, Program, Special, ValueId};
 use crate::insn::Width;
@@ -59,12 +59,12 @@ impl Op {
         }
     }
 
-    /// Whether it does nothing but give its result, and the same one wherever it stands.
+    /// Whether it has no effect except its result, which is the same at any place.
     pub fn is_pure(&self) -> bool {
         matches!(self, Op::Bin { .. } | Op::SignExtend { .. } | Op::Swap { .. } | Op::Field { .. } | Op::Set { .. })
     }
 
-    /// Whether it can go when nobody wants its result.
+    /// Whether it can be removed if its result is unused.
     pub fn is_idle(&self) -> bool {
         self.is_pure() || matches!(self, Op::Read(_) | Op::Load { .. })
     }
@@ -91,7 +91,7 @@ impl End {
         }
     }
 
-    /// All operands, what edges hand on among them.
+    /// All operands, including those that edges pass on.
     pub fn operands(&self) -> Vec<Arg> {
         let own: &[Arg] = match self {
             End::Jump(_) => &[],
@@ -147,7 +147,7 @@ impl Program {
         self.blocks.iter().enumerate().map(|(index, block)| (BlockId(index as u32), block))
     }
 
-    /// The blocks that lead to each block, by its number; one that leads there twice is named twice.
+    /// The blocks that lead to each block, by its number; a block that leads there twice is listed twice.
     pub fn predecessors(&self) -> Vec<Vec<BlockId>> {
         let mut predecessors = vec![Vec::new(); self.blocks.len()];
         for (id, block) in self.iter() {

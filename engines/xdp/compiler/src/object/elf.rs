@@ -146,7 +146,7 @@ impl Elf {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// The symbols that a section defines, in the order of their places; without the one that names the section itself.
+    /// The symbols that a section defines, in the order of their places; without the symbol of the section itself.
     pub fn symbols_of(&self, id: SectionId) -> Vec<&Symbol> {
         let defined = |symbol: &&Symbol| symbol.section == Some(id) && symbol.names != Names::Section;
         let mut symbols: Vec<_> = self.symbols.iter().filter(defined).collect();
@@ -155,8 +155,8 @@ impl Elf {
     }
 }
 
-/// Where the last part of a file ends, by its own header and table of sections (ELF-64 Object File Format 1.5, sections
-/// 3 and 6); of what is no 64-bit little-endian ELF file, 0.
+/// The end of the last part of a file, by its own header and table of sections (ELF-64 Object File Format 1.5, sections
+/// 3 and 6); 0 if the file is not 64-bit little-endian ELF.
 fn extent(data: &[u8]) -> u64 {
     const HEADER: u64 = 64;
     const SECTION: u64 = 64;

@@ -173,7 +173,7 @@ impl Linker<'_> {
         self.slot(slot)[4..8].copy_from_slice(&imm.to_le_bytes());
     }
 
-    /// Fills in what a relocation names.
+    /// Resolves a relocation.
     fn relocate(&mut self, slot: usize, names: &Names) -> Result<(), LinkErrorKind> {
         match names {
             Names::Map(map) => self.set_address(slot, Imm64::Map(*map)),
@@ -256,7 +256,7 @@ impl Linker<'_> {
     }
 }
 
-/// Whether the first slot of some bytes is an instruction on its own: a cheap look at what a function begins with.
+/// Whether the first slot of some bytes is an instruction by itself: a cheap check of the beginning of a function.
 pub(super) fn begins_with_insn(bytes: &[u8]) -> bool {
     let (slots, _) = bytes.as_chunks::<SLOT_BYTES>();
     slots.first().is_some_and(|first| decode(*first, slots.get(1).copied()).is_ok())

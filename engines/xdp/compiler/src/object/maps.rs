@@ -86,7 +86,7 @@ fn data(elf: &Elf, section: &Section, btf: &Btf, read_only: bool) -> Declared {
     Declared { map, section: section.id, offset: None }
 }
 
-/// The global variables of a section as members of a struct, when the object says what they are.
+/// The global variables of a section as members of a struct, if the object has their types.
 fn variables(elf: &Elf, section: &Section, btf: &Btf) -> Option<Shape> {
     let types = btf.section(&section.name);
     let member = |symbol: &super::elf::Symbol| {
@@ -188,7 +188,7 @@ struct Legacy {
     inner: Option<Inner>,
     /// 0: none.
     identity: u32,
-    /// Where the map is in the outer map at the start.
+    /// The map's place in the outer map at the start.
     place: u32,
 }
 
@@ -200,7 +200,7 @@ enum Inner {
     Identity(u32),
 }
 
-/// Maps of the section `.maps`: variables whose types say all.
+/// Maps of the section `.maps`: variables whose types describe them.
 fn typed(
     elf: &Elf,
     section: &Section,
@@ -254,7 +254,7 @@ struct Read {
     inner: Option<MapShape>,
     key: Option<Shape>,
     value: Option<Shape>,
-    /// Where its initial elements stand, in bytes from its beginning.
+    /// The offset of its initial elements, in bytes.
     values_at: Option<u64>,
 }
 

@@ -99,11 +99,11 @@ impl Object {
         self.maps.iter().zip(0..).find(|(map, _)| map.name == name).map(|(map, index)| (index, map))
     }
 
-    /// Gives a map of that name so many entries in place of its own, as loaders do before Linux sees it. Whether that
-    /// is a number for such a map is judged with the programs that use it.
+    /// Sets the number of entries of a map, as loaders do before they load an object. The check of the number comes
+    /// with the programs that use the map.
     ///
     /// # Errors
-    /// What stands in the way: there is no such map, or it holds global data, which is one entry.
+    /// If the map does not exist, or holds global data, which is one entry: the reason.
     pub fn set_entries(&mut self, name: &str, entries: u32) -> Result<(), String> {
         match self.maps.iter_mut().find(|map| map.name == name) {
             Some(Map { contents: Contents::Data { .. }, .. }) => {
@@ -147,7 +147,7 @@ fn code_section(elf: &Elf, section: &Section, maps: &[maps::Declared]) -> Result
         starts.insert(start / SLOT_BYTES, (symbol.name.clone(), size / SLOT_BYTES));
     }
     if starts.is_empty() && link::begins_with_insn(&section.bytes) {
-        // Old compilers do not say what is a function: then the section is one.
+        // Old compilers do not mark functions: then the section is one function.
         let named = elf.symbols_of(section.id).into_iter().find(|symbol| !symbol.local && symbol.value == 0);
         starts.insert(0, (named.map_or_else(|| section.name.clone(), |symbol| symbol.name.clone()), slots));
     }

@@ -8,7 +8,7 @@ use super::error::Place;
 use crate::btf::Line;
 use crate::insn::Code;
 
-/// Where in Linux a program would run.
+/// The hook in Linux at which a program would run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attach {
     /// On a received frame.
@@ -57,7 +57,7 @@ pub struct Program {
     pub code: Code,
     /// In the order of their slots. The first is the program's own, the others are those it calls.
     pub functions: Vec<Function>,
-    /// The source line of each slot, where the object says it.
+    /// The source line of each slot, if the object has it.
     pub lines: Vec<Option<Arc<Line>>>,
 }
 

@@ -52,7 +52,7 @@ pub(super) fn run(program: &mut Program) -> bool {
     dead::run(program) | changed
 }
 
-/// Where the packet begins and ends, as a place in the program knows it.
+/// The packet's beginning and end, as a place in the program knows them.
 struct Ends<'a> {
     context: &'a Context,
     /// Reads from before the packet has moved: the length is another one now.

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What branches compare, said with less: a constant turned round in place of a value, a bit test in place of a mask,
-//! no branch where only one way is open.
+//! Simplifies conditions of branches: turns a constant round instead of a value, tests a bit instead of a mask, and
+//! removes branches with only one possible way.
 
 use super::dead;
 use super::flow::tidy;

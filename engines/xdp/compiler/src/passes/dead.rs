@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Removes what nobody wants: results that no effect depends on, also those that only feed each other around a loop.
+//! Removes unused results: those that no effect depends on, including those that only feed each other around a loop.
 
 use crate::ir::{Arg, End, Program, ValueId};
 

@@ -84,7 +84,7 @@ impl Field {
         }
     }
 
-    /// A field of this one's result, as one of what this one is of.
+    /// A field of this one's result, expressed as a field of its operand.
     fn then(self, outer: Field) -> Option<Field> {
         // Bits of the result from `left` to `left + bits` may be set; they come from `shift` to `shift + bits` of the
         // operand.

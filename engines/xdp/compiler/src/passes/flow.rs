@@ -128,7 +128,7 @@ fn constant_exit(block: &Block) -> Option<u64> {
     }
 }
 
-/// Puts a block that alone follows another, and to which nothing else leads, behind that.
+/// Appends a block to its only predecessor, if that has no other successor.
 fn line(program: &mut Program) -> bool {
     let mut replace = Replace::default();
     let mut ways: Vec<usize> = program.predecessors().iter().map(Vec::len).collect();

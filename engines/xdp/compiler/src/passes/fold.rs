@@ -32,7 +32,7 @@ pub(super) fn rule(context: &Context, op: &Op) -> Option<New> {
     }
 }
 
-/// An operand without what does not count, if there is such.
+/// An operand without the operations that do not matter, if there are any.
 fn cut(context: &Context, arg: Arg, bits: u32) -> Option<Arg> {
     let lower = context.lower(arg, bits);
     (lower != arg).then_some(lower)

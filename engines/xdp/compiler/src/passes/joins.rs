@@ -16,7 +16,7 @@ pub(super) fn run(program: &mut Program) -> bool {
         let ways = &before[block.0 as usize];
         let from: Option<Vec<&Vec<Byte>>> = ways.iter().map(|way| ends[way.0 as usize].as_ref()).collect();
         let Some(from) = from.filter(|from| from.len() > 1) else { continue };
-        // Around a loop what is stored there would have to be known before it is.
+        // Around a loop, a stored value would have to be known before it exists.
         if ways.iter().any(|way| order.dominates(block, *way)) {
             continue;
         }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known of each value, by the checker's arithmetic on bits and ranges: of all there is, and, in a block behind
-//! a comparison, of those that come there.
+//! Facts about each value, by the checker's arithmetic on bits and ranges: for all its uses, and for those in a block
+//! after a comparison.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ use crate::ir::{Arg, BinOp, BlockId, End, Op, Order, Program, Special, ValueId};
 pub(super) struct Known {
     /// By number.
     values: Vec<Scalar>,
-    /// By block, what comparisons on all ways there say beyond that.
+    /// By block, the additional facts from comparisons on all ways to it.
     behind: Vec<HashMap<ValueId, Scalar>>,
-    /// By block, how comparisons on all ways there came out.
+    /// By block, the results of comparisons on all ways to it.
     told: Vec<Vec<Told>>,
 }
 
-/// A comparison, and how it came out.
+/// A comparison, and its result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Told {
     pub cond: Cond,
@@ -41,7 +41,7 @@ impl Told {
         }
     }
 
-    /// How another comparison of the same two comes out, when this one says so.
+    /// The result of another comparison of the same two values, given the result of this one.
     pub fn says(&self, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
         let asked = if (self.a, self.b) == (a, b) {
             cond
@@ -110,7 +110,7 @@ impl Known {
             if let [only] = ways[..] {
                 known.learn(program, only, block);
             }
-            // A loop comes back with what is not known yet.
+            // A back edge brings facts that are not known yet.
             if ways.iter().all(|way| order.place(*way).is_some_and(|way| way < place)) {
                 for (index, param) in program.block(block).params.iter().enumerate() {
                     let given = ways.iter().flat_map(|way| {
@@ -133,7 +133,7 @@ impl Known {
         known
     }
 
-    /// The packet's length where a block begins. A loop comes back with what is not known yet.
+    /// The packet's length at the beginning of a block. A back edge brings facts that are not known yet.
     fn length(&self, block: BlockId, ways: &[BlockId], ends: &[Option<Length>]) -> Length {
         let end = |way: &BlockId| ends[way.0 as usize];
         match ways {
@@ -165,12 +165,12 @@ impl Known {
         }
     }
 
-    /// How comparisons on all ways to a block came out.
+    /// The results of comparisons on all ways to a block.
     pub fn told(&self, block: BlockId) -> &[Told] {
         &self.told[block.0 as usize]
     }
 
-    /// How a comparison in a block comes out, if that is known.
+    /// The result of a comparison in a block, if it is known.
     pub fn outcome(&self, block: BlockId, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
         let told = || self.told(block).iter().find_map(|told| told.says(cond, width, a, b));
         decided(cond, width, &self.at(block, a), &self.at(block, b)).or_else(told)
@@ -238,7 +238,7 @@ fn of_special(special: Special) -> Scalar {
     }
 }
 
-/// Beyond what the checker knows of arithmetic, which is no more than Linux does: division.
+/// Division, which goes beyond the checker's arithmetic; that is limited to Linux'.
 fn binary(op: BinOp, width: Width, a: &Scalar, b: &Scalar) -> Scalar {
     let op = match op {
         BinOp::Add => AluOp::Add,

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! How long the packet is. A program that has made room for a header, or has cut the packet to a length of its own,
-//! must check its end anew, because Linux forgets what was known; but what the move leaves follows from what there was,
-//! and so does the check.
+//! Tracks the packet's length. A program that has made room for a header, or has cut the packet to a given length, must
+//! check the end again, because Linux forgets the earlier checks. But the length after the move follows from the length
+//! before, so the result of the check is known.
 
 use crate::check::Scalar;
 use crate::ir::{Adjust, Arg, BinOp, Inst, Op, Special, ValueId};
@@ -51,10 +51,10 @@ pub(super) struct Length {
 }
 
 impl Length {
-    /// Where a program begins.
+    /// The beginning of a program.
     pub const ANY: Length = Length { span: Span::ANY, read: None, less: None, moved: None };
 
-    /// Where ways come together. `at`: facts about a value at this place.
+    /// Points where ways meet. `at`: facts about a value at this place.
     pub fn settled(self, at: impl Fn(ValueId) -> Scalar) -> Length {
         Length { span: self.now(at), ..self }
     }
@@ -77,7 +77,7 @@ impl Length {
         span.meet(Span { min: known.umin.min(LONGEST) as i64, max: known.umax.min(LONGEST) as i64 })
     }
 
-    /// From before an instruction to behind it. Gives what that tells of the instruction's result.
+    /// Moves the facts from before an instruction to after it. Returns the facts about the instruction's result.
     pub fn step(&mut self, inst: &Inst, at: impl Fn(Arg) -> Scalar) -> Option<Scalar> {
         let now = self.now(|value| at(Arg::Value(value)));
         match &inst.op {

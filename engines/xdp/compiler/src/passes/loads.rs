@@ -32,7 +32,7 @@ struct Joined {
     sum: ValueId,
 }
 
-/// Where values are defined, and how often they are used.
+/// The places of values' definitions, and the number of their uses.
 struct Values<'a> {
     program: &'a Program,
     places: HashMap<ValueId, (usize, usize)>,
@@ -62,7 +62,7 @@ impl<'a> Values<'a> {
         (self.uses.get(&value) == Some(&1)).then(|| ((block, at), &self.program.blocks[block].insts[at].op))
     }
 
-    /// A load of which nothing else is made, where it stands, and whether it turns its bytes round.
+    /// A load without other uses, its place, and whether it swaps its bytes.
     fn load(&self, arg: Arg) -> Option<((usize, usize), &'a Place, bool)> {
         match self.once(arg)? {
             (at, Op::Load { place, signed: false, swap }) => Some((at, place, *swap)),

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Passes that make a program smaller and leave what it does: each in a file of its own, all of them in turn until none
-//! finds anything.
+//! Passes that make a program smaller and keep its behaviour: each has its own file, and all run in turn until none of
+//! them changes anything.
 //!
 //! The back end keeps these tasks: to carry out operations and loads before the branches that guard them (loads of the
 //! packet and the stack never fault, and it knows the free lanes), to guard short sides instead of branching, and to
@@ -35,7 +35,7 @@ use crate::ir::Program;
 #[derive(Debug, Clone, Copy)]
 pub struct Pass {
     pub name: &'static str,
-    /// Changes a program and says whether it did.
+    /// Changes a program and returns whether it did.
     pub run: fn(&mut Program) -> bool,
 }
 
@@ -67,11 +67,11 @@ pub struct Report {
     /// Instructions before and after, branches and exits among them.
     pub before: usize,
     pub after: usize,
-    /// By pass, how many it has removed, with what was in vain then.
+    /// By pass, the number of instructions that it has removed, including those that became unused.
     pub removed: Vec<(&'static str, isize)>,
 }
 
-/// More rounds than any program takes; each pass leaves a program that is right, so that the last one can be any.
+/// More rounds than any program takes; each pass leaves a valid program, so any pass can be the last.
 const MAX_ROUNDS: usize = 16;
 
 /// Runs all passes in turn until none changes anything.

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the program has written into the packet, byte by byte: loads of it are the value that was stored. A header that
-//! a program has just written is therefore summed up from known numbers.
+//! Tracks the program's writes to the packet, byte by byte: a load of a written byte gives the stored value. The
+//! checksum of a header that a program has just written is therefore computed from known numbers.
 //!
-//! Two pointers into the packet may be the same: a store through one forgets what was stored through the others. Where
-//! ways come together nothing is known. Behind a move a program has new pointers.
+//! Two pointers into the packet may be equal: a store through one invalidates values stored through the others. Where
+//! ways meet, nothing is known. After a move of the packet a program has new pointers.
 
 use std::collections::HashMap;
 
@@ -58,7 +58,7 @@ fn offsets(place: &Place) -> impl Iterator<Item = i32> {
     place.offset..place.offset.saturating_add_unsigned(place.bytes)
 }
 
-/// From before an operation to behind it.
+/// From before an operation to after it.
 fn step(now: &mut Written, op: &Op) {
     match op {
         Op::Store { place, swap, value } if place.space == Space::Packet => {

@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Removes parameters that are the same on all ways to their block: what makes the builder's form the least one.
+//! Removes parameters that are the same on all ways to their block, which makes the builder's form minimal.
 
 use super::replace::Replace;
 use crate::ir::{Arg, BlockId, Program};
 
-/// Puts what is handed on in the parameter's place, until none is left.
+/// Replaces parameters by the passed values, until none is left.
 pub(super) fn run(program: &mut Program) -> bool {
     let mut changed = false;
     while let Some((block, index, arg)) = same(program) {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What passes share that look at one instruction and what its operands are made of.
+//! Shared helpers of passes that look at one instruction and its operands.
 
 use super::dead;
 use super::known::Known;
@@ -10,7 +10,7 @@ use crate::ir::{Arg, BinOp, BlockId, Op, Order, Program};
 
 /// Definitions of an instruction's operands.
 pub(super) struct Context {
-    /// By number, what gives the value: pure operations, loads and reads.
+    /// By number, the definition of the value: pure operations, loads and reads.
     definitions: Vec<Option<Op>>,
     known: Known,
     /// The block of the instruction.
@@ -48,7 +48,7 @@ impl Context {
         self.known.at(self.block, arg)
     }
 
-    /// How a comparison comes out, if that is known.
+    /// The result of a comparison, if it is known.
     pub fn outcome(&self, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
         self.known.outcome(self.block, cond, width, a, b)
     }
@@ -63,7 +63,7 @@ impl Context {
         bits >= 64 || self.known(arg).bits.max() >> bits == 0
     }
 
-    /// A value of which only the lower bits count, without what only changes the others.
+    /// A value of which only the lower bits matter, without operations that only change the others.
     pub fn lower(&self, mut arg: Arg, bits: u32) -> Arg {
         let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
         loop {
@@ -92,7 +92,7 @@ impl Context {
 /// A rule: the replacement of an operation. None: it stays.
 pub(super) type Rule = fn(&Context, &Op) -> Option<New>;
 
-/// Applies a rule to all instructions until none is left to which it applies, and drops what nobody wants then.
+/// Applies a rule to all instructions until it applies nowhere, and then drops unused results.
 pub(super) fn run(program: &mut Program, rule: Rule) -> bool {
     /// No chain of rules is longer.
     const CHAIN: usize = 8;

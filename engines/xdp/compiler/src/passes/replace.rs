@@ -10,7 +10,7 @@ use crate::ir::{Arg, Program, ValueId};
 pub(super) struct Replace(HashMap<ValueId, Arg>);
 
 impl Replace {
-    /// From now on `arg` stands in the place of `value`.
+    /// From now on `arg` replaces `value`.
     pub fn set(&mut self, value: ValueId, arg: Arg) {
         self.0.insert(value, arg);
     }
@@ -26,7 +26,7 @@ impl Replace {
         arg
     }
 
-    /// Puts it there, everywhere, and says whether anything changed.
+    /// Replaces it everywhere, and returns whether anything changed.
     pub fn apply(&self, program: &mut Program) -> bool {
         if self.0.is_empty() {
             return false;

@@ -38,7 +38,7 @@ pub(super) fn run(program: &mut Program) -> bool {
     replace.apply(program) && dead::run(program)
 }
 
-/// One order for the operands of what can be taken either way.
+/// A canonical order for the operands of commutative operations.
 fn ordered(op: &mut Op) {
     let key = |arg: &Arg| match arg {
         Arg::Value(value) => (0, u64::from(value.0)),
@@ -52,10 +52,10 @@ fn ordered(op: &mut Op) {
     }
 }
 
-/// Where something changed last: block and instruction; None: nowhere yet.
+/// The place of the last change: block and instruction; None: nowhere yet.
 type Version = Option<(u32, u32)>;
 
-/// The versions of what can change.
+/// The versions of mutable state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct Versions {
     /// The packet's ends.
@@ -97,7 +97,7 @@ impl Versions {
     }
 }
 
-/// By block, the versions when it begins: those of the blocks before it when they agree, else its own.
+/// By block, the versions at its beginning: those of its predecessors if they agree, else its own.
 fn versions(program: &Program, order: &Order) -> Vec<Versions> {
     let before = program.predecessors();
     let mut begin: Vec<Option<Versions>> = vec![None; program.blocks.len()];

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the stack holds, byte by byte: loads of what was stored there are the stored value, and a store of what is
-//! there already is none. The stack starts as zero, so stores that zero a variable go away as well.
+//! Tracks the contents of the stack, byte by byte: a load gives the stored value, and a store of a value that is
+//! already there is removed. The stack starts as zero, so stores that zero a variable disappear as well.
 
 use super::dead;
 use super::replace::Replace;
@@ -95,7 +95,7 @@ pub(super) fn ends(program: &Program, order: &Order) -> Vec<Option<Vec<Byte>>> {
 fn begin(order: &Order, ways: &[BlockId], ends: &[Option<Vec<Byte>>]) -> Vec<Byte> {
     match ways {
         [] => vec![Byte::Const(0); BYTES],
-        // A loop comes back with what is not known yet.
+        // A back edge brings facts that are not known yet.
         _ if ways.iter().any(|way| order.reaches(*way) && ends[way.0 as usize].is_none()) => {
             vec![Byte::Unknown; BYTES]
         }
@@ -103,7 +103,7 @@ fn begin(order: &Order, ways: &[BlockId], ends: &[Option<Vec<Byte>>]) -> Vec<Byt
     }
 }
 
-/// From before an operation to behind it.
+/// From before an operation to after it.
 pub(super) fn step(now: &mut [Byte], op: &Op) {
     match op {
         Op::Store { place, swap, value } => match bytes(place) {

@@ -54,7 +54,7 @@ fn behind(block: &Block, live: &[Live]) -> Live {
     all
 }
 
-/// From behind an operation to before it.
+/// From after an operation to before it.
 fn step(now: &mut Live, op: &Op) {
     let mut read = |place: &Place| match bytes(place) {
         Some(range) => now[range].fill(true),

@@ -23,14 +23,14 @@ pub(super) fn run(program: &mut Program) -> bool {
     changed
 }
 
-/// Leads one way on, if there is one.
+/// Redirects one way, if there is one.
 fn one(program: &mut Program, copies: &mut usize) -> bool {
     let order = Order::of(program);
     let known = Known::of(program, &order);
     for &from in &order.blocks {
         for index in 0..program.block(from).end.edges().len() {
             let edge = program.block(from).end.edges()[index].clone();
-            // Around a loop the block that decides would stand in the middle of it.
+            // Around a loop the block that decides would be in the middle of it.
             if order.dominates(edge.to, from) || !is_short(program.block(edge.to), *copies) {
                 continue;
             }
@@ -48,13 +48,13 @@ fn one(program: &mut Program, copies: &mut usize) -> bool {
     false
 }
 
-/// Whether a block's instructions are few, and such as can stand twice.
+/// Whether a block has few instructions, all of which can be duplicated.
 fn is_short(block: &Block, copies: usize) -> bool {
     let plain = |inst: &Inst| inst.op.is_idle() || matches!(inst.op, Op::Store { .. });
     block.insts.is_empty() || copies < COPIES && block.insts.len() <= COPIED && block.insts.iter().all(plain)
 }
 
-/// How the branch at the end of the block to which an edge leads comes out for those that come that way.
+/// The result of the branch at the end of an edge's target block, for paths along that edge.
 fn outcome(program: &Program, known: &Known, from: BlockId, index: usize, edge: &Edge) -> Option<bool> {
     let block = program.block(edge.to);
     let End::Branch { cond, width, a, b, .. } = &block.end else { return None };

@@ -149,8 +149,8 @@ fn loads(
 pub(super) fn passes(op: &Op, place: &Place, store: bool) -> bool {
     let shared = |place: &Place| !matches!(place.space, Space::Packet | Space::Stack);
     match op {
-        // Others see in which order values are read and written, which may be those of two maps though they count as
-        // one.
+        // Others see the order in which values are read and written, which may belong to two maps although they count
+        // as one.
         Op::Load { place: other, .. } | Op::Store { place: other, .. }
             if shared(place) && shared(other) && (place.space, place.base) != (other.space, other.base) =>
         {

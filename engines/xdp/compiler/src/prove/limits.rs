@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a row may hold, said once more from engines/xdp/core.md.
+//! The limits of a row, written independently from engines/xdp/core.md.
 
 use crate::rows::{Alu, Asks, Do, Lane, Lanes, Row, Window};
 

@@ -34,7 +34,7 @@ impl Live {
             if let Some(to) = node.next() {
                 now.extend(&self.0[to]);
             }
-            // A guarded node may leave what was there.
+            // A guarded node may keep the old value.
             if let (Some(dst), None) = (node.dst, node.guard) {
                 now.remove(&dst.index());
             }

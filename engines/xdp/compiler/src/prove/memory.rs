@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What has been stored: writes whose order counts only where they may meet (traces: Mazurkiewicz, 1977).
+//! The stores so far: the order of writes matters only where they may overlap (traces: Mazurkiewicz, 1977).
 
 use super::value::{Place, Term, Val, Values};
 
@@ -40,7 +40,7 @@ impl Memory {
     pub fn seen(&self, extent: Extent, values: &mut Values) -> Val {
         let mut left: Vec<Write> = self.0.iter().filter(|write| write.extent.meets(extent)).copied().collect();
         let mut order = Vec::with_capacity(left.len());
-        // Of all candidates the smallest comes first, so every order of the same trace gives the same list.
+        // The smallest candidate comes first, so every order of the same trace gives the same list.
         while !left.is_empty() {
             let free = |at: &usize| left[..*at].iter().all(|before| !before.extent.meets(left[*at].extent));
             let Some(first) = (0..left.len()).filter(free).min_by_key(|at| left[*at].id) else { break };

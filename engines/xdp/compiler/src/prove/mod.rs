@@ -122,7 +122,7 @@ struct Proof<'a> {
 }
 
 impl Proof<'_> {
-    /// All ways through the block on which the comparisons come out as assumed.
+    /// All ways through the block on which the comparisons have the assumed results.
     fn ways(&mut self, assumed: &Assumed) -> Result<(), Unproven> {
         let walked = self.nodes(assumed).map_err(|why| self.unproven(None, why))?;
         match walked {
@@ -144,7 +144,7 @@ impl Proof<'_> {
         Unproven { block: Some(self.block), row, why }
     }
 
-    /// The symbol for what a variable holds where the block begins.
+    /// The symbol for a variable's value at the beginning of the block.
     fn at_beginning(&mut self, var: usize) -> value::Val {
         match self.claims.registers.get(var).copied().flatten() {
             _ if !self.live.contains(self.block, var) => self.values.lost(var),

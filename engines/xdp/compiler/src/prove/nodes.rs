@@ -9,7 +9,7 @@ use crate::back::code::{Node, Src, To};
 use crate::ir::Special;
 use crate::rows::{Do, Second, Test};
 
-/// Where a way leaves its block.
+/// The exit of a way from its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaves {
     To(To),
@@ -30,7 +30,7 @@ pub struct Way {
 
 /// How far the assumptions lead.
 pub enum Walked {
-    /// To a comparison that they say nothing about.
+    /// To a comparison whose result is not assumed.
     Open(Test<Val>),
     Left(Way),
 }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The rows' side: row after row, all lanes at once, as engines/xdp/core.md says.
+//! The rows' side: row after row, all lanes at once, according to engines/xdp/core.md.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::{Proof, Unproven, Why};
 use crate::ir::Special;
 use crate::rows::{Asks, Do, InWindow, Lane, PacketWindow, Register, Row, Second, Source, Target, Window};
 
-/// Where rows leave their block.
+/// The exit of rows from their block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaves {
     To(Target),
@@ -27,7 +27,7 @@ impl Registers {
     }
 }
 
-/// Where a context is.
+/// The place of a context.
 struct Context {
     registers: Registers,
     state: State,
@@ -35,7 +35,7 @@ struct Context {
     asked: usize,
 }
 
-/// A lane that acts, or acts when a comparison comes out so.
+/// A lane that acts, or acts if a comparison has a given result.
 struct Acting {
     lane: usize,
     op: Operation,
@@ -44,7 +44,7 @@ struct Acting {
 }
 
 impl Proof<'_> {
-    /// Carries the rows out as the code's way assumes; gives where they leave, from which row, and what is then.
+    /// Executes the rows under the assumptions of the code's way; returns their exit, its row, and the state there.
     pub(super) fn follow(
         &mut self,
         way: &Way,
@@ -81,7 +81,7 @@ impl Proof<'_> {
             };
             let register = Register { lane: number as u8, index: lane.dst };
             if let Some(special) = clock(&lane.op) {
-                // Two looks in one row would have no order.
+                // Two reads of the clock in one row would have no order.
                 let looks = |lane: &Option<Lane>| lane.as_ref().is_some_and(|lane| clock(&lane.op).is_some());
                 if row.lanes[..number].iter().any(looks) {
                     return Err(Why::Clock);
@@ -99,7 +99,7 @@ impl Proof<'_> {
         Ok(leaves)
     }
 
-    /// For each comparing lane, the condition under which its outcome is true.
+    /// For each comparing lane, the condition under which its result is true.
     fn outcomes(&mut self, context: &Context, row: &Row) -> Result<Vec<Option<When>>, Why> {
         let mut outcomes = Vec::new();
         for lane in &row.lanes {
@@ -215,8 +215,8 @@ impl Proof<'_> {
         };
         let all: Vec<&Acting> = acting().filter(|it| has_effect(&it.op)).collect();
         together(&all, touched, leaves)?;
-        // Stores first, a request and what moves the packet last: `together` keeps apart what that order would matter
-        // for.
+        // Stores come first, requests and moves of the packet last: `together` separates operations for which that
+        // order matters.
         for Acting { op, when, .. } in all.iter().filter(|it| matches!(it.op, Do::Store { .. })) {
             context.state.store(*op, *when, values);
         }
@@ -254,7 +254,7 @@ fn has_effect(op: &Operation) -> bool {
     matches!(op, Do::Store { .. } | Do::Redirect { .. } | Do::Args { .. } | Do::Adjust { .. } | Do::Request { .. })
 }
 
-/// Whether what lanes do in one row has one meaning.
+/// Whether the operations of lanes in one row have one meaning.
 fn together(all: &[&Acting], touched: &[Touched], leaves: bool) -> Result<(), Why> {
     for (count, acting) in all.iter().enumerate() {
         let others = || all.iter().filter(|other| other.lane != acting.lane);
@@ -278,7 +278,8 @@ fn together(all: &[&Acting], touched: &[Touched], leaves: bool) -> Result<(), Wh
                 }
             }
             Do::Request { asks, answer, .. } => {
-                // Its context goes on with the answer, and what it reaches is its context's only while that is there.
+                // The context goes on with the answer, and the memory that the answer points to is valid only until
+                // then.
                 let held = leaves && (answer || !touched.is_empty());
                 let redirects = others().any(|other| matches!(other.op, Do::Redirect { .. }));
                 let meets = |touched: &Touched| {
@@ -286,7 +287,7 @@ fn together(all: &[&Acting], touched: &[Touched], leaves: bool) -> Result<(), Wh
                         extent(&other.op).is_some_and(|(it, other)| it == touched.window && other.meets(touched.extent))
                     })
                 };
-                // Another program finds all as it is, or nothing happens behind it.
+                // Another program finds the whole state unchanged, or nothing happens afterwards.
                 let calls =
                     matches!(asks, Asks::TailCall) && others().any(|other| !matches!(other.op, Do::Args { .. }));
                 if held || redirects || calls || touched.iter().any(meets) {

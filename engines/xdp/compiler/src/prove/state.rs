@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! All of a context but its registers, and what operations do to it.
+//! The state of a context except its registers, and the effects of operations on it.
 
 use super::Why;
 use super::memory::{Extent, Memory};
@@ -33,7 +33,7 @@ pub struct State {
 }
 
 impl State {
-    /// Where a block begins.
+    /// The beginning of a block.
     pub fn begin(values: &mut Values) -> State {
         let mut part = |number| values.of(Term::Begin(number));
         State {
@@ -72,13 +72,13 @@ impl State {
         }
     }
 
-    /// A look at the clock.
+    /// A read of the clock.
     pub fn look(&mut self, special: Special, values: &mut Values) -> Val {
         self.looks += 1;
         values.of(Term::Clock(special, self.looks, self.asked))
     }
 
-    /// The result of what changes nothing, now.
+    /// The present result of an operation without side effects.
     pub fn result(&self, op: Operation, values: &mut Values) -> Val {
         let seen = match extent(&op) {
             Some((window, extent)) => vec![self.memory(window).seen(extent, values)],
@@ -106,8 +106,8 @@ impl State {
         values.of(Term::Result(op, vec![]))
     }
 
-    /// Moves the packet; gives the result. Bytes may move and be cleared, so all that was stored counts, and nothing is
-    /// known behind it.
+    /// Moves the packet and returns the result. Bytes may move and be cleared, so all earlier stores count, and nothing
+    /// is known afterwards.
     pub fn adjust(&mut self, op: Operation, values: &mut Values) -> Val {
         let seen = self.packet.seen(Extent(None), values);
         let id = values.of(Term::Done(op, None, vec![self.adjusted, self.asked, seen]));
@@ -124,7 +124,7 @@ impl State {
         }
         let asks = if let Do::Request { asks, .. } = op { Some(asks) } else { None };
         if let Some(Asks::TailCall) = asks {
-            // The other program finds the packet as it is.
+            // The other program finds the packet unchanged.
             before.push(self.packet.seen(Extent(None), values));
         }
         let id = values.of(Term::Done(op, None, before));
@@ -139,7 +139,7 @@ impl State {
     }
 }
 
-/// Where a load or store goes.
+/// The target of a load or store.
 pub fn extent(op: &Operation) -> Option<(Window, Extent)> {
     match op {
         Do::Load { window, place, bytes, .. } | Do::Store { window, place, bytes, .. } => {
@@ -151,7 +151,7 @@ pub fn extent(op: &Operation) -> Option<(Window, Extent)> {
 }
 
 impl Values {
-    /// Whether the outside has been told the same; `on`: the program goes on, and will see its stack and arguments
+    /// Whether both have had the same external effects; `on`: the program goes on, and will see its stack and arguments
     /// again.
     pub fn same_outside(&mut self, a: &State, b: &State, on: bool) -> Result<(), Why> {
         let all = Extent(None);

@@ -26,7 +26,7 @@ pub struct Place {
 /// An operation on values.
 pub type Operation = Do<Val, Place, ()>;
 
-/// A comparison of values, and how it has to come out. A comparison and its inverse share one form.
+/// A comparison of values, and its required result. A comparison and its inverse share one form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct When {
     pub test: Test<Val>,
@@ -45,15 +45,15 @@ pub enum Term {
     Begin(u8),
     /// With the last move of the packet.
     Special(Special, Option<Val>),
-    /// The n-th look at the clock, behind that request.
+    /// The n-th read of the clock, after that request.
     Clock(Special, u32, Val),
-    /// A result; of a load with what was stored there, of requests and moves of the packet with what came before.
+    /// A result: of a load with the earlier stores there, of requests and moves of the packet with the earlier ones.
     Result(Operation, Vec<Val>),
-    /// Something that is done when a comparison comes out so.
+    /// An action that happens if a comparison has the result.
     Done(Operation, Option<When>, Vec<Val>),
     /// Stores, in an order that all equal ones have.
     Trace(Vec<Val>),
-    /// The first when it comes out so, else the second.
+    /// The first if the comparison has the result, else the second.
     Either(When, Val, Val),
 }
 
@@ -88,7 +88,7 @@ impl Values {
         self.of(Term::Lost(var))
     }
 
-    /// A value where that comparison is known to come out so.
+    /// A value where the result of that comparison is known.
     pub fn under(&self, when: Option<When>, value: Val) -> Val {
         let (Some(when), Term::Either(asked, yes, no)) = (when, &self.terms[value.0 as usize]) else { return value };
         match (asked.test == when.test, asked.holds == when.holds) {
@@ -98,7 +98,7 @@ impl Values {
         }
     }
 
-    /// A result that is kept only when a comparison comes out so.
+    /// A result that is kept only if a comparison has the result.
     pub fn either(&mut self, when: Option<When>, yes: Val, no: Val) -> Val {
         match when {
             None => yes,
@@ -131,7 +131,7 @@ pub fn test_of<S: Copy>(test: &Test<S>, mut value: impl FnMut(S) -> Val) -> Test
     Test { cond: test.cond, width: test.width, a, b }
 }
 
-/// How comparisons come out on a way.
+/// The results of comparisons on a way.
 #[derive(Debug, Clone, Default)]
 pub struct Assumed(HashMap<Test<Val>, bool>);
 
@@ -143,7 +143,7 @@ impl Assumed {
         more
     }
 
-    /// Whether one comes out so, if that is known.
+    /// The result of a comparison, if it is known.
     pub fn decides(&self, when: When) -> Option<bool> {
         self.0.get(&when.test).map(|holds| *holds == when.holds)
     }

@@ -31,7 +31,7 @@ pub fn for_card(object: &Object, seed: u64) -> Result<Program, CodeError> {
 }
 
 impl Writer {
-    /// A branch over what comes, taken unless the packet has so many bytes.
+    /// A branch over the following code, taken unless the packet has this many bytes.
     pub(super) fn unless(&mut self, bytes: i16) -> usize {
         self.push(mov(1, Operand::Reg(reg(DATA))));
         self.push(Insn::Alu { op: AluOp::Add, width: Width::W64, dst: Reg::R1, src: Operand::Imm(bytes.into()) });
@@ -41,7 +41,7 @@ impl Writer {
 
     /// A number that the core has: what differs from run to run is made 0 in a way that only running it shows.
     pub(super) fn ask(&mut self) {
-        // The clock, random numbers, and, where all packets come to one context, its processor.
+        // The clock, random numbers and, if all packets go to one context, its processor.
         let (helper, bits) =
             self.one(if self.maps.is_empty() { &[(5, 63), (7, 32)] } else { &[(5, 63), (7, 32), (8, 0)] });
         self.push(Insn::Call(Callee::Helper(helper)));

@@ -80,7 +80,7 @@ fn lane(bits: u64, index: usize, lanes: Lanes) -> Result<Lane, DecodeError> {
     let immediate = bit(bits, isa::LANE_IMMEDIATE_AT);
     let b =
         if immediate { Ok(Second::Imm(imm.cast_signed())) } else { source(b_bits, index, lanes).map(Second::Source) };
-    // A store's place stands in {b, dst}; a branch's target, too, when there is an immediate operand.
+    // A store's place is in {b, dst}, and so is a branch's target if there is an immediate operand.
     let beside = b_bits << isa::LANE_DST_BITS | dst;
     let test = |width, cond| Ok(Test { cond, width, a: a.clone()?, b: b.clone()? });
     let width = if op & isa::OP_WIDE == 0 { Width::W32 } else { Width::W64 };

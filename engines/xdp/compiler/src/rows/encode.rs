@@ -103,7 +103,7 @@ fn lane(lane: &Lane, lanes: Lanes) -> Result<Bits, EncodeError> {
         let most = lanes.registers() as i64 - 1;
         return Err(EncodeError::Range { what: "the result's register", value: lane.dst.into(), least: 0, most });
     }
-    // The pair of arguments stands where others have their result's register.
+    // The pair of arguments takes the place of the result's register.
     let mut dst = if let Do::Args { k, .. } = lane.op { k.into() } else { u64::from(lane.dst) };
     match fields.b {
         Some(Second::Imm(imm)) => {

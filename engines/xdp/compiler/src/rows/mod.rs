@@ -20,7 +20,7 @@ pub use read::{ReadError, read};
 
 use crate::ir::Special;
 
-/// How many lanes a core has, and what follows from it.
+/// The number of lanes of a core, and the properties that depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lanes(u8);
 
@@ -81,7 +81,7 @@ pub enum Second<S> {
     Imm(i32),
 }
 
-/// Where a branch leads.
+/// The target of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Target {
     Row(u16),

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a lane can do, whatever its operands are: registers in a row, variables before registers are given out.
+//! The operations of a lane, for any kind of operand: registers in a row, variables before register allocation.
 
 use super::{Lanes, Second, isa};
 use crate::insn::{AtomicOp, Cond, Width};
@@ -42,7 +42,7 @@ pub struct Test<S> {
     pub b: Second<S>,
 }
 
-/// Where the first bytes of a key are, for the map not to wait for them.
+/// The place of a key's first bytes, so that the map need not wait for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key<P> {
     pub window: Window,
@@ -88,7 +88,7 @@ pub enum Asks<P> {
     TailCall,
 }
 
-/// The operation of a lane. `S` is what it reads, `P` a place in memory, `T` where branches lead.
+/// The operation of a lane. `S` is an input, `P` a place in memory, `T` the target of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Do<S, P, T> {
     Alu {
@@ -271,7 +271,7 @@ impl Window {
 }
 
 impl<S, P, T> Do<S, P, T> {
-    /// The lane in which an operation has to be, if there is one.
+    /// The required lane of an operation, if it has one.
     pub fn lane(&self, lanes: Lanes) -> Option<usize> {
         match self {
             Do::Request { .. } => Some(0),
@@ -308,7 +308,7 @@ impl<P> Asks<P> {
         }
     }
 
-    /// Where the key's first bytes lie.
+    /// The place of the key's first bytes.
     pub fn key(&self) -> Option<&Key<P>> {
         match self {
             Asks::Lookup { key, .. } | Asks::Update { key, .. } | Asks::Delete { key, .. } => key.as_ref(),

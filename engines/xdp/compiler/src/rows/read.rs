@@ -19,7 +19,7 @@ pub struct ReadError {
 /// Rows of that many lanes.
 ///
 /// # Errors
-/// The first word that has no meaning where it stands.
+/// The first word without a meaning at its place.
 pub fn read(text: &str, lanes: Lanes) -> Result<Vec<Row>, ReadError> {
     let mut rows = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -97,7 +97,7 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// `signed` and `swap`, if they are there.
+    /// `signed` and `swap`, if present.
     fn flags(&mut self, count: u8) -> (bool, Bytes) {
         let signed = self.have("signed");
         (signed, Bytes { count, swap: self.have("swap") })

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a row may not hold, whatever its values are.
+//! The limits of a row, whatever its values are.
 
 use super::op::Do;
 use super::{Lanes, Row};

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Which number and which name in text stands for what.
+//! The numbers and the textual names of operations.
 
 use super::Source;
 use super::isa;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is around rows that are carried out: the maps and helpers of [`super::world`].
+//! The environment of rows that are executed: the maps and helpers of [`super::world`].
 
 use penstock_xdp_compiler::check::find_helper;
 use penstock_xdp_compiler::ir::{Memory, Special, World, map_pointer};
@@ -10,7 +10,7 @@ use penstock_xdp_compiler::rows::run::{Asked, Outside};
 
 use super::world::{Plain, map_of};
 
-/// The maps of the form's interpreter, behind the requests of rows.
+/// The maps of the form's interpreter, for the requests of rows.
 pub struct Around {
     pub world: Plain,
     key_bytes: Vec<u32>,
@@ -70,7 +70,7 @@ impl Outside for Around {
         // The world reads it from memory: from the far end of the stack of a copy.
         let mut copy = memory.clone();
         copy.write(0x2_0000, &key).unwrap();
-        // A value may come from the stack or from the packet: a context has no other memory of its own.
+        // A value may come from the stack or from the packet: a context has no other private memory.
         if let Asks::Update { .. } = asked.asks {
             let bytes = self.value_bytes[map as usize];
             assert!(memory.read(asked.args[1], bytes).is_some(), "{asked:?}");

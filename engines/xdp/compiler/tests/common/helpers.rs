@@ -1,13 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! How far the tests go with helpers. It is said of each that the engine has, so that no program is passed over because
-//! nobody thought of one of those it calls.
+//! The coverage of helpers by the tests. Every helper of the engine has an entry, so that no program is skipped because
+//! the tests forgot one of its helpers.
 
 use penstock_xdp_compiler::check::find_helper;
 
 /// The extent to which a helper is tested, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
-    /// Nothing: it tells what another look finds changed, or needs what [`super::world::Plain`] does not have.
+    /// Not covered: its result differs at each call, or it needs features that [`super::world::Plain`] lacks.
     Nowhere,
     /// That the form and rows get the same from [`super::world::Plain`].
     Rows,

@@ -55,7 +55,7 @@ impl Attr {
     }
 
     fn open(self, command: libc::c_long) -> Result<OwnedFd, Error> {
-        // SAFETY: a new descriptor that nobody else has.
+        // SAFETY: a new descriptor that nothing else owns.
         self.call(command).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
     }
 }
@@ -94,7 +94,7 @@ impl Maps {
         object.maps.iter().map(Maps::one).collect::<Result<_, _>>().map(Maps)
     }
 
-    /// The descriptor of a map; -1 of one that is not there.
+    /// The descriptor of a map; -1 for a missing one.
     fn fd(&self, map: u32) -> i32 {
         self.0.get(map as usize).map_or(-1, AsRawFd::as_raw_fd)
     }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the tests share: programs compiled by the toolchain's clang.
+//! Shared by the tests: programs compiled by the toolchain's clang.
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod around;
@@ -81,7 +81,7 @@ pub fn corpus() -> Vec<PathBuf> {
     sources("engines/xdp/tests/corpus")
 }
 
-/// Numbers that look random and are the same each time (xorshift).
+/// Pseudo-random numbers, the same in each run (xorshift).
 pub struct Numbers(pub u64);
 
 impl Numbers {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Random packets of the kinds that programs look for.
+//! Random packets of the kinds that programs distinguish.
 
 use super::Numbers;
 

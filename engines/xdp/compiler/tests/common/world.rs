@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is around a program in tests: maps as plain lists, and the helpers that need no machine.
+//! The environment of a program in tests: maps as plain lists, and the helpers that need no machine.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ impl Plain {
                     plain.set(index as u32, &at.to_le_bytes(), &pointer, 0);
                 }
             }
-            // Half of the places hold a program, whose first row says which.
+            // Half of the places hold a program, identified by its first row.
             if let Ok(MapKind::ProgArray) = map.shape.kind() {
                 let array = plain.layout.array(index as u32).unwrap();
                 for at in (1..map.shape.max_entries).step_by(2) {
@@ -167,7 +167,7 @@ impl Plain {
         self.entries[map as usize].iter().map(|(key, _)| key.clone()).collect()
     }
 
-    /// All that is in the maps, and what was told.
+    /// The contents of all maps, and the external effects.
     pub fn contents(&self) -> Left {
         Left {
             keys: (0..self.maps.len() as u32).map(|map| self.keys(map)).collect(),
@@ -200,7 +200,7 @@ impl World for Plain {
         let map = map.or_else(pointed);
         let shape = map.map(|map| self.maps[map as usize].shape.clone());
         if let Some(map) = map {
-            // Behind the context, where there is one.
+            // After the context, if there is one.
             assert_eq!(args[usize::from(helper.name == "perf_event_output")], map_pointer(map));
         }
         let key = |plain: &Plain| plain.memory_of(memory, args[1], shape.as_ref().map_or(0, |shape| shape.key_bytes));

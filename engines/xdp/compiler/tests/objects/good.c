@@ -47,7 +47,7 @@ SHAPE(end_less_equal, "if r3 <= r4", "r0 = *(u8 *)(r2 + 14);", "")
 SHAPE(end_greater, "if r3 > r4", "", "r0 = *(u8 *)(r2 + 14);")
 SHAPE(end_greater_equal, "if r3 >= r4", "", READ)
 
-/* A header of variable length, and one behind it. */
+/* A header of variable length, and one after it. */
 SEC("xdp") int options(struct xdp_md *ctx) {
   void *end = frame_end(ctx);
   struct ethhdr *eth = frame_start(ctx);
@@ -71,7 +71,7 @@ SEC("xdp") int tags(struct xdp_md *ctx) {
   return XDP_DROP;
 }
 
-/* A checksum over as many bytes as are there, up to 1,500. */
+/* A checksum over all bytes of the packet, up to 1,500. */
 SEC("xdp") int long_sum(struct xdp_md *ctx) {
   void *end = frame_end(ctx);
   __u16 *next = frame_start(ctx);
@@ -118,7 +118,7 @@ static __noinline int checked(void *start, void *end, __u32 *out) {
   return 1;
 }
 
-/* A function of its own that writes into its caller's stack. */
+/* A separate function that writes into its caller's stack. */
 SEC("xdp") int by_function(struct xdp_md *ctx) {
   __u32 source = 0;
   if (!checked(frame_start(ctx), frame_end(ctx), &source)) return XDP_DROP;
@@ -185,7 +185,7 @@ ASM(taken,
     "r4 = 0; call 2; 1: *(u8 *)(r6 + 0) = 7; r0 = 3; 2: exit;",
     M(hash))
 
-/* Two maps in turn: others may look at them in between. */
+/* Two maps in turn: others may read them in between. */
 SEC("xdp") int in_turn(struct xdp_md *ctx) {
   __u32 key = 0;
   volatile __u32 *words = bpf_map_lookup_elem(&array, &key);
@@ -207,7 +207,7 @@ struct {
   __uint(max_entries, 4);
 } tallies SEC(".maps");
 
-/* Values that are changed where they lie, and such as only look like it. */
+/* Values that are changed in place, and some that only look like it. */
 SEC("xdp") int counted(struct xdp_md *ctx) {
   __u8 *data = frame_start(ctx);
   if ((void *)(data + 54) > frame_end(ctx)) return XDP_PASS;
@@ -251,7 +251,7 @@ SEC("xdp") int named(struct xdp_md *ctx) {
   return data[0] & 4 ? XDP_REDIRECT : XDP_PASS;
 }
 
-/* Bytes that helpers read and that no argument shows: behind a format's number, and of the packet. */
+/* Bytes that helpers read and that no argument shows: after a format's number, and of the packet. */
 SEC("xdp") int told(struct xdp_md *ctx) {
   __u8 *data = frame_start(ctx);
   if ((void *)(data + 34) > frame_end(ctx)) return XDP_DROP;
@@ -283,7 +283,7 @@ ASM(distances,
     "r6 = *(u32 *)(r1 + 12); w6 |= 40; w2 = 35; w1 = w6; w1 >>= w2; r3 = 65; r4 = r6; r4 >>= r3; w0 = w1; w0 -= w4; "
     "w0 &= 3;"
     "exit;")
-/* Where the packet was stays a number when it moves. */
+/* The packet's old place stays a number when the packet moves. */
 ASM(was,
     "r6 = r1; r2 = *(u32 *)(r1 + 0); w7 = w2; r3 = *(u32 *)(r1 + 4); w8 = w3; r2 = 4; call 44; "
     "r2 = *(u32 *)(r6 + 0); w2 = w2;"
@@ -297,7 +297,7 @@ ASM(tests,
     "r6 = *(u32 *)(r1 + 12); *(u64 *)(r10 - 8) = 0; r0 = 1; if r6 & 0xfffffff8 goto 1f; r3 = r10; r3 += -8; r3 += r6;"
     "r0 = *(u8 *)(r3 + 0); 1: exit;")
 
-/* Changes the last byte of a packet that has so many. */
+/* Changes the last byte of a packet of this length. */
 static __always_inline int marked(struct xdp_md *ctx, int bytes) {
   __u8 *data = frame_start(ctx);
   if ((void *)(data + bytes) > frame_end(ctx)) return XDP_DROP;
@@ -336,14 +336,14 @@ MOVED(moved_tail_more, bpf_xdp_adjust_tail, -18, 40)
 MOVED(moved_meta, bpf_xdp_adjust_meta, -4, 34)
 MOVED(moved_meta_more, bpf_xdp_adjust_meta, -4, 50)
 
-/* Nobody asks whether the packet has moved: up there is not so much room. */
+/* The program does not check whether the packet has moved: there is not so much room in front. */
 SEC("xdp") int moved_unasked(struct xdp_md *ctx) {
   if (frame_start(ctx) + 34 > frame_end(ctx)) return XDP_PASS;
   bpf_xdp_adjust_head(ctx, -220);
   return marked(ctx, 60);
 }
 
-/* A number that is made of the length, before the tail moves and behind that. */
+/* A number that is computed from the length, before the tail moves and after that. */
 SEC("xdp") int moved_number(struct xdp_md *ctx) {
   __u64 before = frame_end(ctx) - frame_start(ctx);
   asm volatile("%0 += 5" : "+r"(before));
@@ -353,7 +353,7 @@ SEC("xdp") int moved_number(struct xdp_md *ctx) {
   return (before * 3 ^ behind) & 3;
 }
 
-/* Ways come together behind two moves. */
+/* Ways meet after two moves. */
 #define EITHER(name, up)                                            \
   SEC("xdp") int name(struct xdp_md *ctx) {                         \
     __u8 *data = frame_start(ctx);                                  \

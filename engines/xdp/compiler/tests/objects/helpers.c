@@ -9,7 +9,7 @@ MAP(ports_by_hash, DEVMAP_HASH, 4, 8, 8, 0);
 MAP(programs, PROG_ARRAY, 4, 4, 8, 0);
 MAP(kept, ARRAY, 4, 8, 4, 0);
 
-/* Requires so many bytes of the packet, or ends the program. */
+/* Requires this many bytes of the packet, or ends the program. */
 #define BYTES(count)                                       \
   __u8 *packet = frame_start(ctx);                         \
   if ((void *)(packet + (count)) > frame_end(ctx)) return XDP_DROP
@@ -91,7 +91,7 @@ DIFFERENCE(differ_none, 0, 0, packet[3] << 24 | packet[2])
 DIFFERENCE(differ_any, packet[7] & 60, packet[8] & 60, packet[9] & 1 ? ~0u : 0)
 DIFFERENCE(differ_odd, packet[7] & 63, packet[8] & 63, packet[1])
 
-/* The packet's own bytes, as many as it says. */
+/* The packet's own bytes; the packet gives their number. */
 SEC("xdp") int sum_any(struct xdp_md *ctx) {
   BYTES(96);
   return leave(ctx, bpf_csum_diff(0, 0, (void *)packet, packet[13] & 95, 7));
@@ -111,7 +111,7 @@ GROW(shrink, -7)
 GROW(grow_any, (int)packet[6] - 100)
 GROW(grow_far, (packet[6] & 1 ? 1 << 31 : packet[7] * 16))
 
-/* Metadata goes along with the head, and comes to no harm when the head stays. */
+/* Metadata moves with the head, and does not change when the head stays. */
 #define HEAD(name, words, by)                                            \
   SEC("xdp") int name(struct xdp_md *ctx) {                              \
     BYTES(14);                                                           \
@@ -128,7 +128,7 @@ HEAD(head_far, 8, 40)
 HEAD(head_too_far, 2, -220)
 HEAD(head_any, 9, (int)packet[6] - 100)
 
-/* Atomic operations on the stack: at one place of two, and at one that the program says. */
+/* Atomic operations on the stack: at one place of two, and at a place that the program computes. */
 #define ATOMIC(name, type, does)                               \
   SEC("xdp") int name(struct xdp_md *ctx) {                    \
     type table[8], *at = table + 5, given, before = 0;                     \
@@ -160,11 +160,12 @@ SEC("xdp") __attribute__((naked)) int compare_low(struct xdp_md *ctx) {
       "r0 = *(u32 *)(r10 - 8); exit;");
 }
 
-/* With all bits of what they take as 32. */
+/* With all bits of arguments that count as 32. */
 static long (*const load_wide)(struct xdp_md *, __u64 offset, void *, __u64 size) = (void *)189;
 static long (*const store_wide)(struct xdp_md *, __u64 offset, void *, __u64 size) = (void *)190;
 
-/* Bytes of the packet to the stack, changed there, and back elsewhere; those that are not loaded stay as they were. */
+/* Copies bytes of the packet to the stack, changes them there, and copies them back elsewhere; bytes that are not
+ * loaded do not change. */
 #define COPY(name, size, from, to, count)                               \
   SEC("xdp") int name(struct xdp_md *ctx) {                             \
     __u8 bytes[size];                                                   \

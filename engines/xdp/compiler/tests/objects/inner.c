@@ -1,7 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maps in maps. Byte 0 of the frame says which map of maps and what is done, byte 1 which map in it, byte 2 the key, byte 3 the flags; bytes 4 to 7 are
- * the value of an update. They become the result; bytes 8 to 11 become what was there before.
+ * Maps in maps. Byte 0 of the frame says which map of maps and what is done, byte 1 which map in it, byte 2 the key,
+ * byte 3 the flags; bytes 4 to 7 are the value of an update. They become the result; bytes 8 to 11 become what was
+ * there before.
  */
 #include <packet.h>
 

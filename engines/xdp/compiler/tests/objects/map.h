@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A map by the sizes of its keys and values. Maps in maps stand written out: their `values` needs a type. */
+/* A map by the sizes of its keys and values. Maps in maps are written out: their `values` needs a type. */
 #pragma once
 
 #include <bpf.h>

@@ -8,7 +8,7 @@ use crate::driver::{Group, Running};
 use crate::native::NativeAccess;
 use crate::rows::CardAccess;
 
-/// What a target does with a map. Keys and values have the right sizes.
+/// The operations of a target on a map. Keys and values have the right sizes.
 pub trait MapAccess {
     /// See [`Maps::get`].
     fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, MapError>;
@@ -74,8 +74,8 @@ impl<'a> Maps<'a> {
         named(&all, name).cloned()
     }
 
-    /// The value of a key, None if there is no such entry. Of per-CPU kinds it is the values of all
-    /// [`Map::processors`], one after the other; of a trie the value of the longest prefix.
+    /// The value of a key, None if there is no such entry. For per-CPU kinds, the values of all [`Map::processors`],
+    /// one after the other; for a trie, the value of the longest prefix.
     ///
     /// # Errors
     /// The key has another size, or the map has no entries or is not loaded any more.

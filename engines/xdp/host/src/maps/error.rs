@@ -98,7 +98,7 @@ pub enum MapError {
         /// Its type.
         kind: MapKind,
     },
-    /// An entry that names a program to run behind a redirection.
+    /// An entry that names a program to run after a redirection.
     #[error(
         "an entry of {map}, {}, has a program: no unit runs one behind a redirection, so let it be 0 or -1",
         a(kind)

@@ -15,10 +15,11 @@ use serde_json::{Number, Value as Json, json};
 use super::{Entry, Map, MapError, Record};
 use crate::services::map::SERVICE;
 
-/// The only name of an object that is bytes, whatever the type: `{"$bytes": "0a0b"}`. No member of a struct is called so.
+/// The only name of an object that is bytes, whatever the type: `{"$bytes": "0a0b"}`. No member of a struct is called
+/// so.
 const BYTES: &str = "$bytes";
 
-/// What to do about a file that cannot be read.
+/// The way out in messages about a file that cannot be read.
 const ENTRIES: &str = "give a JSON file of entries, [[KEY, VALUE], ...]";
 
 /// JSON that is no key and no value.
@@ -35,7 +36,7 @@ pub enum JsonError {
     Text {
         /// The text.
         text: String,
-        /// What is wrong, as the parser says it.
+        /// The parser's message.
         why: String,
     },
     /// Bytes that are not hexadecimal digits.

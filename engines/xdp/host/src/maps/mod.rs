@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Maps of programs that units run, by name: programs count in them and look up in them, the host reads and fills them.
 //!
-//! A [`Map`] says what a map is; [`Maps`] reads and changes the maps of a card at work. The service `map` does the same
-//! in JSON.
+//! A [`Map`] describes a map; [`Maps`] reads and changes the maps of a card at work. The service `map` does the same in
+//! JSON.
 
 mod access;
 mod error;
@@ -45,9 +45,9 @@ pub struct Map {
     pub max_entries: u32,
     /// It holds constants, which the host cannot change.
     pub read_only: bool,
-    /// Of per-CPU kinds, the processors (unit · 16 + context) that have values.
+    /// For per-CPU kinds, the processors (unit · 16 + context) that have values.
     pub processors: Option<Range<u32>>,
-    /// Name of the group of units that runs the program; empty if the only group has none.
+    /// Name of the group of units that runs the program; empty if the only group has no name.
     pub group: String,
     pub(crate) units: Range<u32>,
     pub(crate) program: Arc<XdpProgram>,
@@ -115,7 +115,7 @@ fn is_numbered(kind: MapKind) -> bool {
     matches!(kind, Array | PercpuArray | ProgArray | PerfEventArray | ArrayOfMaps | Devmap | Cpumap | Xskmap)
 }
 
-/// File descriptor of the program in an entry of devices or processors; 0 if it has none.
+/// File descriptor of the program in an entry of devices or processors; 0 if the entry has no program.
 fn program_of(value: &[u8]) -> i32 {
     value.get(4..8).and_then(<[u8]>::first_chunk).map_or(0, |number| i32::from_le_bytes(*number))
 }

@@ -8,7 +8,7 @@ use super::{Map, MapError};
 /// A record, or an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Processor (unit · 16 + context) that sent it; only perf event arrays say.
+    /// Processor (unit · 16 + context) that sent it; only perf event arrays have it.
     pub processor: Option<u32>,
     /// Its bytes.
     pub bytes: Vec<u8>,

@@ -10,7 +10,7 @@ use penstock_xdp_soft::{Interface, Neighbour, Route, RouteKind, Routes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What to do about a file that cannot be read.
+/// The way out in messages about a file that cannot be read.
 const ROUTES: &str = "give a JSON file of routes, {\"interfaces\": {...}, \"routes\": [...], \"neighbours\": [...]}";
 /// MTU of an interface without one.
 const MTU: u32 = 1500;
@@ -221,7 +221,7 @@ impl TryFrom<String> for Mac {
     type Error = NoMac;
 
     fn try_from(text: String) -> Result<Self, NoMac> {
-        // from_str_radix() would accept a sign, too.
+        // from_str_radix() would also accept a sign.
         let is_byte = |byte: &str| byte.len() == 2 && byte.bytes().all(|digit| digit.is_ascii_hexdigit());
         let bytes: Option<Vec<u8>> =
             text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok().filter(|_| is_byte(byte))).collect();

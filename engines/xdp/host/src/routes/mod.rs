@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Routes of a card: the table in which `bpf_fib_lookup` looks, on both targets, with the card's interfaces and
+//! Routes of a card: the table that `bpf_fib_lookup` searches, on both targets, with the card's interfaces and
 //! neighbours.
 //!
 //! In JSON it is an object of up to three keys with the words of `ip -json`. `dev` is the number of an interface;

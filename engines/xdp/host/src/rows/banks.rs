@@ -34,11 +34,11 @@ pub struct CardBanks<'a> {
     pub bus: &'a mut dyn Bus,
 }
 
-/// Where a map of keys has its entries.
+/// The place of the entries of a map of keys.
 pub struct Slots {
     /// Row of the first entry.
     first: u32,
-    /// Row behind the last entry.
+    /// Row after the last entry.
     end: u32,
     /// Rows of an entry.
     pub stride: u32,
@@ -57,7 +57,7 @@ impl Slots {
         Self { first, end, stride, key_rows: key_bytes.div_ceil(ROW as u32), step }
     }
 
-    /// Offsets of the values of processors, in bytes behind the value of processor 0.
+    /// Offsets of the values of processors, in bytes after the value of processor 0.
     pub fn values_at(&self, processors: Option<&Range<u32>>) -> Vec<usize> {
         processors.map_or(vec![0], |all| all.clone().map(|processor| processor as usize * self.step).collect())
     }
@@ -124,8 +124,8 @@ impl CardBanks<'_> {
         let head = 1 + key_rows;
         let shape = self.bus.read(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_SHAPE)?;
         let (banks, bank_rows) = (1 << (shape & 0xFF), 1u32 << (shape >> 8 & 0xFF));
-        // One request reads `many` entries of `part` rows each. Of an entry that is too long, the first one reads what
-        // stands before the values.
+        // One request reads `many` entries of `part` rows each. If an entry is too long, the first request reads the
+        // rows before the values.
         let (many, part) = if stride > MOST_ROWS { (1, head) } else { (MOST_ROWS / stride, stride) };
         let mut all = Vec::new();
         for bank in 0..banks {
@@ -161,7 +161,7 @@ impl CardBanks<'_> {
         Ok(all)
     }
 
-    /// Whether the entry whose rows stand in DATA from `at` on is in use.
+    /// Whether the entry whose rows are in DATA from `at` on is in use.
     fn is_used(&mut self, at: usize) -> Result<bool, RowsError> {
         Ok(self.answer(at, 4)?[2] & 1 == 1)
     }

@@ -3,7 +3,7 @@
 
 use penstock_engine::{CardError, EngineError, ErrorKind};
 
-/// A card in hardware that does not do what its driver asks.
+/// A card in hardware that does not obey its driver.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RowsError {
     /// The card refused an access, or broke.

@@ -10,7 +10,7 @@ use penstock_xdp_compiler::object::Object;
 use penstock_xdp_compiler::rows::{Asks, Do};
 use penstock_xdp_compiler::translate::Translated;
 
-/// What a card in hardware is loaded with.
+/// The image for a card in hardware.
 #[derive(Debug, Default)]
 pub struct RowImage {
     /// Rows, each as the words that the core reads: control word, then two words for each lane.
@@ -24,13 +24,13 @@ pub struct RowImage {
     pub maps: Vec<CardMap>,
     /// Numbers of maps that the program before has made and whose entries stay.
     pub kept: BTreeSet<u32>,
-    /// Where the compiler expects values that need no search, by index of the map.
+    /// The compiler's places for values that need no search, by index of the map.
     pub layout: Layout,
     /// By index of the map, why it has no place on the card.
     pub missing: Vec<Option<String>>,
 }
 
-/// What a program asks for that a card in hardware cannot do.
+/// A feature of a program that a card in hardware lacks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Beyond(pub String);

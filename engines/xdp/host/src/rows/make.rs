@@ -66,8 +66,8 @@ pub fn store(bus: &mut dyn Bus, address: u32, bytes: &[u8]) -> Result<(), RowsEr
     request(bus, STORE, (address - CARD) | (bytes.len() as u32) << BYTES_AT, bytes)
 }
 
-/// Sends a request and waits for its answer, which stands at [`ANSWERS`] then. The parts of the request begin with
-/// `data`; bytes behind that keep what they held.
+/// Sends a request and waits for its answer, which is at [`ANSWERS`] then. The parts of the request begin with `data`;
+/// the bytes after that keep their values.
 pub fn request(bus: &mut dyn Bus, command: u32, info: u32, data: &[u8]) -> Result<(), RowsError> {
     for (word, offset) in data.chunks(4).map(word_of).zip((0..).step_by(4)) {
         bus.write(ANSWERS + offset, word)?;

@@ -34,7 +34,7 @@ pub struct CardAccess<'a> {
     pub image: &'a RowImage,
 }
 
-/// Where a map lies.
+/// The place of a map.
 enum Place {
     /// In each unit.
     Unit(Array),

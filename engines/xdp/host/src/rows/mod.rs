@@ -44,7 +44,7 @@ pub(crate) fn take_log(bus: &mut dyn Bus, units: u32, image: &RowImage) -> Resul
 fn write_rows(bus: &mut dyn Bus, image: &RowImage, bank: u32) -> Result<(), RowsError> {
     for (row, words) in (0..).zip(&image.rows) {
         let base = UNIT_WINDOW + UNIT_ROWS + bank * ROW_BANK_BYTES + row * ROW_BYTES;
-        // Place 1, behind the control word, is empty.
+        // Place 1, after the control word, is empty.
         for (place, word) in [0].into_iter().chain(2..).zip(words) {
             bus.write(base + 4 * place, *word)?;
         }

@@ -22,7 +22,7 @@ enum Head {
     Done { bytes: u32, discarded: bool },
     /// The program has written its length.
     Reserved { bytes: u32 },
-    /// The program has not even written its length.
+    /// The program has not yet written its length.
     Nothing,
 }
 
@@ -52,7 +52,7 @@ impl CardRing<'_> {
                     left += 1;
                     taken += whole(bytes);
                 }
-                // Without its length the records behind it cannot be found.
+                // Without its length the records after it cannot be found.
                 Head::Nothing => {
                     left += 1;
                     taken = written;
@@ -88,7 +88,7 @@ impl CardRing<'_> {
         })
     }
 
-    /// Reads bytes that begin `behind` bytes behind a position.
+    /// Reads bytes that begin `behind` bytes after a position.
     fn bytes(&mut self, position: u64, behind: u32, count: u32) -> Result<Vec<u8>, RowsError> {
         let at = (position & u64::from(self.ring.bytes - 1)) as u32;
         let address = self.ring.address + DATA + at + behind;
@@ -139,7 +139,7 @@ mod tests {
             u64::from_le_bytes(self.memory[(RING.address - CARD + at) as usize..][..8].try_into().unwrap())
         }
 
-        /// A header, and what is behind it.
+        /// A header, and the bytes after it.
         fn record(&mut self, position: u64, state: u32, bytes: &[u8]) {
             let at = DATA + (position as u32 & (RING.bytes - 1));
             self.put(at, u64::from(mark(position)) << 32 | u64::from(state | bytes.len() as u32));

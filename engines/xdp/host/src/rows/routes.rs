@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Routes in the banks of a card in hardware: the next hop of each prefix, resolved by the host
-//! ([`penstock_xdp_compiler::card::routes`] says why).
+//! ([`penstock_xdp_compiler::card::routes`] gives the reason).
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ use super::banks::{CardBanks, DELETE, UPDATE};
 use super::error::RowsError;
 use crate::routes::width;
 
-/// A prefix: its address, with zeros behind the prefix, and its length in bits.
+/// A prefix: its address, with zeros after the prefix, and its length in bits.
 type Prefix = (IpAddr, u8);
 /// Entries of the tables, by number of the map and key.
 type Entries = BTreeMap<(u32, Vec<u8>), Vec<u8>>;
@@ -26,7 +26,7 @@ pub struct CardRoutes {
 }
 
 impl CardRoutes {
-    /// Notes that the tables were made anew and are empty.
+    /// Records that the tables were made again and are empty.
     pub fn forget(&mut self) {
         self.entries.clear();
     }
@@ -41,7 +41,7 @@ impl CardRoutes {
                 0 => Ok(()),
                 number => Err(RowsError::Route { errno: -number }),
             };
-        // New entries first, so that no lookup falls back to a shorter prefix in between.
+        // New entries first, so that meanwhile no lookup falls back to a shorter prefix.
         for (key, value) in wanted.iter().filter(|(key, value)| self.entries.get(*key) != Some(value)) {
             ask(UPDATE, key, value)?;
         }
@@ -70,7 +70,7 @@ fn entries(tables: &ir::Routes, routes: &Routes) -> Entries {
         };
         ((map, key), hop.bytes().to_vec())
     };
-    // Entries of an array cannot be deleted: zeros stand for an interface that does not exist.
+    // Entries of an array cannot be deleted: zeros mean an interface that does not exist.
     let interface = |ifindex: u32| {
         let known = routes.interfaces.get(&ifindex);
         let entry =
@@ -126,7 +126,7 @@ fn hop(routes: &Routes, route: &Route, address: Option<IpAddr>) -> Hop {
     }
 }
 
-/// An address with zeros behind its first `bits` bits.
+/// An address with zeros after its first `bits` bits.
 fn cut(address: IpAddr, bits: u8) -> IpAddr {
     let behind = u32::from(width(address) - bits);
     match address {

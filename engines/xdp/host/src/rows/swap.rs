@@ -14,7 +14,7 @@ use super::{write_rows, write_unit_maps};
 /// Cycles until a unit must have ended its frames of the program before: sixteen contexts in turn, each for as many
 /// rows as a frame may take, and the requests of those rows.
 const END_LIMIT: u64 = 1 << 23;
-/// Cycles between two looks at whether it has.
+/// Cycles between two checks whether it has.
 const LOOK: u64 = 100;
 
 /// Writes rows into the bank that units of the mask do not run, and makes the maps that are new.

@@ -22,7 +22,7 @@ pub const MAP: Service = Service { name: SERVICE, command, ask, show, dump: Some
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ask {
-    /// What maps there are. (In braces, since serde lets a unit variant have any fields.)
+    /// Lists the maps. (In braces, since serde lets a unit variant have any fields.)
     List {},
     /// All entries of a map; of a map that has records, takes those.
     Dump {
@@ -33,9 +33,10 @@ pub enum Ask {
     Get {
         /// The map.
         name: String,
-        /// The key. The type of the map's keys says how text is read: as a number, an address, bytes in hexadecimal.
+        /// The key. The type of the map's keys decides how text is parsed: as a number, an address, bytes in
+        /// hexadecimal.
         key: Json,
-        /// There may be no such entry; then the answer has none. Otherwise that is an error.
+        /// If true, a missing entry is not an error: the answer has no entry.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         optional: bool,
     },
@@ -57,7 +58,7 @@ pub enum Ask {
         name: String,
         /// The file, for messages.
         file: PathBuf,
-        /// What it holds: `[[KEY, VALUE], ...]`.
+        /// Its contents: `[[KEY, VALUE], ...]`.
         entries: Json,
     },
     /// Deletes an entry.
@@ -70,7 +71,7 @@ pub enum Ask {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         optional: bool,
     },
-    /// Takes the records that programs have sent; each record comes once.
+    /// Takes the records that programs have sent, each once.
     Take {
         /// The map.
         name: String,
@@ -152,7 +153,7 @@ pub struct About {
     pub read_only: bool,
     /// It has records in place of entries.
     pub has_records: bool,
-    /// Of per-CPU kinds, the first processor (unit · 16 + context) that has values, and the processor behind the last.
+    /// For per-CPU kinds, the first processor (unit · 16 + context) that has values, and the processor after the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<(u32, u32)>,
 }
@@ -366,7 +367,7 @@ fn list(maps: &[About]) -> String {
     text
 }
 
-/// Entries, a line each: `KEY: VALUE`. Of per-CPU kinds only values that are not 0 are shown.
+/// Entries, a line each: `KEY: VALUE`. For per-CPU kinds only values that are not 0 are shown.
 fn entries(map: &About, entries: &Json) -> String {
     let mut text = String::new();
     for entry in entries.as_array().into_iter().flatten() {
@@ -411,10 +412,11 @@ fn is_zero(value: &Json) -> bool {
     }
 }
 
-/// Values of the largest array that is dumped: all of them are there, so they fill memory and file whatever the frames do.
+/// Values of the largest array that is dumped: an array has all its values from the start, so they fill memory and file
+/// whatever the frames do.
 const LARGEST: u64 = 1 << 22;
 
-/// What all maps hold, a file for each: an entry a line, so that differences between runs can be seen.
+/// The contents of all maps, a file for each: one entry a line, so that a diff shows the changes between runs.
 fn dump(call: &mut penstock_engine::Ask<'_>) -> Result<Vec<(String, String)>, EngineError> {
     let wrong = |error: serde_json::Error| EngineError::new(ErrorKind::Service(SERVICE), error);
     let mut asked = |ask: Ask| -> Result<Answer, EngineError> {
@@ -459,7 +461,8 @@ fn text_of(answer: &Answer) -> String {
     }
 }
 
-/// The file of a map: an object may call it as it likes, and the name of global data begins with a dot, which would hide the file.
+/// The file of a map: an object may call it as it likes, and the name of global data begins with a dot, which would
+/// hide the file.
 fn file_of(map: &str) -> String {
     let hidden = if map.is_empty() || map.starts_with('.') { "globals" } else { "" };
     format!("{hidden}{}.json", map.replace(['/', '\n'], "_"))
@@ -487,7 +490,7 @@ mod tests {
         }
     }
 
-    /// What words on the command line ask.
+    /// Parses the words of a command line.
     fn asked(words: &[&str]) -> Result<Json, String> {
         let matches = command().no_binary_name(true).try_get_matches_from(words);
         ask(&matches.map_err(|error| error.to_string())?)

@@ -70,7 +70,7 @@ struct Words {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Prints interfaces, routes and neighbours. `load` reads what --json prints.
+    /// Prints interfaces, routes and neighbours. `load` accepts the output of --json.
     Show,
     /// Replaces all routes of the card by those of a file.
     Load {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_csum_diff`: the Internet checksum of what comes, less that of what goes.
+//! `bpf_csum_diff`: the Internet checksum of the new bytes, less that of the old ones.
 
 use penstock_xdp_maps::Errno;
 
@@ -36,7 +36,7 @@ fn add(bytes: &[u8], before: u32) -> u32 {
     words.iter().fold(plus(before, last), |sum, word| plus(sum, u32::from_le_bytes(*word)))
 }
 
-/// A sum whose carry comes back in at the bottom.
+/// A sum with end-around carry.
 fn plus(a: u32, b: u32) -> u32 {
     let (sum, carry) = a.overflowing_add(b);
     sum + u32::from(carry)

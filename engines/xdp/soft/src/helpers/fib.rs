@@ -96,7 +96,7 @@ fn answer(routes: &Routes, query: &mut [u8; BYTES], flags: u32) -> Result<Answer
         query[DEST_MAC_AT..][..6].copy_from_slice(neighbour);
         query[SOURCE_MAC_AT..][..6].copy_from_slice(mac);
     }
-    // What Linux says of the length: the MTU, when it has looked at it.
+    // Linux' result for the length: the MTU, if it has checked the length.
     if length != 0 {
         query[LENGTH_AT..][..2].copy_from_slice(&(*mtu as u16).to_ne_bytes());
     }

@@ -18,7 +18,7 @@ use crate::state::State;
 /// A helper, as native code calls it: the state and r1 to r5.
 pub type Function = extern "C" fn(&mut State, u64, u64, u64, u64, u64) -> u64;
 
-/// Helpers that native code has without a call, or treats in a way of its own.
+/// Helpers that native code has without a call, or treats specially.
 pub const LOOKUP: u32 = 1;
 pub const TIME: u32 = 5;
 pub const PROCESSOR: u32 = 8;

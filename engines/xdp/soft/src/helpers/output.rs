@@ -6,8 +6,8 @@ use penstock_xdp_maps::{Errno, Ring};
 use super::result;
 use crate::state::{BUFFER, Packet, State};
 
-/// Flags of `bpf_perf_event_output`: the queue, or this for the processor's own; and how many bytes of the frame come
-/// behind the data.
+/// Flags of `bpf_perf_event_output`: the queue, or this value for the processor's own; and the number of bytes of the
+/// frame that follow the data.
 const INDEX: u64 = 0xFFFF_FFFF;
 const FRAME_BYTES: u64 = 0xF_FFFF << 32;
 /// The longest event.
@@ -50,7 +50,7 @@ fn perf_event(state: &mut State, map: u64, flags: u64, data: u64, bytes: u64) ->
     state.maps.events(map, queue).ok_or(Errno::NoEntry)?.put(event)
 }
 
-/// Flags of records: whether the host is woken. Here it looks by itself.
+/// Flags of records: whether the host is woken. Here it polls.
 const WAKE_FLAGS: u64 = 3;
 
 fn ring(state: &mut State, map: u64) -> Option<&mut Ring> {

@@ -75,7 +75,7 @@ pub(super) extern "C" fn store_bytes(state: &mut State, _: u64, offset: u64, fro
     result(to.and_then(|to| state.maps.memory.copy(from, to, bytes as u32 as usize)))
 }
 
-/// Where bytes of the frame are, if it has them.
+/// The place of bytes of the frame, if it has them.
 fn place(state: &State, offset: u32, bytes: u32) -> Result<u64, Errno> {
     if offset > MAX_COPY || bytes > MAX_COPY {
         return Err(Errno::Fault);

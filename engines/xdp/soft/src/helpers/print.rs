@@ -57,7 +57,7 @@ fn text(memory: &Memory, address: u64) -> Result<String, Errno> {
     Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
 }
 
-/// The line that a format, which ends with a zero, and its arguments make; `string` gives what is at an address.
+/// The line of a format, which ends with a zero, and its arguments; `string` reads the string at an address.
 ///
 /// # Errors
 /// EINVAL: it is no format of Linux' bpf_trace_printk(), or there are not as many arguments; errors of `string`.

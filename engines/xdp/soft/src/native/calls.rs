@@ -30,7 +30,7 @@ impl<F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'_, F> {
         }
     }
 
-    /// A function of the program, with a frame of its own below this one's.
+    /// A function of the program, whose frame is below this one's.
     fn local(&mut self, slot: usize) {
         let Some(target) = self.source.code.target(slot) else { return };
         let Some(function) = (self.called)(target, self.builder.func) else { return };
@@ -111,7 +111,8 @@ impl<F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'_, F> {
         let result = self.builder.inst_results(call)[0];
         self.builder.ins().return_(&[result]);
         self.builder.switch_to_block(none);
-        // What Linux gives depends on why; no program looks, for falling through says it.
+        // Linux' result depends on the reason; no program reads it, because falling through already signals the
+        // failure.
         let failed = self.builder.ins().iconst(I64, -1);
         self.set(Reg::R0, failed);
         Some(())

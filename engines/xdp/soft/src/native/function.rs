@@ -44,7 +44,7 @@ pub(super) struct Function<'a, F> {
     pub(super) registers: [Variable; Reg::COUNT],
     pub(super) base: Value,
     pub(super) state: Value,
-    /// r10 as it is for native code.
+    /// r10 in native code.
     pub(super) native_stack: Value,
     pub(super) signature: SigRef,
     pub(super) entry: usize,
@@ -207,7 +207,7 @@ impl<'a, F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'a, F> {
         }
     }
 
-    /// The block that a jump leads to; on the way back, one that pays for it first.
+    /// The target block of a jump; for a back edge, a block that pays for it first.
     fn way(&mut self, slot: usize) -> Block {
         let target = self.source.code.target(slot).unwrap_or(slot);
         let block = self.blocks[&target];
@@ -253,7 +253,7 @@ impl<'a, F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'a, F> {
         self.builder.switch_to_block(next);
     }
 
-    /// Takes one from what the program may spend; stops it when that was the last.
+    /// Takes one from the program's budget; stops the program if that was the last.
     pub(super) fn spend(&mut self) {
         let fuel = self.builder.ins().load(I64, Self::flags(), self.state, FUEL_AT);
         let fuel = self.builder.ins().iadd_imm(fuel, -1);

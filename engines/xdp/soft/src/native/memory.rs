@@ -68,7 +68,7 @@ impl<F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'_, F> {
         }
     }
 
-    /// Where an access goes, for the machine: an address and a distance.
+    /// The target of an access, for the machine: an address and a distance.
     fn place(&mut self, slot: usize, base: Reg, offset: i16, size: Size) -> (Value, i32) {
         // r10 is ours: with any distance it stays in the memory.
         if base == Reg::FP && matches!(self.source.guard, Guard::Masked) {

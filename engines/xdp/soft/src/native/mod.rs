@@ -49,7 +49,7 @@ pub enum NativeError {
 pub enum Guard {
     /// The checker has seen them: addresses are masked, in case it erred.
     Masked,
-    /// Nobody has: each is compared with the memory that is given and the stack, and what goes elsewhere stops the
+    /// The checker has not run: each access is compared with the given memory and the stack, and any other stops the
     /// program.
     Bounded { start: u64, bytes: u64 },
 }
@@ -126,7 +126,7 @@ impl Native {
 
 impl Drop for Native {
     fn drop(&mut self) {
-        // SAFETY: taken once, here; whoever owns this has seen to it that nothing runs the code any more.
+        // SAFETY: taken once, here; the owner of this ensures that nothing runs the code any more.
         unsafe { ManuallyDrop::take(&mut self.module).free_memory() };
     }
 }
@@ -136,7 +136,7 @@ fn generator(error: impl std::fmt::Display) -> NativeError {
 }
 
 fn module() -> Result<JITModule, NativeError> {
-    // The verifier looks for faults of the translator: in builds that look for faults.
+    // The verifier finds faults of the translator, in debug builds.
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
     let flags = [("opt_level", "speed"), ("enable_verifier", verify)];
     let builder = JITBuilder::with_flags(&flags, default_libcall_names()).map_err(generator)?;

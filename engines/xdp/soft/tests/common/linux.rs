@@ -87,7 +87,7 @@ pub struct Outcome {
     pub data: Vec<u8>,
 }
 
-/// Runs a program on a frame that came on the loopback, interface 1.
+/// Runs a program on a frame that arrived on the loopback, interface 1.
 pub fn run(program: &OwnedFd, meta: &[u8], data: &[u8]) -> Outcome {
     let frame: Vec<u8> = meta.iter().chain(data).copied().collect();
     let word = |value: usize| (value as u32).to_ne_bytes();

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the tests share: objects, frames, and the kernel of this machine, which runs the same programs on the same
+//! Shared by the tests: objects, frames, and the kernel of this machine, which runs the same programs on the same
 //! frames.
 #![allow(dead_code, clippy::unwrap_used)]
 

@@ -59,7 +59,7 @@ impl Twins {
         Pair { ours, theirs }
     }
 
-    /// Runs both on a frame and compares what comes out.
+    /// Runs both on a frame and compares the results.
     pub fn run(&mut self, pair: &Pair, meta: &[u8], data: &[u8]) -> Outcome {
         let ours = self.ours(pair, meta, data);
         if let Some(theirs) = &pair.theirs {

@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The first byte is the verdict, the second the port of a redirection; behind them it says where it runs and where the
- * frame came from. */
+/* The first byte is the verdict, the second the port of a redirection; after them the program writes its unit and
+ * context and the frame's source. */
 #include <packet.h>
 
 SEC("xdp") int echo(struct xdp_md *ctx) {

@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Calls helpers with what the frame says; gives their results, or writes them into the frame. */
+/* Calls helpers with arguments from the frame; returns their results, or writes them into the frame. */
 #include <packet.h>
 
 #include "map.h"
@@ -189,7 +189,7 @@ SEC("xdp") int fill_stack(struct xdp_md *ctx) {
   return bytes[ctx->rx_queue_index & 63];
 }
 
-/* Gives what is on the stack when the helper that was to fill it has failed. */
+/* Returns the bytes on the stack after the helper that should fill it has failed. */
 SEC("xdp") int unfilled_stack(struct xdp_md *ctx) {
   __u8 bytes[64], all = 0;
   bpf_xdp_load_bytes(ctx, 60000, bytes, sizeof(bytes));

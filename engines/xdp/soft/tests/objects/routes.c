@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Asks for a route as the frame says, and for what the engine itself knows. */
+/* Looks up a route with arguments from the frame, and reads the engine's own state. */
 #include <packet.h>
 
 SEC("xdp") int route(struct xdp_md *ctx) {

@@ -7,7 +7,7 @@ use crate::insn::{AtomicOp, Width};
 use crate::ir::{Arg, BinOp, Op, Place, Space, Special, ValueId};
 use crate::rows::{Alu, Asks, Bytes, Do, Second, Window, isa};
 
-/// How far from its base a window may lie, in bytes.
+/// The largest distance of a window from its base, in bytes.
 const REACH: i64 = 2040;
 
 impl Lower<'_> {
@@ -24,7 +24,7 @@ impl Lower<'_> {
                 _ => break,
             };
             let sum = offset.wrapping_add(by);
-            // Far away is not where this leads: the sum stays as it is.
+            // The distance would be too large: the sum stays.
             if sum.abs() > 1 << 20 {
                 break;
             }
@@ -37,7 +37,7 @@ impl Lower<'_> {
         (special.map_or(arg, Arg::Special), offset)
     }
 
-    /// Where a window reaches a place, if one does.
+    /// The place of a window that reaches a place, if one does.
     pub(super) fn window(&mut self, place: &Place) -> Option<(Window, At)> {
         let (base, offset) = self.base(place.base);
         let offset = offset + i64::from(place.offset);
@@ -159,14 +159,14 @@ impl Lower<'_> {
         self.ask(Asks::Atomic { op, count: place.bytes as u8 }, (a, b), result, reach);
     }
 
-    /// A request whose answer is waited for only when someone wants it, or when what it does would be seen.
+    /// A request whose answer is only awaited if it is used, or if the request's effect would be visible.
     fn ask(&mut self, asks: Asks<At>, (a, b): (Src, Src), result: Option<ValueId>, reach: Vec<Touch>) {
         let answer = result.is_some() || !reach.is_empty();
         self.give(Do::Request { asks, answer, a, b }, result);
         self.reaching(reach);
     }
 
-    /// Says what the last node reaches. If a request does not read the base variable, that variable may already hold
+    /// Sets the target of the last node. If a request does not read the base variable, that variable may already hold
     /// another value, so the place is unknown.
     pub(super) fn reaching(&mut self, touches: Vec<Touch>) {
         let Some(node) = self.nodes.last_mut() else { return };

@@ -39,11 +39,11 @@ struct Lower<'a> {
     nodes: Vec<Node>,
     slot: usize,
     defs: HashMap<ValueId, &'a Op>,
-    /// Values that are specials, which nobody has to copy.
+    /// Values that are specials, which need no copy.
     specials: HashMap<ValueId, Special>,
-    /// Values that are known from what gives them.
+    /// Values that are known from their definition.
     numbers: HashMap<ValueId, u64>,
-    /// Where the ways to a block put its parameter.
+    /// The variables in which the ways to a block pass its parameters.
     entries: HashMap<ValueId, Var>,
     /// The same by block, in the order of its parameters.
     targets: Vec<Vec<Var>>,
@@ -72,7 +72,7 @@ impl<'a> Lower<'a> {
         self.nodes.push(Node::new(op, dst, self.slot));
     }
 
-    /// An operation whose result is a value of the program, or wanted by nobody.
+    /// An operation whose result is a value of the program, or unused.
     fn give(&mut self, op: NodeOp, result: Option<ValueId>) {
         let dst = match result {
             Some(ValueId(number)) => Var(number),
@@ -214,7 +214,7 @@ impl<'a> Lower<'a> {
             End::Branch { cond, width, a, b, then, otherwise, packet_check } => {
                 let ordered = !matches!(cond, Cond::Eq | Cond::Ne | Cond::Set);
                 let test = match packet_check {
-                    // The question whether so many bytes are there is one about the length.
+                    // A check for a number of bytes is a check of the length.
                     Some((bytes, there)) if ordered => Test {
                         cond: if *there { Cond::Ge } else { Cond::Lt },
                         width: Width::W64,
@@ -232,7 +232,7 @@ impl<'a> Lower<'a> {
                 self.give(Do::Request { asks: Asks::TailCall, answer: true, a, b: Src::Zero }, None);
                 self.jump(otherwise);
             }
-            // None is left of the arrays that the target has; of others no entry is there.
+            // All arrays that the target has were replaced; others have no entry.
             End::TailCall { otherwise, .. } => self.jump(otherwise),
         }
     }
@@ -256,7 +256,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The target of a branch: a block of its own where there is something to copy.
+    /// The target of a branch: a separate block if there is something to copy.
     fn way(&mut self, edge: &Edge) -> To {
         if edge.args.is_empty() {
             return To::Block(edge.to.0 as usize);
@@ -269,7 +269,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Reads that are what the special is at each use: not those of the clock, nor of where the packet was before it moved.
+/// Reads that give the special's value at each use; this excludes the clock, and the packet's place before it moved.
 fn specials(program: &Program) -> HashMap<ValueId, Special> {
     let insts = program.blocks.iter().flat_map(|block| &block.insts);
     let mut specials: HashMap<ValueId, Special> = insts

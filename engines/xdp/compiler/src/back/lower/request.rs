@@ -60,7 +60,7 @@ impl Lower<'_> {
         self.reaching(reach);
     }
 
-    /// Where a window has all of a key, the first that a call reads; else its address.
+    /// The place of a window that has a whole key, the first that a call reads; else its address.
     fn key(&mut self, address: Arg, reads: &[Place]) -> (Option<Key<At>>, Arg) {
         let Some(place) = reads.first() else { return (None, address) };
         let Some((window, at)) = self.window(place) else { return (None, address) };

@@ -74,7 +74,7 @@ impl Builder<'_> {
         self.value(op)
     }
 
-    /// Where the target has the values of the array that a lookup is in.
+    /// The place in the target of the values of the array that a lookup is in.
     fn array(&self) -> Option<Array> {
         let map = self.map()?;
         let kind = self.object.maps.get(map as usize)?.shape.kind().ok()?;
@@ -83,7 +83,7 @@ impl Builder<'_> {
             .flatten()
     }
 
-    /// Whether what a lookup finds is a map.
+    /// Whether the result of a lookup is a map.
     fn holds_maps(&self) -> bool {
         let kind = |map: &u32| self.object.maps.get(*map as usize).and_then(|map| map.shape.kind().ok());
         let of_maps = |map: &MapRef| matches!(map, MapRef::Of(map) if kind(map).is_some_and(MapKind::of_maps));
@@ -130,7 +130,7 @@ impl Builder<'_> {
         Arg::Value(found)
     }
 
-    /// The end of a run with a tail call. When there is no program, r0 holds what no program reads.
+    /// The end of a run with a tail call. If there is no program, r0 holds a value that no program reads.
     pub(super) fn tail_call(&mut self, depth: usize, slot: usize, otherwise: Edge) -> Result<End, BuildError> {
         if depth > 0 {
             return Err(BuildError::TailCallInFunction(self.source.place(slot)));

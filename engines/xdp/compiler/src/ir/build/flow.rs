@@ -1,6 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Which instructions follow which, each function copied to where it is called: blocks of slots, without what no path
-//! comes to.
+//! The order of instructions, with each function copied to its calls: blocks of slots, without unreachable ones.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,13 +11,13 @@ use crate::object::Program;
 
 /// Number of the helper that ends a program when it succeeds.
 pub(super) const TAIL_CALL: u32 = 12;
-/// Instructions of a program with its functions copied in: four times what fits into the rows of the engine.
+/// Instructions of a program with its functions copied in: four times the number of the engine's rows.
 pub const MAX_INSTS: usize = 32_768;
 
 /// A function where it is called.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
-    /// The frame that called it, and the slot where that goes on.
+    /// The frame that called it, and the slot at which that continues.
     pub caller: Option<(usize, usize)>,
     pub depth: usize,
     /// Its r10, counted from the end of the stack: 0 or less.

@@ -136,7 +136,7 @@ impl Builder<'_> {
         Some(if signed { ((number << above).cast_signed() >> above).cast_unsigned() } else { number })
     }
 
-    /// Where a load or store goes.
+    /// The target of a load or store.
     fn place(&self, base: Arg, offset: i16, size: Size) -> Place {
         let access = self.facts.insns[self.slot].accesses.first().map(|(_, access)| access);
         let space = access.map_or(Space::Any, |access| self.space(access));

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Which registers are still read after a point: where runs come together, those become parameters of the block.
+//! Registers that are still read after a point: where runs meet, they become parameters of the block.
 
 use super::flow::{Flow, Way};
 use crate::check::find_helper;
@@ -29,7 +29,7 @@ impl Set {
         }
     }
 
-    /// Takes one out, and says whether it was there.
+    /// Removes one, and returns whether it was present.
     fn take(&mut self, depth: usize, reg: Reg) -> bool {
         let bit = 1 << variable(depth, reg);
         let there = self.0 & bit != 0;
@@ -100,7 +100,7 @@ fn before(program: &Program, flow: &Flow, live: &[Set], run: usize) -> Set {
     set
 }
 
-/// From behind an instruction to before it.
+/// From after an instruction to before it.
 fn step(set: &mut Set, depth: usize, insn: Insn) {
     if let Insn::Call(_) = insn {
         for reg in Reg::range(Reg::R0, Reg::R5) {
@@ -131,7 +131,7 @@ fn reads(insn: Insn) -> Vec<Reg> {
     }
 }
 
-/// Helpers whose format says how many of the five registers they read.
+/// Helpers whose format defines how many of the five registers they read.
 const TRACE_PRINTK: u32 = 6;
 
 /// How many registers a helper reads.

@@ -48,7 +48,7 @@ pub enum BuildError {
 /// Takes a checked program over.
 ///
 /// # Errors
-/// What the form cannot say, or is too long, with the place and what to change.
+/// If the form cannot express the program, or it is too long: the place and the way out.
 pub fn build(
     object: &Object,
     program: &crate::object::Program,
@@ -95,8 +95,7 @@ struct RunEnd {
     state: Vec<Arg>,
 }
 
-/// A program that is being taken over. Block `n + 1` begins with the run `n`; blocks that a run is cut into stand
-/// behind all of those.
+/// A program under conversion. Block `n + 1` begins with the run `n`; blocks that split a run come after all of those.
 struct Builder<'a> {
     object: &'a Object,
     source: &'a crate::object::Program,
@@ -126,7 +125,7 @@ impl Builder<'_> {
         self.before[run].len() + usize::from(run == 0) > 1
     }
 
-    /// The blocks, still empty, with a parameter for each live register where runs come together.
+    /// The blocks, still empty, with a parameter for each live register where runs meet.
     fn blocks(&mut self) {
         let start = Edge { to: BlockId(1), args: vec![] };
         self.program.blocks.push(Block { params: vec![], insts: vec![], end: End::Jump(start), end_slot: 0 });
@@ -138,7 +137,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Runs, each after the one that alone leads to it.
+    /// Runs, each after its only predecessor.
     fn order(&self) -> Vec<usize> {
         let mut seen = vec![false; self.flow.runs.len()];
         let mut order = Vec::new();
@@ -225,11 +224,11 @@ impl Builder<'_> {
         self.stacks[frame] = self.value(Op::sum(Arg::Special(Special::Stack), below));
     }
 
-    /// Hands on what the parameters of blocks become.
+    /// Passes on the values of block parameters.
     fn join(&mut self, ends: &[Option<RunEnd>]) {
         for (run, end) in ends.iter().enumerate() {
             let Some(end) = end else { continue };
-            // Edges inside a run have what they need, and stand in other blocks.
+            // Edges inside a run already have their arguments; they lead to other blocks.
             for (next, edge) in self.flow.next(run).into_iter().zip(self.program.blocks[end.block].end.edges_mut()) {
                 if self.before[next].len() + usize::from(next == 0) > 1 {
                     edge.args = self.live[next].iter().map(|variable| end.state[variable]).collect();

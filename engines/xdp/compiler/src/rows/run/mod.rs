@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Carries out rows as engines/xdp/core.md says, one after the other, as simply as can be: what schedules and the
-//! hardware are held against.
+//! Executes rows in order as engines/xdp/core.md defines them, in the simplest way: the reference for schedules and for
+//! the hardware.
 //!
 //! It is stricter than the core. Registers that the program has not written and bytes outside of the packet are
 //! undefined: the program may copy them, but branches, stores, requests and everything that leaves the core must not
@@ -50,7 +50,7 @@ pub struct Surroundings {
     pub cpu: u32,
 }
 
-/// Why rows cannot go on: the compiler's fault.
+/// Why rows cannot continue: a fault of the compiler.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("row {row}: {fault}")]
 pub struct RunError {
@@ -90,14 +90,14 @@ pub struct Done {
     pub next: Option<u32>,
 }
 
-/// Where a context goes on behind a row.
+/// The continuation of a context after a row.
 enum Next {
     Behind,
     To(Target),
     Program(u32),
 }
 
-/// A value, and whether it is made of bytes that are there.
+/// A value, and whether all its bytes are defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Value {
     bits: u64,
@@ -179,7 +179,7 @@ impl<'a, O: Outside> Machine<'a, O> {
         self.commit(effects)
     }
 
-    /// For each lane, its comparison's outcome, and whether that is defined.
+    /// For each lane, its comparison's result, and whether it is defined.
     fn outcomes(&mut self, row: &Row) -> Vec<(bool, bool)> {
         let mut outcomes = Vec::new();
         for lane in &row.lanes {
@@ -461,7 +461,7 @@ impl<'a, O: Outside> Machine<'a, O> {
     }
 }
 
-/// Bytes of packet, metadata or stack, the lowest address in the lowest bits; None unless all of them are there.
+/// Bytes of packet, metadata or stack, the lowest address in the lowest bits; None unless all of them exist.
 fn load(memory: &Memory, address: u64, count: u8) -> Option<u64> {
     let end = address.checked_add(count.into())?;
     let inside = address >= memory.special(Special::DataMeta)? && end <= memory.special(Special::DataEnd)?;

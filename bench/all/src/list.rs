@@ -1,0 +1,11 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The benches of the engines. Written by tools/registry.py from engines/engines.toml; change that.
+
+use penstock_bench::Bench;
+
+#[rustfmt::skip]
+pub(crate) static BENCHES: &[&[Bench]] = &[
+    penstock_rpu_bench::BENCHES,
+    penstock_xdp_bench::BENCHES,
+    penstock_flow_bench::BENCHES,
+];

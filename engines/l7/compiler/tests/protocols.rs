@@ -1,0 +1,89 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Rules of applications whose protocol is not QNP.
+
+#![allow(clippy::unwrap_used)]
+
+use penstock_l7_compiler::compile;
+use penstock_l7_compiler::pattern::Condition;
+use penstock_l7_compiler::program::{Action, TypeRules};
+
+fn application(protocol: &str, of_type: &str, rules: &str) -> String {
+    format!("application a = 1 {{ udp port 53; protocol {protocol}; on {of_type} {{\n{rules}\ndefault => drop; }} }}")
+}
+
+fn rules(of_type: &str, rules: &str) -> TypeRules {
+    let protocol = if of_type == "query" { "dns" } else { "memcached" };
+    let text = application(protocol, of_type, rules);
+    compile("test.l7", &text).unwrap().program.applications[0].types[0].clone()
+}
+
+/// The action for a field 1 with these bytes.
+fn action(rules: &TypeRules, field: &[u8]) -> Action {
+    let matches = |condition: &(u8, Condition)| condition.0 == 1 && condition.1.matches(field);
+    let rule = rules.rules.iter().find(|rule| rule.variants.iter().any(|variant| variant.iter().all(matches)));
+    rule.map_or(rules.default, |rule| rule.action)
+}
+
+#[test]
+fn the_longest_zone_wins() {
+    let rules = rules(
+        "query",
+        "rule far { name = zone \"Example\" | zone \"deep.b.Example.\"; } => port 1;
+         rule near { name = zone \"b.example\"; } => port 2;
+         rule one { name = \"b.example\"; } => port 3;
+         rule root { name = zone \".\"; } => port 0;",
+    );
+    for (name, port) in [
+        (&b"\x07example"[..], 1),
+        (b"\x07example\x01a", 1),
+        (b"\x07example\x01b", 3),
+        (b"\x07example\x01b\x03www", 2),
+        (b"\x07example\x01b\x04deep\x01x", 1),
+        (b"\x07example\x02bb", 1),
+        (b"\x08examples", 0),
+        (b"", 0),
+    ] {
+        assert_eq!(action(&rules, name), Action::Port(port), "{}", name.escape_ascii());
+    }
+}
+
+#[test]
+fn the_longest_prefix_wins_if_a_source_says_so() {
+    let text = "rule all { key = ..; } => queue 0; rule user { key = \"user:\" ..; } => queue 1;
+        rule one { key = \"user:1\"; } => queue 2; rule first priority 1 { key = \"use\" ..; } => queue 3;";
+    let fault = compile("test.l7", &application("memcached", "get", text)).unwrap_err().to_string();
+    assert!(fault.contains("have the same priority"), "{fault}");
+    let rules = rules("get longest key", &text.replace(" priority 1 { key = \"use\"", " { key = \"us\""));
+    for (key, queue) in [(&b"user:1"[..], 2), (b"user:12", 1), (b"use", 3), (b"x", 0)] {
+        assert_eq!(action(&rules, key), Action::Queue(queue), "{}", key.escape_ascii());
+    }
+}
+
+#[test]
+fn faults_say_what_a_protocol_has() {
+    let query = |rules: &str| application("dns", "query", rules);
+    for (text, words) in [
+        (application("dsn", "query", ""), "there is no protocol `dsn`; there are: dns, memcached\n"),
+        (application("dns", "get", ""), "there is no message type `get`"),
+        (
+            query("rule r { name = until \".\" ..; } => drop;"),
+            "`name` is a domain name: write \"name\", `zone \"name\"`",
+        ),
+        (query("rule r { name = \"a..b\"; } => drop;"), "stand 1 to 63 bytes"),
+        (
+            query(&format!("rule r {{ name = zone \"{}\"; }} => drop;", "a.".repeat(33))),
+            "up to 32 labels and 249 bytes",
+        ),
+        (query("rule r { type = 65536; } => drop;"), "`type` has 16 bits"),
+        (query("rule r { name = \"a\"; } => port 4;"), "the number of an Ethernet port is 0 to 3, not 4"),
+        (
+            application("memcached", "get", "rule r { key = until \":\" ..; } => drop;"),
+            "`until` is for messages of QNP only",
+        ),
+        (application("memcached", "get", "rule r { key = zone \"a\"; } => drop;"), "`key` is no domain name"),
+        (query("rule r { name = \"a\"; } => queues 0 ..= 2 in turn;"), "another power of two"),
+    ] {
+        let faults = compile("test.l7", &text).unwrap_err().to_string();
+        assert!(faults.contains(words), "{faults}");
+    }
+}

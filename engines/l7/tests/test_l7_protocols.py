@@ -1,0 +1,151 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The l7 block with applications of DNS and memcached: random names and keys, and messages that lie."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import cocotb
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from l7_bench import SOURCES, Bench, Frame
+from l7_machine import Packet
+from l7_protocols import DNS, MEMCACHED, QNP, TYPES
+from penstock.hdl import simulate
+from test_l7_block import always, random_message, random_rules
+
+LETTERS = "abAB-"
+
+
+def name(rng: random.Random) -> bytes:
+    """A name on the wire: labels, or what a liar takes for some."""
+    wire = b""
+    for _ in range(rng.choice([0, 1, 1, 2, 3, 3, 4, 31, 32, 33])):
+        size = rng.choice([1, 1, 1, 2, 3, 20, 63])
+        wire += bytes([size]) + "".join(rng.choice(LETTERS) for _ in range(size)).encode()
+    end = b"\0"
+    if rng.random() < 0.15:
+        end = rng.choice(
+            [b"\xc0\x0c", b"\xc0\x04", b"\xc0\x00", b"\xc0\x06", b"\xc0", b"\xff\xff", b"\x40a", b"\x80", b"\x3fa", b""]
+        )
+    return wire + end
+
+
+def query(rng: random.Random) -> bytes:
+    flags = rng.choice([b"\x01\0"] * 12 + [b"\x81\0", b"\x29\0", b"\0\0", b"\x07\xff"])
+    count = rng.choice([b"\0\1"] * 12 + [b"\0\0", b"\0\2", b"\1\1"])
+    payload = rng.randbytes(2) + flags + count + rng.choice([bytes(6), b"\0\0\0\0\0\1"])
+    payload += name(rng) + bytes([0, rng.choice([1, 28, 65])]) + b"\0\1"
+    return shortened(rng, payload + rng.choice([b"", bytes(11), rng.randbytes(200)]))
+
+
+def request(rng: random.Random) -> bytes:
+    word = rng.choice([word for words in TYPES.values() for word in words] + ["gat", "getx", "", "GET", "verylongword"])
+    key = "".join(rng.choice("ab/.") for _ in range(rng.choice([0, 1, 3, 8, 20, 63, 64, 65, 100, 250, 251])))
+    behind = rng.choice(["\r\n", " 0 0 1\r\nx\r\n", "\n", " b\r\n", ""])
+    header = rng.randbytes(2) + rng.choice([b"\0\0\0\1"] * 9 + [b"\0\1\0\1", b"\0\0\0\2"]) + rng.randbytes(2)
+    return shortened(rng, header + f"{word} {key}{behind}".encode())
+
+
+def shortened(rng: random.Random, payload: bytes) -> bytes:
+    return payload[: rng.randrange(1, len(payload))] if rng.random() < 0.1 else payload
+
+
+def packet(rng: random.Random, at: int) -> Packet:
+    protocol = rng.choice([DNS, MEMCACHED])
+    return Packet(
+        (query if protocol == DNS else request)(rng),
+        dport=53 if protocol == DNS else 7000,
+        plain=True,
+        v6=rng.random() < 0.4,
+        vlan=rng.choice([None, 100]),
+        sender=1 + at % 5,
+        hash=rng.getrandbits(32),
+        behind=rng.choice([b"", b"", b"behind"]),
+    )
+
+
+@cocotb.test()
+async def names_and_keys(dut: Any) -> None:
+    """Any rules over names, types and keys; bytes, verdicts and counters as in the model."""
+    for seed in range(2):
+        bench = Bench(dut, seed)
+        await bench.start()
+        rng = bench.rng
+        await bench.use([random_rules(rng, 0, 0, False), random_rules(rng, 512, 64, False)], [MEMCACHED, DNS])
+        for rates in ((1.0, 1.0), (0.6, 0.5)):
+            bench.into, bench.out = [rates[0]] * 2, [rates[1]] * 2
+            for at in range(250):
+                bench.send_packet(rng.randrange(2), packet(rng, at))
+                if rng.random() < 0.2:
+                    bench.send_straight(rng.randrange(2), rng.randbytes(rng.randint(14, 200)))
+                while sum(len(port.waiting) for port in bench.ports) > 2:
+                    await bench.step()
+            await bench.drain()
+            bench.check()
+            await bench.check_counters()
+        assert bench.model is not None
+        assert {1, 2, 3} <= bench.model.types and max(bench.model.steps) >= 6
+
+
+@cocotb.test()
+async def beside_qnp(dut: Any) -> None:
+    """DNS beside QNP: a short datagram to the port of QNP is no packet, one to the port of DNS is."""
+    bench = Bench(dut, 7)
+    await bench.start()
+    rng = bench.rng
+    rows = [(7000, 1, 0, 0), (53, 0, 0, 1)]
+    await bench.use([random_rules(rng, 0, 0), random_rules(rng, 512, 64, False)], [QNP, DNS], rows)
+    for number in range(100):
+        for part in random_message(rng, number):
+            if (part.app_id, part.dport) == (1, 7000):
+                bench.send_packet(part.sender % 2, part)
+        bench.send_packet(rng.randrange(2), Packet(query(rng), dport=53, plain=True, vlan=rng.choice([None, 5])))
+        short = Packet(b"x" * rng.randint(0, 21), dport=7000, plain=True).frame()
+        bench.send_straight(0, short)
+        while sum(len(port.waiting) for port in bench.ports) > 2:
+            await bench.step()
+    bench.send(0, Frame(Packet(b"", dport=53, plain=True).frame()))
+    await bench.drain()
+    bench.check()
+    assert await bench.counter(1, "MALFORMED") == 1
+
+
+@cocotb.test()
+async def queues_in_turn(dut: Any) -> None:
+    """One message after the other goes to the next queue of four; messages for a port leave there."""
+    bench = Bench(dut, 9)
+    await bench.start()
+    await bench.use([always((1, 40, 16 + 2)), always((4, 3, 0), 64)])
+    for number in range(11):
+        bench.send_packet(0, Packet(b"x", msg_id=number))
+        bench.send_packet(1, Packet(b"x", msg_id=number, app_id=2))
+        await bench.run(60)
+    bench.check()
+    assert [frame.mark for frame in bench.left if frame.port == 0] == [40 + number % 4 for number in range(11)]
+
+
+@cocotb.test()
+async def rate_of_queries(dut: Any) -> None:
+    """Queries for names of three labels, one port, as fast as they come."""
+    bench = Bench(dut, 8)
+    await bench.start()
+    await bench.use([always(), always(number=64)], [QNP, DNS])
+    payload = b"\0\1\1\0\0\1" + bytes(6) + b"\3www\7example\3com\0\0\1\0\1"
+    bench.into[0] = 0.1
+    for _ in range(200):
+        bench.send_packet(0, Packet(payload, dport=53, plain=True))
+    await bench.drain()
+    bench.check()
+    made = [frame.cycle for frame in bench.left]
+    cycles = (made[-1] - made[0]) / (len(made) - 1)
+    dut._log.info("%.2f cycles a query, %.1f million a second", cycles, 250 / cycles)
+    assert await bench.counter(1, "BUSY") == 0
+
+
+def test_l7_protocols() -> None:
+    simulate("l7_block_bench", SOURCES, Path(__file__).stem)

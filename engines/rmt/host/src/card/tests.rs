@@ -1,0 +1,218 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The driver over memories of rows alone, which are searched according to engines/rmt/machine.md.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use penstock_engine::{Bus, CardError, Native};
+use penstock_rmt_compiler::ir::{Entry, Match, TableId};
+use penstock_rmt_p4runtime::{Change, Count};
+use serde_json::json;
+
+use crate::card::{CardBlock, OnCard};
+use crate::entry::{Meant, NamedEntry};
+use crate::image::Source;
+use crate::running::{Running, one};
+
+const STAGES: u32 = 3;
+const TERNARY: u32 = 14;
+const TARGET: u32 = 15;
+const COUNTER: u32 = 22;
+
+/// The window of a block whose memories are rows and nothing else.
+#[derive(Default)]
+struct Rows {
+    select: u32,
+    staged: [u32; 32],
+    rows: BTreeMap<u32, [u32; 32]>,
+}
+
+impl Rows {
+    fn row(&self, memory: u32, stage: u32, row: u32) -> [u32; 32] {
+        self.rows.get(&(memory << 24 | stage << 16 | row)).copied().unwrap_or([0; 32])
+    }
+
+    /// The parameters and the action of the first ternary row that fits.
+    fn ternary(&self, stage: u32, tenant: u32, key: [u32; 4]) -> Option<[u32; 5]> {
+        let fits = |row: &[u32; 32]| (0..4).all(|word| key[word] & row[5 + word] == row[1 + word]);
+        let found = (0..128).find(|row| {
+            let row = self.row(TERNARY, stage, *row);
+            row[0] & 1 == 1 && row[0] >> 1 & 63 == tenant && fits(&row)
+        })?;
+        let target = self.row(TARGET, stage, found);
+        Some([target[0], target[1], target[2], target[3], target[4]])
+    }
+}
+
+impl Bus for Rows {
+    fn read(&mut self, address: u32) -> Result<u32, CardError> {
+        Ok(match address & 0xFF_FFFF {
+            0x0 => STAGES | 8 << 8 | 4 << 16 | 6 << 24,
+            0x4 => 10 | 12 << 8 | 10 << 16 | 2 << 24,
+            0x10 => 7 | 10 << 8,
+            at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
+        })
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
+        match address & 0xFF_FFFF {
+            0x8 => self.select = value,
+            0xC => {
+                self.rows.insert(self.select, self.staged);
+            }
+            at => self.staged[(at as usize - 0x100) / 4] = value,
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self, _: u64) -> Result<(), CardError> {
+        Ok(())
+    }
+
+    fn native(&mut self) -> Option<&mut dyn Native> {
+        None
+    }
+}
+
+struct Random(u32);
+
+impl Random {
+    fn below(&mut self, end: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.0 >> 8) % end
+    }
+}
+
+const TENANT: u8 = 5;
+
+fn acl() -> (Rows, CardBlock, Source, TableId) {
+    let text = include_str!("../../../programs/acl.p4").to_owned();
+    let source = Source::compile("acl.p4", text).unwrap();
+    let mut bus = Rows::default();
+    let mut card = CardBlock::begin(&mut bus, 0).unwrap();
+    card.load(&mut bus, TENANT, &source, &[]).unwrap();
+    let table = source.program.tables.iter().position(|table| table.name.ends_with("lines")).unwrap();
+    (bus, card, source, table)
+}
+
+fn entry(source: &Source, named: serde_json::Value) -> Entry {
+    let named: NamedEntry = serde_json::from_value(named).unwrap();
+    match named.read(&source.program, true).unwrap() {
+        Meant::Entry(_, entry) => entry,
+        Meant::Default(..) => panic!("an entry"),
+    }
+}
+
+fn takes(key: &Match, value: u128) -> bool {
+    match *key {
+        Match::Exact(wanted) => value == wanted,
+        Match::Ternary(wanted, mask) => value & mask == wanted & mask,
+        Match::Range(low, high) => (low..=high).contains(&value),
+        Match::Lpm(..) => false,
+    }
+}
+
+#[test]
+fn the_entry_of_highest_priority_is_found_whatever_came_and_went() {
+    let (mut bus, mut card, source, table) = acl();
+    let mut rng = Random(7);
+    let mut there: Vec<Entry> = Vec::new();
+    let (mut met, mut full) = (0, 0);
+    for turn in 0..300 {
+        let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: TENANT };
+        if !there.is_empty() && rng.below(10) < 4 {
+            let gone = there.swap_remove(rng.below(there.len() as u32) as usize);
+            one(&mut on, &Change::Delete(table, gone)).unwrap();
+        } else {
+            let low = rng.below(40);
+            let mut of = json!({
+                "table": "lines",
+                "match": {"hdr.ipv4.src": format!("0x{:x}&&&0x{:x}", rng.below(4) << 8, 0x300), "hdr.ports.dst": format!("{low}..{}", low + rng.below(9))},
+                "priority": turn + 1, "action": "redirect", "params": {"port": turn},
+            });
+            if rng.below(2) == 0 {
+                of["match"]["hdr.ipv4.protocol"] = json!(6);
+            }
+            // The order of priorities is not that in which entries come.
+            of["priority"] = json!(1 + (turn * 97) % 307);
+            let new = entry(&source, of);
+            match one(&mut on, &Change::Insert(table, new.clone())) {
+                Ok(_) => there.push(new),
+                Err(error) => {
+                    assert!(error.to_string().contains("ternary rows"), "{error}");
+                    full += 1;
+                }
+            }
+        }
+        let code = card.at_work(TENANT).unwrap().lowered.tables[table].clone().unwrap();
+        for _ in 0..30 {
+            let values =
+                [rng.below(4) << 8 | rng.below(256), rng.below(9), [6, 17][rng.below(2) as usize], rng.below(50)];
+            let like =
+                Entry { keys: values.map(|value| Match::Exact(value.into())).to_vec(), ..there_or(&there, &source) };
+            let key = code.key(&like);
+            let fitting =
+                there.iter().filter(|entry| entry.keys.iter().zip(values).all(|(key, value)| takes(key, value.into())));
+            let best = fitting.max_by_key(|entry| entry.priority);
+            let found = bus.ternary(code.stage as u32, TENANT.into(), key);
+            let port = |target: [u32; 5]| u128::from(target[1] & 0x1FF);
+            assert_eq!(found.map(port), best.map(|entry| entry.call.args[0]), "turn {turn}");
+            met += usize::from(found.is_some());
+        }
+    }
+    assert!(met > 1000 && full > 3, "{met} {full}");
+}
+
+/// Any entry, for its action.
+fn there_or(there: &[Entry], source: &Source) -> Entry {
+    let of = json!({"table": "lines", "priority": 1, "action": "permit"});
+    there.first().cloned().unwrap_or_else(|| entry(source, of))
+}
+
+#[test]
+fn each_entry_has_a_counter_of_its_own_that_begins_at_0() {
+    let (mut bus, mut card, source, table) = acl();
+    let line = |number: u32| {
+        let of = json!({"table": "lines", "match": {"hdr.ports.dst": format!("{number}..{number}")}, "priority": 1 + number,
+            "action": "redirect", "params": {"port": number}});
+        entry(&source, of)
+    };
+    for number in 0..5 {
+        one(&mut OnCard { card: &mut card, bus: &mut bus, tenant: TENANT }, &Change::Insert(table, line(number)))
+            .unwrap();
+    }
+    let at = card.at_work(TENANT).unwrap();
+    let code = at.lowered.tables[table].clone().unwrap();
+    let place = code.actions.iter().find(|action| action.name.ends_with("redirect")).unwrap().cell.unwrap();
+    let counter = source.program.tables[table].counter.unwrap();
+    let offset = at.lowered.counters[counter].unwrap().offset;
+    let stage = code.stage as u32;
+    let mut cells = BTreeSet::new();
+    for number in 0..5 {
+        let key = code.key(&Entry { keys: [0, 0, 0, u128::from(number)].map(Match::Exact).to_vec(), ..line(0) });
+        let target = bus.ternary(stage, TENANT.into(), key).unwrap();
+        let cell = target[1 + place.word as usize] >> place.low & 0x7FF;
+        cells.insert(cell);
+        // The frames that the entry met.
+        bus.rows.insert(COUNTER << 24 | stage << 16 | (offset + cell), {
+            let mut row = [0; 32];
+            row[..4].copy_from_slice(&[number, 1, 100 * number, 0]);
+            row
+        });
+    }
+    assert_eq!(cells.len(), 5);
+    let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: TENANT };
+    for (shown, count) in on.entries(table).unwrap() {
+        let number = shown.call.args[0] as u64;
+        assert_eq!(count, Count { packets: 1 << 32 | number, bytes: 100 * number });
+    }
+    // The entry that comes next takes the free counter, and counts from 0; one that is changed goes on.
+    one(&mut on, &Change::Delete(table, line(3))).unwrap();
+    one(&mut on, &Change::Insert(table, line(9))).unwrap();
+    one(&mut on, &Change::Modify(table, line(2))).unwrap();
+    let count = |on: &mut OnCard<'_>, number: u32| {
+        let all = on.entries(table).unwrap();
+        all.into_iter().find(|(entry, _)| entry.priority == 1 + number.cast_signed()).unwrap().1
+    };
+    assert_eq!(count(&mut on, 9), Count::default());
+    assert_eq!(count(&mut on, 2), Count { packets: 1 << 32 | 2, bytes: 200 });
+}

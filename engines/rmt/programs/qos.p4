@@ -1,0 +1,178 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+// Quality of service: the first rule in the order of the priorities gives IPv4 frames their class, by protocol and
+// ranges of ports, and counts them. IPv4 frames without a rule get class 0. Frames leave at the other port; those whose
+// headers are broken are dropped.
+#include <core.p4>
+#include <v1model.p4>
+
+const bit<16> TYPE_VLAN = 0x8100;
+const bit<16> TYPE_IPV4 = 0x0800;
+const bit<8> PROTOCOL_TCP = 6;
+const bit<8> PROTOCOL_UDP = 17;
+
+header ethernet_t {
+    bit<48> dst;
+    bit<48> src;
+    bit<16> type;
+}
+
+header vlan_t {
+    bit<3>  priority;
+    bit<1>  drop_eligible;
+    bit<12> id;
+    bit<16> type;
+}
+
+header ipv4_t {
+    bit<4>  version;
+    bit<4>  ihl;
+    bit<8>  diffserv;
+    bit<16> total_length;
+    bit<16> identification;
+    bit<3>  flags;
+    bit<13> fragment_offset;
+    bit<8>  ttl;
+    bit<8>  protocol;
+    bit<16> checksum;
+    bit<32> src;
+    bit<32> dst;
+}
+
+header options_t {
+    varbit<320> options;
+}
+
+// TCP and UDP begin with the same two fields.
+header ports_t {
+    bit<16> src;
+    bit<16> dst;
+}
+
+struct headers_t {
+    ethernet_t ethernet;
+    vlan_t     vlan;
+    ipv4_t     ipv4;
+    options_t  options;
+    ports_t    ports;
+}
+
+struct metadata_t { }
+
+parser QosParser(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    state start {
+        packet.extract(hdr.ethernet);
+        transition select(hdr.ethernet.type) {
+            TYPE_VLAN: vlan;
+            TYPE_IPV4: ipv4;
+            default: accept;
+        }
+    }
+
+    state vlan {
+        packet.extract(hdr.vlan);
+        transition select(hdr.vlan.type) {
+            TYPE_IPV4: ipv4;
+            default: accept;
+        }
+    }
+
+    state ipv4 {
+        packet.extract(hdr.ipv4);
+        transition select(hdr.ipv4.version, hdr.ipv4.ihl) {
+            (4, 5): short;
+            (4, 6 .. 15): long;
+        }
+    }
+
+    state short {
+        transition select(hdr.ipv4.protocol) {
+            PROTOCOL_TCP: short_first;
+            PROTOCOL_UDP: short_first;
+            default: accept;
+        }
+    }
+
+    // Only the first fragment has ports.
+    state short_first {
+        transition select(hdr.ipv4.fragment_offset) {
+            0: ports;
+            default: accept;
+        }
+    }
+
+    state long {
+        transition select(hdr.ipv4.protocol) {
+            PROTOCOL_TCP: long_first;
+            PROTOCOL_UDP: long_first;
+            default: long_other;
+        }
+    }
+
+    state long_first {
+        packet.extract(hdr.options, ((bit<32>)hdr.ipv4.ihl - 5) << 5);
+        transition select(hdr.ipv4.fragment_offset) {
+            0: ports;
+            default: accept;
+        }
+    }
+
+    state long_other {
+        packet.extract(hdr.options, ((bit<32>)hdr.ipv4.ihl - 5) << 5);
+        transition accept;
+    }
+
+    state ports {
+        packet.extract(hdr.ports);
+        transition accept;
+    }
+}
+
+control QosVerify(inout headers_t hdr, inout metadata_t meta) {
+    apply { }
+}
+
+control QosIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    direct_counter(CounterType.packets_and_bytes) classified;
+
+    action set_class(bit<6> class) {
+        hdr.ipv4.diffserv[7:2] = class;
+    }
+
+    table rules {
+        key = { hdr.ipv4.protocol: optional; hdr.ports.src: range; hdr.ports.dst: range; }
+        actions = { set_class; }
+        default_action = set_class(0);
+        counters = classified;
+        size = 72;
+    }
+
+    apply {
+        standard_metadata.egress_spec = standard_metadata.ingress_port ^ 1;
+        if (hdr.ipv4.isValid() && standard_metadata.parser_error == error.NoError) {
+            rules.apply();
+        } else if (standard_metadata.parser_error != error.NoError) {
+            mark_to_drop(standard_metadata);
+        }
+    }
+}
+
+control QosEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    apply { }
+}
+
+control QosUpdate(inout headers_t hdr, inout metadata_t meta) {
+    apply {
+        update_checksum(hdr.ipv4.isValid(),
+            { hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.diffserv, hdr.ipv4.total_length, hdr.ipv4.identification, hdr.ipv4.flags,
+              hdr.ipv4.fragment_offset, hdr.ipv4.ttl, hdr.ipv4.protocol, hdr.ipv4.src, hdr.ipv4.dst, hdr.options.options },
+            hdr.ipv4.checksum, HashAlgorithm.csum16);
+    }
+}
+
+control QosDeparser(packet_out packet, in headers_t hdr) {
+    apply {
+        packet.emit(hdr);
+    }
+}
+
+V1Switch(QosParser(), QosVerify(), QosIngress(), QosEgress(), QosUpdate(), QosDeparser()) main;

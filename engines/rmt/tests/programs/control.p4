@@ -1,0 +1,157 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+// Something of every kind that a controller can set. Frames begin with four bytes: what is done, two arguments, and a byte for the answer.
+#include <core.p4>
+#include <v1model.p4>
+
+const bit<9> CONTROLLER = 510;
+
+@controller_header("packet_in")
+header in_t {
+    bit<9> port;
+    bit<7> kind;
+}
+
+@controller_header("packet_out")
+header out_t {
+    bit<9> port;
+    @padding bit<7> pad;
+}
+
+header op_t {
+    bit<8> op;
+    bit<8> key;
+    bit<8> flow;
+    bit<8> result;
+}
+
+struct learn_t {
+    bit<8> key;
+    bit<9> port;
+}
+
+struct headers {
+    in_t  to;
+    out_t from;
+    op_t  op;
+    op_t  tunnel;
+}
+
+struct metadata { }
+
+parser Parse(packet_in b, out headers hdr, inout metadata meta, inout standard_metadata_t std) {
+    value_set<bit<8>>(4) tunnels;
+
+    state start {
+        transition select(std.ingress_port) {
+            CONTROLLER: outgoing;
+            default: plain;
+        }
+    }
+    state outgoing {
+        b.extract(hdr.from);
+        transition plain;
+    }
+    state plain {
+        b.extract(hdr.op);
+        transition select(hdr.op.op) {
+            tunnels: inner;
+            default: accept;
+        }
+    }
+    state inner {
+        b.extract(hdr.tunnel);
+        transition accept;
+    }
+}
+
+control Verify(inout headers hdr, inout metadata meta) { apply { } }
+
+control In(inout headers hdr, inout metadata meta, inout standard_metadata_t std) {
+    meter(4, MeterType.packets) police;
+    direct_meter<bit<8>>(MeterType.packets) of_entry;
+    direct_counter(CounterType.packets_and_bytes) hits;
+    action_profile(4) shared_actions;
+    action_selector(HashAlgorithm.identity, 8, 8) choices;
+
+    action drop() { mark_to_drop(std); }
+    action answer(bit<8> value) { hdr.op.result = value; }
+    action colored() { of_entry.read(hdr.op.result); }
+
+    table known {
+        key = { hdr.op.key: exact; }
+        actions = { answer; drop; NoAction; }
+        counters = hits;
+        support_timeout = true;
+        size = 1024;
+    }
+    table metered {
+        key = { hdr.op.key: exact; }
+        actions = { colored; NoAction; }
+        meters = of_entry;
+    }
+    table by_member {
+        key = { hdr.op.key: exact; }
+        actions = { answer; drop; NoAction; }
+        implementation = shared_actions;
+    }
+    table by_group {
+        key = {
+            hdr.op.key: exact;
+            hdr.op.flow: selector;
+        }
+        actions = { answer; drop; NoAction; }
+        implementation = choices;
+    }
+
+    table wide {
+        key = { hdr.op.key ++ hdr.op.flow ++ hdr.op.result: exact @name("key"); }
+        actions = { answer; NoAction; }
+        size = 1024;
+    }
+
+    apply {
+        std.egress_spec = std.ingress_port;
+        if (hdr.from.isValid()) {
+            std.egress_spec = hdr.from.port;
+            hdr.from.setInvalid();
+        } else if (hdr.tunnel.isValid()) {
+            hdr.tunnel.result = 0x77;
+        } else if (hdr.op.op == 1) {
+            hdr.to.setValid();
+            hdr.to.port = std.ingress_port;
+            hdr.to.kind = (bit<7>)hdr.op.key;
+            std.egress_spec = CONTROLLER;
+        } else if (hdr.op.op == 2) {
+            digest<learn_t>(1, { hdr.op.key, std.ingress_port });
+        } else if (hdr.op.op == 3) {
+            known.apply();
+        } else if (hdr.op.op == 4) {
+            police.execute_meter((bit<32>)hdr.op.key, hdr.op.result);
+        } else if (hdr.op.op == 5) {
+            metered.apply();
+        } else if (hdr.op.op == 6) {
+            by_member.apply();
+        } else if (hdr.op.op == 7) {
+            by_group.apply();
+        } else if (hdr.op.op == 8) {
+            std.mcast_grp = (bit<16>)hdr.op.key;
+        } else if (hdr.op.op == 9) {
+            clone(CloneType.I2E, (bit<32>)hdr.op.key);
+        } else if (hdr.op.op == 10) {
+            wide.apply();
+        }
+    }
+}
+
+control Eg(inout headers hdr, inout metadata meta, inout standard_metadata_t std) { apply { } }
+control Update(inout headers hdr, inout metadata meta) { apply { } }
+control Deparse(packet_out b, in headers hdr) {
+    apply {
+        b.emit(hdr.to);
+        b.emit(hdr.from);
+        b.emit(hdr.op);
+        b.emit(hdr.tunnel);
+    }
+}
+
+V1Switch(Parse(), Verify(), In(), Eg(), Update(), Deparse()) main;

@@ -1,0 +1,7 @@
+-f ../../rtl/rtl.f
+-f lib.f
+../regs/bar_regs_pkg.sv
+axi_none.sv
+mac_rx.sv
+mac_tx.sv
+bar_front.sv

@@ -1,0 +1,9 @@
+sync_bits.sv
+sync_reset.sv
+reset_side.sv
+reset_pair.sv
+sync_pulse.sv
+cross_word.sv
+cross_count.sv
+ram_two_clocks.sv
+fifo_async.sv

@@ -1,0 +1,2 @@
+-f ../lib/card.f
+opennic_plugin.sv
