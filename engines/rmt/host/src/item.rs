@@ -19,6 +19,7 @@ pub const WEIGHT: u32 = 1024;
 /// An item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "nearly all items are entries")]
 pub enum NamedItem {
     /// An entry of a table or a default action: it has `table`.
     Entry(NamedEntry),

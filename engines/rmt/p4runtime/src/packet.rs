@@ -117,8 +117,10 @@ mod tests {
         assert_eq!(out(&[(1, &[0, 0, 1])]), Ok(vec![0, 0x80, 7, 8]));
         assert_eq!(out(&[(1, &[2, 0])]), Err(Reason::Range));
         // Padding has no metadata.
-        for wrong in [&[][..], &[(2, &[0])], &[(1, &[0]), (1, &[0])], &[(1, &[0]), (9, &[0])], &[(1, &[])]] {
-            assert_eq!(out(wrong), Err(Reason::Argument), "{wrong:?}");
+        let wrong: [&[(u32, &[u8])]; 5] =
+            [&[], &[(2, &[0])], &[(1, &[0]), (1, &[0])], &[(1, &[0]), (9, &[0])], &[(1, &[])]];
+        for fields in wrong {
+            assert_eq!(out(fields), Err(Reason::Argument), "{fields:?}");
         }
     }
 }

@@ -141,7 +141,7 @@ impl Serving {
         self.check(request.device_id, &request.role, request.election_id)?;
         let loaded = self.loaded(request.device_id)?;
         let entities = request.updates.iter().filter_map(|update| update.entity.as_ref());
-        if let Some(old_ports) = entities.filter_map(object::has_old_ports).last() {
+        if let Some(old_ports) = entities.filter_map(object::has_old_ports).next_back() {
             self.controllers().entry(request.device_id).or_default().old_ports = old_ports;
         }
         write::write(self.switch(), &loaded.program, request)
