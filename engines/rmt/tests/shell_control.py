@@ -32,7 +32,7 @@ def main(address: str, exchange: str) -> dict[str, Any]:
     entry.action["value"] = "0x11"
     entry.insert()
     said["entry"] = frames(frame(3, 1))
-    said["counter"] = [one.counter_data.packet_count for one in sh.DirectCounterEntry("In.hits").read()]
+    said["counter"] = [one.packet_count for one in sh.DirectCounterEntry("In.hits").read()]
     try:
         entry.insert()
     except P4RuntimeWriteException as error:
@@ -79,5 +79,8 @@ def main(address: str, exchange: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(*sys.argv[1:])), flush=True)
-    sh.teardown()
+    try:
+        print(json.dumps(main(*sys.argv[1:])), flush=True)
+    finally:
+        # Its threads would wait for ever.
+        sh.teardown()

@@ -135,7 +135,8 @@ def test_reconcile(net: Net, python: Path, up: Up) -> None:
 def test_a_table_that_is_full(net: Net, python: Path, up: Up) -> None:
     said = finsy(net, python, "full", PROGRAM)
     ((code, message),) = said["refused"]
-    assert code == "UNKNOWN" and "98976 of 100000 updates were refused; the first is update 1024: " in message
+    assert code == "UNKNOWN" and "3976 of 5000 updates were refused; the first is update 1024: " in message
+    assert "5000 of 5000 updates were refused; the first is update 0: " in said["last"][0][1]
     assert [one[0] for one in said["few"]] == ["ALREADY_EXISTS", "RESOURCE_EXHAUSTED"] and said["there"] == 1024
     up.stop()
 

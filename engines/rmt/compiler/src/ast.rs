@@ -177,7 +177,7 @@ pub enum DeclKind {
     Function(Box<Function>),
     Package(Vec<Param>),
     Instance(Type, Vec<Arg>),
-    /// What is compared, and how many members it must hold.
+    /// Type of its members, and how many of them it must hold.
     ValueSet(Type, Expr),
 }
 

@@ -631,7 +631,7 @@ pub struct Entry {
     pub keys: Vec<Match>,
     /// Of two entries that match the one with the larger number wins; 0 in tables without priorities.
     pub priority: i32,
-    /// What is done. With `via`, what is done if that leads to no action.
+    /// The action. With `via`, the action that runs if `via` leads to none.
     pub call: ActionCall,
     /// Where the action comes from, in tables with an action profile.
     pub via: Option<Via>,

@@ -137,7 +137,7 @@ struct Lower<'a> {
     current: ir::StateId,
     /// Of structs, members with `@field_list`, each with the numbers of its lists.
     field_lists: HashMap<String, Vec<(String, Vec<u128>)>>,
-    /// Of structs, kinds of match of their members: `@match`.
+    /// Kinds of match of the members of each struct: `@match`.
     match_kinds: HashMap<String, Vec<ir::MatchKind>>,
     /// Fields of the metadata that are on field lists, with the list's number.
     listed: Vec<(u128, FieldId)>,

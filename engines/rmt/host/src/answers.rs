@@ -152,7 +152,7 @@ pub struct ValueSetAbout {
     pub name: String,
     /// Members that it holds.
     pub size: u32,
-    /// Its members: for each key, what it matches.
+    /// Its members, each with a match for each key.
     pub members: Vec<serde_json::Map<String, Json>>,
 }
 

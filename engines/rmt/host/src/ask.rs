@@ -45,7 +45,8 @@ pub enum Ask {
         /// Only check that the program compiles and fits.
         #[serde(default)]
         check: bool,
-        /// The new program begins with the entries and the other items that the one before has. If one does not fit the new program, the one before goes on.
+        /// The new program begins with the entries and other items of the one before. If an item does not fit the new
+        /// program, the one before goes on.
         #[serde(default)]
         keep: bool,
     },

@@ -152,7 +152,8 @@ pub enum Rmt {
         /// The counter.
         counter: Option<String>,
     },
-    /// Adds a multicast group, clone session, member, group of members or digest; or sets a meter, value set, register or counter.
+    /// Adds a multicast group, clone session, member, group of members or digest; or sets a meter, value set,
+    /// register or counter.
     AddItem(ItemWords),
     /// As `add-item`, of an item that is there.
     SetItem(ItemWords),
@@ -311,7 +312,8 @@ mod tests {
             ),
             (
                 &["insert", "hops", "dst=10.0.0.0/8", "--group", "7"],
-                json!({"insert": {"tenant": null, "entry": {"table": "hops", "match": {"dst": "10.0.0.0/8"}, "group": 7}}}),
+                json!({"insert": {
+                    "tenant": null, "entry": {"table": "hops", "match": {"dst": "10.0.0.0/8"}, "group": 7}}}),
             ),
             (&["counters", "seen"], json!({"counters": {"tenant": null, "counter": "seen"}})),
         ] {

@@ -145,7 +145,7 @@ impl RmtDriver {
         Ok(())
     }
 
-    /// The block and the name in the design of a tenant that may have no program, by the name that requests have for it.
+    /// The block of a tenant, and its name in the design, by the name that requests have for it. It may have no program.
     fn place_of(&self, name: &str) -> Result<(usize, String), RmtError> {
         let found = self.places.iter().find_map(|place| Some((place.block, name.strip_prefix(&place.prefix)?)));
         let (block, tenant) = found.ok_or_else(|| RmtError::NoTenant {

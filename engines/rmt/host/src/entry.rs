@@ -151,7 +151,7 @@ impl NamedEntry {
                 return Err(Refusal::argument("a default action has neither `match` nor `priority`"));
             }
             if self.via(program, table)?.is_some() || self.idle_timeout_ns != 0 || !self.metadata.is_empty() {
-                let text = "a default action is an action, without `member`, `group`, `actions`, `idle_timeout_ns` and `metadata`";
+                let text = "a default action has no `member`, `group`, `actions`, `idle_timeout_ns` and `metadata`";
                 return Err(Refusal::argument(text));
             }
             return Ok(Meant::Default(at, call));

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Files of entries and other items: for each tenant a list, `{"bob": [{"table": ...}, ...]}`, or one list if there is one program only.
+//! Files of entries and other items: for each tenant a list, `{"bob": [{"table": ...}, ...]}`, or one list if there
+//! is one program only.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

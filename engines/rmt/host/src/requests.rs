@@ -127,7 +127,8 @@ pub fn named(program: &Program, change: &Change) -> NamedChange {
     }
 }
 
-/// Everything that controllers have set in a program, as changes that a new program begins with. An item comes before the items that refer to it.
+/// Everything that controllers have set in a program, as changes that a new program begins with. An item comes before
+/// the items that refer to it.
 pub fn everything(running: &mut dyn Running) -> Result<Vec<NamedChange>, RmtError> {
     let program = running.program()?;
     let mut all = Vec::new();

@@ -36,7 +36,7 @@ fn lines<T: serde::de::DeserializeOwned>(answer: &Json, line: impl Fn(T) -> Stri
     answer.as_array().into_iter().flatten().map(show).collect()
 }
 
-/// An answer that is no list. What is not understood is shown as it is.
+/// An answer that is no list. An answer of another form is shown as JSON.
 fn of<T: serde::de::DeserializeOwned>(answer: &Json, text: impl Fn(T) -> String) -> String {
     serde_json::from_value(answer.clone()).map_or_else(|_| format!("{answer}\n"), text)
 }

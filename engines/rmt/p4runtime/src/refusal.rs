@@ -95,11 +95,12 @@ impl From<Refusal> for Status {
     }
 }
 
-/// Bytes of details that clients take: they stand in a header of HTTP/2, of which gRPC refuses more than 8 KiB, in base64.
+/// Bytes of details that clients take. The details stand in a header of HTTP/2 in base64, and gRPC refuses headers of
+/// more than 8 KiB.
 const DETAILS: usize = 5 << 10;
 
-/// The status of a refused batch: the result of each update, in their order. Details that are too long for clients lose their sentences, and if the codes
-/// alone are too long as well, the message says which update was refused first.
+/// The status of a refused batch: the result of each update, in their order. Details that are too long for clients
+/// lose their sentences. If the codes alone are too long as well, the message says which update was refused first.
 pub fn batch(results: &[Result<(), Refusal>]) -> Status {
     let full = status(results, true);
     if full.details().len() <= DETAILS {

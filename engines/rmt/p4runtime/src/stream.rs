@@ -144,7 +144,7 @@ fn refused(message: Update, refusal: Refusal) -> StreamMessageResponse {
     StreamMessageResponse { update: Some(stream_message_response::Update::Error(error)) }
 }
 
-/// Takes what the devices have for their primary controllers, and sends it to them, until nobody holds the server any more.
+/// Sends frames, lists and notices of the devices to their primary controllers, as long as the server is held.
 pub async fn tell(serving: Weak<Serving>) {
     loop {
         tokio::time::sleep(POLL).await;

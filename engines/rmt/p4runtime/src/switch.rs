@@ -158,7 +158,8 @@ pub enum Load {
     Check,
     /// The device gets it between two frames. Entries, registers and counters begin anew.
     Commit,
-    /// The device gets it between two frames, with the entries and other state that the program before has, as far as controllers set it.
+    /// The device gets it between two frames, with the entries and other state that controllers set in the program
+    /// before.
     Reconcile,
 }
 

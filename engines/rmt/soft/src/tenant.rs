@@ -255,7 +255,7 @@ impl Tenant {
         self.state.meters[meter].iter().map(Bucket::rates).collect()
     }
 
-    /// The rates of an entry's direct meter, and for how long the entry has had no frame, in ns; None if the entry is not there.
+    /// The rates of an entry's direct meter, and ns since its last frame; None if the entry is not there.
     #[must_use]
     pub fn entry_state(&self, table: TableId, like: &Entry) -> Option<(Option<Rates>, u64)> {
         let (rates, last) = self.state.tables[table].state(like)?;
