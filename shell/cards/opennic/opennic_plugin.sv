@@ -409,6 +409,7 @@ module opennic_plugin
       .host_tx_tlast(),
       .host_tx_tready(1'b0),
       .host_tx_src(),
+      .host_tx_mark(),
       .host_tx_timestamp(),
       .m_axi_awid(m_axi_awid),
       .m_axi_awaddr(),
