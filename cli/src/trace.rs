@@ -328,7 +328,7 @@ mod tests {
             hops.push(hop(40, place, 0, 0, 0));
             let bytes = vec![0; 60];
             let (to, input) = (Port::Ethernet(0), Some(0));
-            let departure = Departure { to, input, made_by: None, entered: 10, first: 41, last: 42, bytes };
+            let departure = Departure { to, input, made_by: None, mark: 0, entered: 10, first: 41, last: 42, bytes };
             let mut traffic = Traffic::default();
             traffic.push(Port::Ethernet(0), &[0; 60], 0);
             let run = Run { hops, departures: vec![departure], ..Run::default() };
@@ -346,6 +346,7 @@ mod tests {
             to: Port::Ethernet(1),
             input: None,
             made_by: Some(Maker::Unit(5)),
+            mark: 0,
             entered: 10,
             first: 20,
             last: 22,

@@ -104,7 +104,8 @@ struct Exit {
     uint32_t timestamp;  // cycle, modulo 2^32, in which its first beat entered the card
     uint8_t stream;      // where it left
     uint8_t source;      // where it entered: the port byte
-    uint16_t reserved[3];
+    uint16_t reserved;
+    uint32_t mark;       // what the inline blocks left; 0 of a frame that left at an Ethernet port
 };
 
 // A frame's first beat at a place between the blocks of the card (trace/card_trace.sv).
@@ -522,6 +523,7 @@ struct Card {
             if (s == Host) {
                 out.frame.source = top.host_tx_src;
                 out.frame.timestamp = top.host_tx_timestamp;
+                out.frame.mark = top.host_tx_mark;
             } else {
                 out.frame.source = bytes_of(top.tx_src)[s];
                 std::memcpy(&out.frame.timestamp, bytes_of(top.tx_timestamp) + s * 4, 4);

@@ -173,6 +173,8 @@ pub struct Run {
     pub start: u64,
     /// Cycles from the first beat in to the last beat that moved; none on `soft`.
     pub cycles: Option<u64>,
+    /// Frames entered one at a time ([`Rate::Turns`]).
+    pub in_turns: bool,
     /// Wall-clock seconds that the frames took.
     pub seconds: f64,
     /// The card's counts in this run, by streams and units, and the error flags that were raised since the load and not
@@ -187,13 +189,20 @@ pub struct Run {
 }
 
 impl Run {
-    /// Time of a departure in a capture, ns: on `rtl` of its last beat, from the cycle on in which the first frame
-    /// could enter; on `soft` when the frame that entered was captured.
-    pub fn time_ns(&self, departure: &Departure, traffic: &Traffic) -> u64 {
-        match (self.cycles, departure.input) {
-            (Some(_), _) => departure.last.saturating_sub(self.start) * 1000 / u64::from(CLOCK_MHZ),
-            (None, Some(index)) => traffic.frames[index].time_ns,
-            (None, None) => 0,
+    /// Times of departures in a capture, ns. On `soft` a departure has the time at which the frame that entered was
+    /// captured. On `rtl` in turns the card's latency comes on top of it; at other rates, and for frames that were made
+    /// in the card, the time is that of the oldest frame captured and the cycles from the one in which the first frame
+    /// could enter to the departure's last beat.
+    pub fn clock<'a>(&'a self, traffic: &'a Traffic) -> impl Fn(&Departure) -> u64 + 'a {
+        let oldest = traffic.frames.iter().map(|frame| frame.time_ns).min().unwrap_or_default();
+        let ns = |cycles: u64| cycles * 1000 / u64::from(CLOCK_MHZ);
+        move |departure| {
+            let captured = departure.input.map(|index| traffic.frames[index].time_ns);
+            match (self.cycles, captured) {
+                (Some(_), Some(captured)) if self.in_turns => captured + ns(departure.latency()),
+                (Some(_), _) => oldest + ns(departure.last.saturating_sub(self.start)),
+                (None, captured) => captured.unwrap_or_default(),
+            }
         }
     }
 
@@ -297,6 +306,11 @@ pub trait Device {
     /// those of the design; no frame is lost. At least one group is required.
     fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError>;
 
+    /// Sets the time that programs of units see, in ns: the kit's `pn_time()`, `bpf_ktime_get_ns()`. It stands there
+    /// until it is set again; without a time it goes on. Frames in turns that were captured at a time set it
+    /// themselves, and let it go on at the end of the run.
+    fn set_unit_time(&mut self, ns: Option<u64>) -> Result<(), DeviceError>;
+
     /// Queues frames; [`Device::run`] carries them.
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;
 
@@ -371,6 +385,7 @@ mod tests {
                 to: Port::Host,
                 input: None,
                 made_by: None,
+                mark: 0,
                 entered: 0,
                 first: 0,
                 last: 0,
@@ -390,6 +405,7 @@ mod tests {
             to: Port::Host,
             input: None,
             made_by,
+            mark: 0,
             entered: 0,
             first: 0,
             last: 0,
@@ -422,6 +438,7 @@ mod tests {
             to: Port::Host,
             input: None,
             made_by: (number < 5).then_some(Maker::Block(0)),
+            mark: 0,
             entered: 0,
             first: 0,
             last: 0,

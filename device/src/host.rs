@@ -134,6 +134,19 @@ impl Host {
         Ok(())
     }
 
+    /// Sets the time that the programs of units see, in ns, where it stands from now on; without one it goes on from
+    /// where it stands.
+    pub fn set_unit_time(&self, bus: &mut dyn Bus, ns: Option<u64>) -> Result<(), CardError> {
+        bus.write(regs::CARD_UNIT_WRITE_MASK, u32::MAX >> (32 - self.units))?;
+        match ns {
+            Some(ns) => {
+                bus.write(UNIT_WINDOW + regs::UNIT_TIME_H, (ns >> 32) as u32)?;
+                bus.write(UNIT_WINDOW + regs::UNIT_TIME_L, ns as u32)
+            }
+            None => bus.write(UNIT_WINDOW + regs::UNIT_TIME_RUN, 1),
+        }
+    }
+
     fn whole(&self, group: &PartImage) -> LoadUnits {
         let units = self.groups[group.part.index()].mask();
         LoadUnits { group: group.part.index(), units, join: false, keep: false, by_flow: self.by_flow }

@@ -22,6 +22,7 @@ pub mod capture;
 mod design;
 mod device;
 pub mod file_list;
+pub mod fpga;
 mod hop;
 mod host;
 mod image;

@@ -74,6 +74,8 @@ struct Flight {
     /// Frames that programs made, and turns of the units so far.
     made: Made,
     turns: u64,
+    /// Frames have set the time that programs of units see.
+    sets_time: bool,
     clock: Instant,
 }
 
@@ -133,7 +135,8 @@ impl SoftDevice {
                 made.add(frame.bytes.len());
             }
             let bytes = frame.bytes.to_vec();
-            run.departures.push(Departure { to, input, made_by, entered: 0, first: 0, last: 0, bytes });
+            let mark = frame.mark;
+            run.departures.push(Departure { to, input, made_by, mark, entered: 0, first: 0, last: 0, bytes });
         }
     }
 
@@ -162,6 +165,7 @@ impl SoftDevice {
             is_inside: false,
             made: Made::default(),
             turns: 0,
+            sets_time: false,
             clock: Instant::now(),
         })
     }
@@ -200,6 +204,10 @@ impl SoftDevice {
         match self.in_turns {
             true => self.card.settle_time(time),
             false => self.card.set_time(time),
+        }
+        if self.in_turns && time != 0 {
+            self.host.set_unit_time(&mut SoftBus(&mut self.card), Some(time))?;
+            flight.sets_time = true;
         }
         let frame = flight.traffic.frame(number);
         let entered = if must { self.card.push(source, frame).map(|()| true) } else { self.card.offer(source, frame) };
@@ -402,6 +410,10 @@ impl Device for SoftDevice {
         self.host.set_ingress(&mut SoftBus(&mut self.card), groups)
     }
 
+    fn set_unit_time(&mut self, ns: Option<u64>) -> Result<(), DeviceError> {
+        Ok(self.host.set_unit_time(&mut SoftBus(&mut self.card), ns)?)
+    }
+
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
         self.waiting.append(traffic);
@@ -418,6 +430,9 @@ impl Device for SoftDevice {
         self.serve(&mut flight)?;
         let circling = self.card.finish();
         self.take(&mut flight);
+        if flight.sets_time {
+            self.set_unit_time(None)?;
+        }
         self.host.each_driver(|driver| driver.end_run(&mut SoftBus(&mut self.card)))?;
         let Flight { traffic, before, faults_before, mut run, made, clock, .. } = flight;
         run.seconds = clock.elapsed().as_secs_f64();

@@ -202,6 +202,8 @@ pub struct Departure {
     pub input: Option<usize>,
     /// The maker of the frame; None if it entered the card.
     pub made_by: Option<Maker>,
+    /// The mark that the inline blocks left, if the frame came to the host past the units; otherwise 0.
+    pub mark: u32,
     /// Cycle in which its first beat entered, or in which the unit or block began to send what it made; on `soft` 0.
     pub entered: u64,
     /// Cycle in which its first beat left; on `soft` 0.

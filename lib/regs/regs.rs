@@ -49,10 +49,12 @@ pub const CARD_UNITS_IDLE: u32 = 0x4C;
 /// loopback to any unit. Others get what senders over loopback name them for. All after a reset.
 pub const CARD_UNIT_INGRESS: u32 = 0x50;
 /// Cycles for which an exit, a port or the host, may take nothing. After that, frames that find its buffers full are
-/// dropped as unsent until it has sent all that it holds. 0: no limit. 8192 after a reset.
+/// dropped as unsent until it has sent all that it holds. 0: no limit. 4096 after a reset.
 pub const CARD_EXIT_TIMEOUT: u32 = 0x54;
 /// Cycles for which a full unit may give back no slot while the flow hash policy waits for it. After that, frames for
-/// it are dropped as policy until it gives one back. 0: no limit. 1048576 after a reset.
+/// it are dropped as policy until it gives one back. Unless this is 0, a port whose ingress buffer is three quarters
+/// full does not wait for a unit that has kept frames waiting for long, either. 0: frames wait for ever. 1048576 after
+/// a reset.
 pub const CARD_UNIT_TIMEOUT: u32 = 0x58;
 /// Reads of host memory that units have asked for and got.
 pub const CARD_HOST_READS: u32 = 0x60;
@@ -88,9 +90,10 @@ pub const CARD_STREAM_DROP_RUNT: u32 = 0x10;
 pub const CARD_STREAM_DROP_DAMAGED: u32 = 0x14;
 /// Frames dropped because the port was disabled.
 pub const CARD_STREAM_DROP_DISABLED: u32 = 0x18;
-/// Frames dropped because their unit was full under the policy flow hash that drops, or for longer than UNIT_TIMEOUT
-/// under the one that waits, or because the unit that RETA, the inline chain or the sender named was not enabled or had
-/// no slots; over loopback to any unit, because none took frames.
+/// Frames dropped because their unit was full under the policy flow hash that drops, or, under the one that waits, for
+/// longer than UNIT_TIMEOUT or while the ingress buffer was three quarters full, or because the unit that RETA, the
+/// inline chain or the sender named was not enabled or had no slots; over loopback to any unit, because none took
+/// frames.
 pub const CARD_STREAM_DROP_POLICY: u32 = 0x1C;
 /// Cycles in which a frame waited for a slot; of the loopback, without those in which the unit that its sender names
 /// was full.
@@ -173,10 +176,17 @@ pub const UNIT_RESET: u32 = 0x0;
 pub const UNIT_POKE: u32 = 0x4;
 /// Any write raises the evict interrupt: the program is to finish its frames and say so in STATUS [1].
 pub const UNIT_EVICT: u32 = 0x8;
+/// Any write lets the time of the unit's programs go on from where it stands.
+pub const UNIT_TIME_RUN: u32 = 0xC;
 /// Debug word to the program, low.
 pub const UNIT_DEBUG_IN_L: u32 = 0x10;
 /// Debug word to the program, high.
 pub const UNIT_DEBUG_IN_H: u32 = 0x14;
+/// Time that the unit's programs see, in ns since the card's reset, low word. A write sets the time, with the high word
+/// written last, and stops it. A read latches the high word.
+pub const UNIT_TIME_L: u32 = 0x18;
+/// The same, high word: of the next write of TIME_L; of the last read of it.
+pub const UNIT_TIME_H: u32 = 0x1C;
 /// Engine of the unit: up to four ASCII characters of its name, the first in [7:0], padded with 0.
 pub const UNIT_ENGINE: u32 = 0x20;
 /// Number of this unit.

@@ -24,3 +24,4 @@ ram_sdp.sv
 fifo_block.sv
 rr_arbiter.sv
 reg_copy.sv
+unit_clock.sv

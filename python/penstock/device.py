@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import SupportsBytes, TypeVar
 
-from penstock import _native
+from penstock import _native, regs
 from penstock.flow import Flow
 from penstock.maps import Maps
 from penstock.result import Counters, FaultError, Frame, Result, frame_of, result_of
@@ -211,11 +211,9 @@ class Device:
         """Runs until every queued frame has left, was dropped and counted, or is lost.
 
         `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to
-        100. On both targets: "turns", frames of all ports in the order of their times, one at a time, so that stateful
-        programs do the same on both targets. Programs that read the clock differ: on soft, XDP programs see the
-        computer's clock and C programs count instructions; on rtl, both see the card's cycles. Raises FaultError, which
-        has the result, if the run had a fault: a unit that hangs, a wild address, lost frames. With `check=False`
-        faults are only in `Result.faults`.
+        100. On both targets: "turns", frames of all ports in the order and at the times of their captures, one at a time, so that stateful
+        programs do the same on both targets (docs/clocks.md). Raises FaultError, which has the result, if the run had a
+        fault: a unit that hangs, a wild address, lost frames. With `check=False` faults are only in `Result.faults`.
         """
         departures, drops, seconds, text = self._card.run(None if rate is None else str(rate))
         frames = tuple(self._frame(departure) for departure in departures)
@@ -248,6 +246,20 @@ class Device:
         taken = [frame.data for frame in self._inbox if frame.port == port]
         self._inbox = [frame for frame in self._inbox if frame.port != port]
         return taken
+
+    @property
+    def time(self) -> int:
+        """The time that programs of units see, in ns: `pn_time()` in C, `bpf_ktime_get_ns()` in XDP programs.
+
+        A time that is set stands until another one is; None lets it go on. In turns, frames of a capture set it to
+        their own. Programs of inline blocks have a clock of their own, for example `flow.time`.
+        """
+        low = self.units[0].read(regs.UNIT_TIME_L)
+        return self.units[0].read(regs.UNIT_TIME_H) << 32 | low
+
+    @time.setter
+    def time(self, ns: int | None) -> None:
+        self._card.set_time(ns)
 
     def counters(self) -> Counters:
         """All counters of the card, since it was opened."""

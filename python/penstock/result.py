@@ -26,6 +26,8 @@ class Frame:
     """
     unit: int | None
     """Number of the unit whose program made it; None when it has entered the card."""
+    mark: int
+    """The mark that the inline blocks left, if the frame came to the host past the units; otherwise 0."""
     entered: int | None
     """Cycle since reset in which its first beat entered the card, or its unit began to send what
     the program made; None on soft.
@@ -229,12 +231,12 @@ class FaultError(PenstockError):
 
 def frame_of(departure: _native.Departure, *, clock_mhz: int | None) -> Frame:
     """A frame as the extension gives it; `clock_mhz` is None on soft."""
-    to, source, unit, (entered, first, last), time_ns, data = departure
+    to, source, unit, mark, (entered, first, last), time_ns, data = departure
     port = to if to == "host" else int(to.removeprefix("port"))
     if clock_mhz is None:
-        return Frame(data, port, source, unit, None, None, None, None, time_ns)
+        return Frame(data, port, source, unit, mark, None, None, None, None, time_ns)
     latency = None if source is None and unit is None else (last - entered) * 1000 / clock_mhz
-    return Frame(data, port, source, unit, entered, first, last, latency, time_ns)
+    return Frame(data, port, source, unit, mark, entered, first, last, latency, time_ns)
 
 
 def result_of(frames: tuple[Frame, ...], drops: list[tuple[str, int]], seconds: float, text: str) -> Result:

@@ -181,7 +181,7 @@ impl Card {
         let traffic = std::mem::take(&mut self.sent);
         let mut run = self.device.run(&mut |_| self.stop.heed())?;
         run.faults.append(&mut self.faults);
-        let times_ns = run.departures.iter().map(|departure| run.time_ns(departure, &traffic)).collect();
+        let times_ns = run.departures.iter().map(run.clock(&traffic)).collect();
         let outcome = Outcome::new(&self.design, self.target, &traffic, &run);
         let json = serde_json::to_string(&outcome).map_err(|e| Error::Word(e.to_string()))?;
         Ok(Report { run, times_ns, json })

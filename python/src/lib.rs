@@ -19,9 +19,9 @@ use crate::card::{Card, Changes};
 use crate::error::{CardError, Error, UnsupportedError};
 use crate::worker::Worker;
 
-/// The frame's exit, its place among those sent, the unit that made it, cycles (entered, first, last), time in ns,
-/// bytes.
-type PyDeparture<'py> = (String, Option<usize>, Option<u8>, (u64, u64, u64), u64, Bound<'py, PyBytes>);
+/// The frame's exit, its place among those sent, the unit that made it, its mark, cycles (entered, first, last), time in
+/// ns, bytes.
+type PyDeparture<'py> = (String, Option<usize>, Option<u8>, u32, (u64, u64, u64), u64, Bound<'py, PyBytes>);
 
 /// A card at work on its own thread.
 #[pyclass(frozen, name = "Card", module = "penstock._native")]
@@ -116,6 +116,10 @@ impl PyCard {
 
     fn set_table(&self, py: Python<'_>, name: String, file: PathBuf) -> PyResult<()> {
         Ok(self.call(py, move |card| card.set_table(&name, file))??)
+    }
+
+    fn set_time(&self, py: Python<'_>, ns: Option<u64>) -> PyResult<()> {
+        Ok(self.call(py, move |card| card.device.set_unit_time(ns))?.map_err(Error::from)?)
     }
 
     fn set_ingress(&self, py: Python<'_>, groups: Vec<String>) -> PyResult<()> {
@@ -262,7 +266,15 @@ fn port_of(word: &str) -> PyResult<Port> {
 fn departure_of<'py>(py: Python<'py>, departure: &Departure, time_ns: u64) -> PyDeparture<'py> {
     let cycles = (departure.entered, departure.first, departure.last);
     let unit = departure.made_by.and_then(Maker::unit);
-    (departure.to.to_string(), departure.input, unit, cycles, time_ns, PyBytes::new(py, &departure.bytes))
+    (
+        departure.to.to_string(),
+        departure.input,
+        unit,
+        departure.mark,
+        cycles,
+        time_ns,
+        PyBytes::new(py, &departure.bytes),
+    )
 }
 
 #[pymodule]

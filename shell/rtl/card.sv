@@ -13,8 +13,8 @@
 //                             :....... places over ......:
 //                                      loopback
 //
-// Ports are 1,024 bits wide, everything else 512. Between a port and the links of the clusters a frame of 65 to 80 bytes is one beat, with a
-// tail beside it (penstock_pkg.sv): so a port keeps up with frames of all sizes at line rate.
+// Ports are 1,024 bits wide, everything else 512. Between a port and the links of the clusters a frame of 65 to 80
+// bytes is one beat, with a tail beside it (penstock_pkg.sv), so a port keeps up with frames of all sizes at line rate.
 //
 // The inline chain is there where the card has Blocks; its frames come to exits as over the link of a cluster, so each port is one more there.
 //
@@ -29,10 +29,10 @@ module card
     parameter int unsigned IngressDepth = 4096, // rows of 128 bytes of a port's ring, a power of two from 512
     parameter int unsigned Blocks       = 0,    // of the inline chain, 0..8
     parameter int unsigned MapRows      = 16384, // of 16 bytes, of each bank of maps: what is more than on the chip is in the card's memory
-    // What each block is: see engines/inline_block.sv
+    // The engine of each block: see engines/inline_block.sv
     parameter logic [MaxBlocks-1:0][ 7:0] BlockEngine = '0,
     parameter logic [MaxBlocks-1:0][63:0] BlockParam  = '0,
-    // What each unit is: see engines/unit.sv
+    // The engine of each unit: see engines/unit.sv
     parameter logic [MaxUnits-1:0][7:0]  Engine    = '0,
     parameter logic [MaxUnits-1:0][31:0] UnitParam = '0
 ) (

@@ -11,10 +11,10 @@ module card_top
     parameter int unsigned IngressDepth = 4096,
     parameter int unsigned Blocks       = 0,
     parameter int unsigned MapRows      = 16384,
-    // Of each inline block its engine's number and what only the engine understands: see engines/inline_block.sv
+    // For each inline block its engine's number and the engine's own parameter: see engines/inline_block.sv
     parameter logic [MaxBlocks-1:0][ 7:0] BlockEngine = '0,
     parameter logic [MaxBlocks-1:0][63:0] BlockParam  = '0,
-    // Of each unit its engine's number and what only the engine understands: see engines/unit.sv
+    // For each unit its engine's number and the engine's own parameter: see engines/unit.sv
     parameter logic [MaxUnits-1:0][7:0]  Engine    = '0,
     parameter logic [MaxUnits-1:0][31:0] UnitParam = '0
 ) (

@@ -75,7 +75,7 @@ module egress
   end
 
   if (Lanes > 1) begin : gen_halves
-    // What lies beyond a frame's end may be anything.
+    // The bytes beyond a frame's end are arbitrary.
     logic [DataW-1:0] lower_q, upper_q;
     logic half_q;  // the lower half is there
     assign full = half_q || frames.last;

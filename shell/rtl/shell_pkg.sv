@@ -76,8 +76,9 @@ package shell_pkg;
   // A time that the host sets for the card to wait
   typedef logic [23:0] cycles_t;
 
-  // Until the host sets others: 33 µs, less than a port's ring stores at line rate, so an exit that gets stuck costs other frames nothing;
-  localparam cycles_t ExitTimeout = 24'd8192;
+  // Until the host sets others: 16 µs, in which frames of 64 bytes at line rate fill half of a port's ring, so an exit
+  // that gets stuck costs frames for other exits nothing;
+  localparam cycles_t ExitTimeout = 24'd4096;
   // and 4 ms, longer than a program works that still does anything.
   localparam cycles_t UnitTimeout = 24'd1048576;
 

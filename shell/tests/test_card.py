@@ -503,7 +503,7 @@ async def registers(dut: Any) -> None:
     assert await bench.read(regs.CARD_PORTS) == bench.ports and await bench.read(regs.CARD_UNITS) == bench.units
     assert await bench.read(regs.CARD_MAX_FRAME) == 16384 and await bench.read(regs.CARD_INGRESS_BYTES) == 1024 * 128
     assert await bench.read(regs.CARD_UNIT_INGRESS) == 0xFFFFFFFF
-    assert await bench.read(regs.CARD_EXIT_TIMEOUT) == 8192 and await bench.read(regs.CARD_UNIT_TIMEOUT) == 1 << 20
+    assert await bench.read(regs.CARD_EXIT_TIMEOUT) == 4096 and await bench.read(regs.CARD_UNIT_TIMEOUT) == 1 << 20
     for addr, mask in (
         (regs.CARD_UNIT_WRITE_MASK, 0xFFFFFFFF),
         (regs.CARD_UNIT_READ, 31),

@@ -6,6 +6,7 @@ pub mod ctl;
 pub mod debugger;
 pub mod demo;
 pub mod exec;
+pub mod fpga;
 pub mod generate;
 pub mod run;
 pub mod servers;

@@ -221,12 +221,13 @@ fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
 /// One capture per destination; they replace all captures of an earlier run.
 fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -> Result<(), RunError> {
     files::make_folder(folder)?;
+    let time_ns = run.clock(traffic);
     for port in (0..MAX_PORTS).map(Port::Ethernet).chain([Port::Host]) {
         files::remove(&folder.join(format!("{port}.pcap")))?;
     }
     for port in (0..design.ports as u8).map(Port::Ethernet).chain([Port::Host]) {
         let departures = run.departures.iter().filter(|departure| departure.to == port);
-        let frames = departures.map(|departure| (run.time_ns(departure, traffic), departure.bytes.as_slice()));
+        let frames = departures.map(|departure| (time_ns(departure), departure.bytes.as_slice()));
         capture::write(&folder.join(format!("{port}.pcap")), frames)?;
     }
     Ok(())

@@ -347,6 +347,10 @@ impl RtlDevice {
             count = 1;
             let (time, model) = (next.time_ns, &mut self.model);
             self.host.each_driver(|driver| driver.set_time(model, time))?;
+            if time != 0 {
+                self.host.set_unit_time(model, Some(time))?;
+                flight.sets_time = true;
+            }
         }
         for waiting in self.waiting.range(..count) {
             flight.matcher.expect(waiting.frame.stream, waiting.index);
@@ -567,6 +571,10 @@ impl Device for RtlDevice {
         self.host.set_ingress(&mut self.model, groups)
     }
 
+    fn set_unit_time(&mut self, ns: Option<u64>) -> Result<(), DeviceError> {
+        Ok(self.host.set_unit_time(&mut self.model, ns)?)
+    }
+
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
         if self.sent == 0
@@ -608,6 +616,9 @@ impl Device for RtlDevice {
         }
         self.host.each_driver(|driver| driver.release_time(model))?;
         let mut flight = self.take_flight()?;
+        if flight.sets_time {
+            self.set_unit_time(None)?;
+        }
         if let Some((inside, circling)) = flight.stands {
             self.explain_standstill(inside, circling, &mut flight.run)?;
             self.host.report_asleep(&mut self.model, &mut flight.run.faults)?;
@@ -618,6 +629,7 @@ impl Device for RtlDevice {
         self.bytes.clear();
         let Flight { before, earlier, made, mut run, first, last, .. } = flight;
         run.cycles = Some(first.map_or(0, |first| last + 1 - first));
+        run.in_turns = self.rate == Rate::Turns;
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.report_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
@@ -762,6 +774,8 @@ struct Flight {
     made_at: u64,
     /// Frames that inline blocks made and absorbed, when last counted.
     by_blocks: (u64, u64),
+    /// Frames have set the time that programs of units see.
+    sets_time: bool,
     /// Cycle in which the program was loaded: frames that entered before it no longer count.
     loaded: u64,
     /// Cycle of the first beat in, and of the last that moved.
@@ -795,6 +809,7 @@ impl Flight {
             made_at: cycle,
             by_blocks: (0, 0),
             steps: 0,
+            sets_time: false,
             loaded,
             first: None,
             last: 0,
@@ -882,6 +897,7 @@ impl Matcher {
             }
         };
         let to = Port::from_model_stream(exit.stream, self.ports);
-        Departure { to, input, made_by: exit.made_by(), entered, first: exit.first, last: exit.last, bytes }
+        let Exit { first, last, mark, .. } = *exit;
+        Departure { to, input, made_by: exit.made_by(), mark, entered, first, last, bytes }
     }
 }

@@ -42,7 +42,8 @@ pub struct Exit {
     pub timestamp: u32,
     pub stream: u8,
     pub source: u8,
-    reserved: [u16; 3],
+    reserved: u16,
+    pub mark: u32,
 }
 
 impl Exit {

@@ -70,7 +70,9 @@ def head(random: Random, line: bytes, headers: list[tuple[str, str]], fields: Fi
         spaces = random.choice([" ", " ", "", "  \t"])
         # A value may go on in the next line, where it has a space.
         sent = value.replace(" ", "\r\n  ", 1) if random.random() < 0.2 else value
-        raw += f"{name}:{spaces}{sent}{random.choice(['', ' '])}\r\n".encode()
+        # http.client takes no space behind this value.
+        end = "" if name.lower() == "transfer-encoding" else random.choice(["", " "])
+        raw += f"{name}:{spaces}{sent}{end}\r\n".encode()
     plain = [f"{name}: {value}".encode() for name, value in headers]
     shown = [f"{name}: {value}\r\n".encode() for name, value in headers if name.lower() != cookie]
     fields["http.header"] = [b"".join(shown)]
@@ -146,9 +148,25 @@ def response(random: Random) -> Message:
     return Message(False, sent, fields)
 
 
-REQUEST = ["http.method", "http.uri", "http.uri.raw", "http.request_line", "http.user_agent", "http.host", "http.request_body"]
+REQUEST = [
+    "http.method",
+    "http.uri",
+    "http.uri.raw",
+    "http.request_line",
+    "http.user_agent",
+    "http.host",
+    "http.request_body",
+]
 RESPONSE = ["http.stat_code", "http.stat_msg", "http.response_line", "http.server", "http.response_body"]
-BOTH = ["http.header", "http.header.raw", "http.header_names", "http.start", "http.cookie", "file_data", "http.protocol"]
+BOTH = [
+    "http.header",
+    "http.header.raw",
+    "http.header_names",
+    "http.start",
+    "http.cookie",
+    "file_data",
+    "http.protocol",
+]
 MANY = ["http.request_header", "http.response_header"]
 
 
@@ -215,7 +233,14 @@ def rule(random: Random, sid: int, messages: list[Message]) -> tuple[str, Messag
             negated = random.random() < 0.15
             part += f'content:{"!" if negated else ""}"{written(piece)}"; '
             part += "nocase; " if random.random() < 0.2 else ""
-            where = ["", "", "startswith; ", "endswith; ", f"depth:{len(piece) + at}; ", f"offset:{random.randint(0, 5)}; "]
+            where = [
+                "",
+                "",
+                "startswith; ",
+                "endswith; ",
+                f"depth:{len(piece) + at}; ",
+                f"offset:{random.randint(0, 5)}; ",
+            ]
             if number:
                 where = ["", f"distance:{random.randint(-20, 5)}; ", f"within:{len(piece) + random.randint(0, 30)}; "]
             part += random.choice(where)
@@ -234,5 +259,3 @@ def without(part: str) -> str:
     """The options of a part that the evaluator of payload knows."""
     known = ("content", "nocase", "startswith", "endswith", "depth", "offset", "distance", "within")
     return "".join(f"{word}; " for word in part.split("; ") if word.partition(":")[0] in known)
-
-

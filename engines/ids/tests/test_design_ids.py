@@ -137,16 +137,49 @@ def test_targets_report_what_brute_force_does(seed: int, tmp_path: Path) -> None
     assert_twins(*runs)
 
 
+MESSAGES = [
+    'alert http any any -> any any (http.uri; content:"/evil/x"; sid:1;)',
+    'alert http any any -> any any (flow:to_client; file_data; content:"payload-of-mine"; sid:2;)',
+    'alert dns any any -> any any (dns.query; content:"badname"; sid:3;)',
+    'alert http any any -> any any (http.user_agent; content:"bad-bot"; sid:4;)',
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_messages_are_found(target: str, tmp_path: Path) -> None:
+    """The URI is encoded, the body comes in chunks: neither string stands in a frame."""
+    request = b"GET /e%76il//x HTTP/1.1\r\nUser-Agent: a bad-bot\r\n\r\n"
+    response = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\npayload-\r\n7\r\nof-mine\r\n0\r\n\r\n"
+    query = b"\0\1\1\0\0\1\0\0\0\0\0\0\3www\7BadName\4test\0\0\1\0\1".replace(b"BadName", b"badname")
+    packets = [
+        *session()[:3],
+        Packet("tcp", A, B, request[:20], 100, "PA", 500),
+        Packet("tcp", A, B, request[20:], 120, "PA", 500),
+        Packet("tcp", B, A, response[:60], 500, "PA", 100 + len(request)),
+        Packet("tcp", B, A, response[60:], 560, "PA", 100 + len(request)),
+        Packet("udp", A, (SERVER, 53), query, 0, ""),
+    ]
+    _, alerts, stats = play(packets, MESSAGES, tmp_path, target)
+    assert [(alert["timestamp"][20:26], alert["alert"]["signature_id"]) for alert in alerts] == [
+        ("000004", 1),
+        ("000004", 4),
+        ("000006", 2),
+        ("000007", 3),
+    ]
+    assert alerts[0]["http"]["url"] == "/e%76il//x" and alerts[3]["dns"]["rrname"] == "www.badname.test"
+    assert stats["app_layer"]["http_requests"] == 1
+
+
 def test_compile_names_what_does_not_load(tmp_path: Path) -> None:
     rules = tmp_path / "my.rules"
     rules.write_text(
         'alert tcp any any -> any any (content:"rare-word-of-mine"; sid:1;)\n'
-        'alert http any any -> any any (http.uri; content:"x"; sid:2;)\n'
+        'alert smb any any -> any any (smb.share; content:"x"; sid:2;)\n'
         'alert udp any any -> any any (content:"ab"; sid:3;)\n'
     )
     done = call("compile", "ids", rules)
     assert done.returncode == 1
-    assert f"{rules}:2: the protocol `http` is not supported" in done.stderr and "--skip-unsupported" in done.stderr
+    assert f"{rules}:2: the protocol `smb` is not supported" in done.stderr and "--skip-unsupported" in done.stderr
     about = tmp_path / "about.json"
     done = call("compile", "ids", rules, "--skip-unsupported", "--explain", "--json", about)
     assert done.returncode == 0, done.stderr
@@ -154,7 +187,7 @@ def test_compile_names_what_does_not_load(tmp_path: Path) -> None:
     told = json.loads(about.read_text())
     assert [(rule["sid"], rule["key"] is None) for rule in told["rules"]] == [(1, False), (3, True)]
     assert told["rules"][0]["key"] in "rare-word-of-mine"
-    assert told["skipped"][0]["keyword"] == "http" and told["every_frame_of"] == ["UDP"]
+    assert told["skipped"][0]["keyword"] == "smb" and told["every_frame_of"] == ["UDP"]
 
 
 def test_faults_of_settings_name_the_way_out(tmp_path: Path) -> None:

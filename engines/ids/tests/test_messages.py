@@ -10,6 +10,7 @@ import hashlib
 import http.client
 import io
 import json
+import ssl
 import subprocess
 from pathlib import Path
 from random import Random
@@ -22,14 +23,6 @@ from ids_random import CLIENT, SERVER
 from ids_soft import Soft, frame
 from penstock.cargo import example
 from scapy.layers.dns import DNS, DNSQR, DNSRR
-from scapy.layers.tls.extensions import (
-    TLS_Ext_ServerName,
-    TLS_Ext_SupportedGroups,
-    TLS_Ext_SupportedPointFormat,
-    ServerName,
-)
-from scapy.layers.tls.handshake import TLSClientHello
-from scapy.layers.tls.record import TLS
 
 A, B = (CLIENT, 4000), (SERVER, 80)
 
@@ -146,7 +139,7 @@ def test_responses_are_those_of_http_client(parser: Parser) -> None:
         theirs = http.client.HTTPResponse(Socket(message.sent))  # type: ignore[arg-type]
         theirs.begin()
         body = theirs.read()
-        coding = (theirs.getheader("content-encoding") or "").lower()
+        coding = (theirs.getheader("content-encoding") or "").strip().lower()
         if coding == "gzip":
             body = gzip.decompress(body)
         ours = dict(parser.read(("response", message.sent))[0])
@@ -157,46 +150,76 @@ def test_responses_are_those_of_http_client(parser: Parser) -> None:
             assert ours.get("Body", b"") == body
 
 
+def values(message: list[tuple[str, bytes]], field: str) -> list[bytes]:
+    return [value for name, value in message if name == field]
+
+
 def test_names_are_those_of_scapy(parser: Parser) -> None:
     random = Random(4)
     for number in range(200):
-        names = [".".join(random.choices(["a", "mail", "Example", "x" * 63, "com"], k=random.randint(1, 4))) for _ in "ab"]
+        names = [
+            ".".join(random.choices(["a", "mail", "Example", "x" * 63, "com"], k=random.randint(1, 4))) for _ in "ab"
+        ]
         question = DNSQR(qname=names[0], qtype=random.choice([1, 16, 28]))
         dns = DNS(id=number, qr=0, qd=question)
         if random.random() < 0.5:
             answers = DNSRR(rrname=names[1], type="A", rdata="1.2.3.4") / DNSRR(rrname=names[0], type="TXT", rdata="t")
-            dns = DNS(id=number, qr=1, qd=question, an=[answers[DNSRR], answers[DNSRR].payload], rcode=random.choice([0, 3]))
+            dns = DNS(
+                id=number, qr=1, qd=question, an=[answers[DNSRR], answers[DNSRR].payload], rcode=random.choice([0, 3])
+            )
         data = bytes(dns)
         theirs = DNS(data)
         [message] = parser.read(("dns", len(data).to_bytes(2, "big") + data))
-        all_of = lambda field: [value for name, value in message if name == field]  # noqa: E731
-        assert all_of("QuestionName") == [entry.qname.rstrip(b".") for entry in theirs.qd]
-        assert all_of("AnswerName") == [entry.rrname.rstrip(b".") for entry in theirs.an or []]
-        assert all_of("Query") == ([] if theirs.qr else all_of("QuestionName"))
-        assert all_of("ResponseCode") == ([theirs.rcode.to_bytes(4, "big")] if theirs.qr else [])
+        assert values(message, "QuestionName") == [entry.qname.rstrip(b".") for entry in theirs.qd]
+        assert values(message, "AnswerName") == [entry.rrname.rstrip(b".") for entry in theirs.an or []]
+        assert values(message, "Query") == ([] if theirs.qr else values(message, "QuestionName"))
+        assert values(message, "ResponseCode") == ([theirs.rcode.to_bytes(4, "big")] if theirs.qr else [])
+
+
+def vector(width: int, data: bytes) -> bytes:
+    return len(data).to_bytes(width, "big") + data
 
 
 def client_hello(name: str) -> bytes:
+    """A hello with GREASE (RFC 8701), written from RFC 8446."""
     extensions = [
-        TLS_Ext_ServerName(servernames=[ServerName(servername=name.encode())]),
-        TLS_Ext_SupportedGroups(groups=[0x1A1A, 29, 23]),
-        TLS_Ext_SupportedPointFormat(ecpl=[0]),
+        (0, vector(2, b"\0" + vector(2, name.encode()))),
+        (10, vector(2, bytes.fromhex("1a1a001d0017"))),
+        (11, vector(1, b"\0")),
     ]
-    hello = TLSClientHello(version=0x0303, ciphers=[0x0A0A, 0x1301, 0xC02F], ext=extensions)
-    return bytes(TLS(version=0x0301, type=22, msg=[hello]))
+    parts = b"".join(kind.to_bytes(2, "big") + vector(2, data) for kind, data in extensions)
+    body = (
+        b"\x03\x03"
+        + bytes(32)
+        + vector(1, b"")
+        + vector(2, bytes.fromhex("0a0a1301c02f"))
+        + vector(1, b"\0")
+        + vector(2, parts)
+    )
+    return b"\x16\x03\x01" + vector(2, b"\x01" + vector(3, body))
 
 
-def test_hellos_are_those_of_scapy(parser: Parser) -> None:
-    sent = client_hello("www.Example.test")
+def test_hellos_have_names_and_fingerprints(parser: Parser) -> None:
     # The definition of JA3: decimal numbers without those of GREASE.
     text = b"771,4865-49199,0-10-11,29-23,0"
-    [message] = parser.read(("request", sent))
+    [message] = parser.read(("request", client_hello("www.Example.test")))
     assert dict(message) == {
         "ServerName": b"www.Example.test",
         "TlsVersion": b"1.2",
         "Ja3String": text,
         "Ja3Hash": hashlib.md5(text).hexdigest().encode(),
     }
+
+
+def test_hellos_of_openssl(parser: Parser) -> None:
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    out = ssl.MemoryBIO()
+    with pytest.raises(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), out, server_hostname="www.example.test").do_handshake()
+    [message] = parser.read(("request", out.read()))
+    assert values(message, "Alpn") == [b"h2", b"http/1.1"]
+    assert dict(message)["ServerName"] == b"www.example.test" and dict(message)["TlsVersion"] == b"1.3"
 
 
 def one(text: str) -> str:
@@ -226,29 +249,18 @@ POST = b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nuser=mallet"
         ('http.host; content:"evil.test"; bsize:9;', True, GET, POST),
         ('http.host.raw; content:"Evil.test:80";', True, GET, POST),
         ('http.host; dotprefix; content:".evil.test"; endswith;', True, GET, POST),
-        ('http.user_agent; content:"bot"; to_sha1;', True, b"", b""),
         ('http.method; content:"POST"; http.request_body; content:"mallet"; endswith;', True, POST, GET),
-        ('http.method; content:"GET"; content:"/a%2f";', True, b"", b""),
+        ('http.method; content:"GET"; pkt_data; content:"/a%2f";', True, GET, POST),
         ('file_data; content:"hello"; within:5;', False, OK, OK.replace(b"hello", b"hullo")),
         ('http.stat_code; content:"200"; http.stat_msg; content:"OK";', False, OK, OK.replace(b"200", b"404")),
         ('http.cookie; content:"k=v";', False, OK, OK.replace(b"k=v", b"x=y")),
         ('http.server; content:"box";', False, OK, OK.replace(b"box", b"bag")),
         ('http.response_line; content:"HTTP/1.1 200 OK"; bsize:15;', False, OK, OK.replace(b"OK", b"Ok")),
         ('http.start; content:"GET /a%2fb"; startswith; content:"|0d 0a 0d 0a|"; endswith;', True, GET, POST),
-        ('http.user_agent; to_md5; content:"|ae 22|"; startswith;', True, b"", b""),
+        (f'http.user_agent; to_md5; content:"|{hashlib.md5(b"bot").hexdigest()}|"; bsize:16;', True, GET, POST),
     ],
 )
 def test_keywords_of_http(options: str, to_server: bool, yes: bytes, no: bytes, tmp_path: Path) -> None:
-    if not yes:
-        # A fault in the text of a rule is refused, and conditions beyond the raw stream need both.
-        if "to_sha1" in options:
-            with Soft(rules_file(tmp_path, [one(options)])) as soft, pytest.raises(AssertionError):
-                soft.finish()
-            return
-        if "to_md5" in options:
-            digest = hashlib.md5(b"bot").hexdigest()[:4]
-            options = options.replace("ae 22", f"{digest[:2]} {digest[2:]}")
-        yes, no = GET, POST
     found, _, _ = play(tmp_path, [one(options)], exchange((to_server, yes)))
     assert found == [[1]], options
     found, _, _ = play(tmp_path, [one(options)], exchange((to_server, no)))
@@ -262,7 +274,7 @@ def test_alerts_come_with_the_packet_that_completes_the_field(tmp_path: Path) ->
         'alert http any any -> any any (http.uri; content:"/p"; http.request_body; content:"mallet"; sid:3;)',
         'alert http any any -> any any (content:"mallet"; sid:4;)',
         'alert tcp any any -> any any (content:"mallet"; app-layer-protocol:tls; sid:5;)',
-        'alert http any any -> any any (http.method; content:"POST"; content:"later"; sid:6;)',
+        'alert http any any -> any any (http.method; content:"POST"; pkt_data; content:"later"; sid:6;)',
     ]
     parts = [GET[:27], GET[27:50], GET[50:] + POST[:30], POST[30:-3], POST[-3:], b"later"]
     assert play(tmp_path, rules, exchange(*[(True, part) for part in parts]))[0] == [[], [1], [2], [], [3, 4], [6]]
@@ -274,12 +286,11 @@ def test_pipelines_gaps_and_ends(tmp_path: Path) -> None:
         'alert http any any -> any any (http.request_body; content:"part"; sid:2;)',
         'alert http any any -> any any (http.user_agent; content:"half"; sid:3;)',
     ]
-    # A request in the middle of a stream whose beginning is lost, and one that does not end.
-    lost = Packet("tcp", A, B, b"rest of something\r\n" + POST, 2_000_000, "PA")
+    # The end of a request and the beginning of what follows are lost.
     half = b"POST /x HTTP/1.1\r\nUser-Agent: half\r\nContent-Length: 100\r\n\r\npart"
-    packets = [*exchange((True, half[:30])), lost]
-    found, end, _ = play(tmp_path, rules, packets)
-    assert found == [[], []] and sorted(sids(end)) == [1, 3] or found[-1:] == [[1]]
+    lost = Packet("tcp", A, B, b"rest of something\r\n" + POST, 5000, "PA")
+    found, end, _ = play(tmp_path, rules, [*exchange((True, half[:34])), lost])
+    assert found == [[], []] and sorted(sids(end)) == [1, 3]
     found, end, _ = play(tmp_path, rules, exchange((True, half)))
     assert found == [[3]] and sids(end) == [2]
 
@@ -338,9 +349,7 @@ def test_tls(tmp_path: Path) -> None:
     # In two records, so that the name is torn apart.
     payload = hello[5:]
     cut = payload.index(b"Evil") + 2
-    torn = b"".join(
-        b"\x16\x03\x01" + len(part).to_bytes(2, "big") + part for part in (payload[:cut], payload[cut:])
-    )
+    torn = b"".join(b"\x16\x03\x01" + len(part).to_bytes(2, "big") + part for part in (payload[:cut], payload[cut:]))
     for sent in (hello, torn):
         found, _, alerts = play(tmp_path, rules, exchange((True, sent[:20]), (True, sent[20:])))
         assert found == [[], [1, 2, 3]]
@@ -360,7 +369,11 @@ def test_memory_of_rules(tmp_path: Path) -> None:
     second = 10**9
     packets = exchange(*[(True, data) for data in (b"try", b"try far", b"try far", b"mark")])[2:]
     datagram = Packet("udp", A, B, b"after", 0, "")
-    web = exchange((True, b"GET /admin HTTP/1.1\r\n\r\n"), (True, b"GET /login HTTP/1.1\r\n\r\n"), (True, b"GET /admin HTTP/1.1\r\n\r\n"))[2:]
+    web = exchange(
+        (True, b"GET /admin HTTP/1.1\r\n\r\n"),
+        (True, b"GET /login HTTP/1.1\r\n\r\n"),
+        (True, b"GET /admin HTTP/1.1\r\n\r\n"),
+    )[2:]
     with Soft(rules_file(tmp_path, rules)) as soft:
         assert [soft.sids(frame(packet)) for packet in packets] == [[], [], [2, 5], []]
         times = [1, 4, 6]
@@ -371,7 +384,7 @@ def test_memory_of_rules(tmp_path: Path) -> None:
 
 
 def test_a_negated_expression_does_not_hide_behind_its_limits(tmp_path: Path) -> None:
-    rules = ['alert tcp any any -> any any (content:"attack"; pcre:!"/(a+)+(a+)+(a+)+b/R"; sid:1;)']
+    rules = ['alert tcp any any -> any any (content:"attack"; pcre:!"/(a+)+[bc]/R"; sid:1;)']
     packets = exchange((True, b"attack" + b"a" * 1000))
     found, end, _ = play(tmp_path, rules, packets)
     assert found == [[1]] and end["stats"]["detect"]["limited_negated"] > 0

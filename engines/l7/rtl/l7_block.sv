@@ -11,9 +11,9 @@
 // cycle, and delivery, a cycle for each beat of headers and payload: 125 million messages a second of one packet and
 // one beat.
 //
-// Who waits for whom: frames of a port for those ahead of them; packets for their turn in the lane, which never
-// stalls. Delivery reads a message only if the queue of its port has room for it. So a port that is held holds no
-// other port, and packets without room are dropped.
+// Frames of a port wait for earlier frames of that port; packets wait for their turn in the lane, which never stalls.
+// Delivery reads a message only if the queue of its port has room for it. A blocked port therefore blocks no other
+// port, and packets without room are dropped.
 //
 // Memories: messages 32 UltraRAM; rows 4 × 38, places of packets 13, table of messages 12, headers 11, output queues 12
 // a port, rest 9: 221 BRAM36 with two ports.

@@ -113,7 +113,7 @@ module l7_filter
   endfunction
 
   always_comb begin
-    // Of a folded frame the tail is what follows; other frames of one beat have nothing behind it.
+    // In a folded frame the tail follows; other frames of one beat have no further bytes.
     pair = {in_q.last ? DataW'(in_q.tail.data) : frames.data, in_q.data};
     found = '0;
     found.shape.vlan = be16(pair[8*12+:16]) == 16'h8100;

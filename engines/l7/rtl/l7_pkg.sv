@@ -42,7 +42,7 @@ package l7_pkg;
     logic [15:0] dport;
   } filter_row_t;
 
-  // What stands in front of the payload: 64, 68, 84 or 88 bytes; 22 less without a QNP header
+  // The bytes before the payload: 64, 68, 84 or 88; 22 less without a QNP header
   typedef struct packed {
     logic plain;  // no QNP header
     logic v6;
@@ -227,7 +227,7 @@ package l7_pkg;
     DecidePort     = 3'd4
   } decide_e;
 
-  // What a matcher has found
+  // The result of a matcher
   typedef struct packed {
     app_t app;
     port_no_t port;
@@ -238,7 +238,7 @@ package l7_pkg;
     logic [15:0] hash;
   } found_t;
 
-  // What becomes of a message
+  // The fate of a message
   typedef struct packed {
     decide_e kind;
     logic [15:0] number;

@@ -260,7 +260,7 @@ class Machine:
         self.counts[app][name] = self.counts[app].get(name, 0) + 1
 
     def packet(self, port: int, packet: Packet) -> tuple[str, Out | None]:
-        """What becomes of the packet (straight, absorbed, dropped), and the message that it completes."""
+        """The fate of the packet (straight, absorbed, dropped), and the message that it completes."""
         app = self.filter.get((packet.dport, packet.app_id, packet.tenant))
         if packet.plain:
             known = self.filter.items()

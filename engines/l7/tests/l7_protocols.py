@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What rules see of messages of DNS and memcached (engines/l7/machine.md, "Protocols"), in plain Python."""
+"""The fields of messages of DNS and memcached for rules (engines/l7/machine.md, "Protocols"), in plain Python."""
 
 from __future__ import annotations
 

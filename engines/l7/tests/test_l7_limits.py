@@ -296,7 +296,7 @@ async def rate_of_messages(dut: Any) -> None:
 
 @cocotb.test()
 async def registers(dut: Any) -> None:
-    """What can be read and written, and what answers with an error."""
+    """The registers that can be read and written, and those that answer with an error."""
     bench = Bench(dut, 9)
     await bench.start()
     assert await bench.access(regs.L7_BLOCK_SHAPE) == 1024 << 16 | 4 << 8 | 2

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What test_p4runtime.py has finsy do. It runs in finsy's environment: `finsy_controller.py JOB ADDRESS [FILE]`."""
+"""The jobs of finsy in test_p4runtime.py. It runs in finsy's environment: `finsy_controller.py JOB ADDRESS [FILE]`."""
 
 from __future__ import annotations
 

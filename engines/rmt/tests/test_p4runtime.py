@@ -25,7 +25,7 @@ def controller() -> Path:
 
 
 def finsy(net: Net | None, python: Path, job: str, *words: str | Path) -> dict:
-    """What finsy says, which runs in the card's namespace."""
+    """The output of finsy, which runs in the card's namespace."""
     command = [str(python), str(HERE / "finsy_controller.py"), job, ADDRESS, *map(str, words)]
     command = net.command(CARD, *command) if net else command
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
@@ -80,7 +80,7 @@ def test_finsy(net: Net, controller: Path, tmp_path: Path) -> None:
 
 
 def test_a_controller_loads_a_program(net: Net, controller: Path, tmp_path: Path) -> None:
-    """Eve gets another program, which begins anew; bob keeps his. What does not fit its P4Info is refused."""
+    """Eve gets another program, which begins anew; bob keeps his. Requests that do not fit its P4Info are refused."""
     text = (ROOT / "engines/rmt/programs/calculator.p4").read_text()
     source = tmp_path / "other.p4"
     source.write_text(text.replace("left + hdr", "left - hdr").replace("0x5E: bit_xor();", ""))

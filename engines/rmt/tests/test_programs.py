@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Six tenants' programs side by side on one card, with their entries: every frame leaves as plain Python says that it must, and every counter
-has counted what met it. What the programs are for is written here from their intent; frames are made and read by Scapy."""
+"""Six tenants' programs side by side on one card, with their entries: every frame leaves as in plain Python, and every
+counter has counted its frames. The models are written from the programs' intent; Scapy makes and reads the frames.
+"""
 
 from __future__ import annotations
 

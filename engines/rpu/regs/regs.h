@@ -124,6 +124,10 @@
 #define RPU_CORE_DATA 0x71Cu
 /* Writes SEND_DESC_HIGH and sends as SEND_DESC_TYPE 0 does, in one store. It holds the core only with slot 0. */
 #define RPU_CORE_SEND_FROM 0x720u
+/* Time in ns, low: TIME_L of the host's registers. Its read latches the high word. */
+#define RPU_CORE_TIME_L 0x724u
+/* Time in ns, high, as latched by the last read of TIME_L. */
+#define RPU_CORE_TIME_H 0x728u
 
 /* engines/rpu/regs/rpu.rdl */
 /* Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match. */

@@ -123,6 +123,10 @@ pub const RPU_CORE_ACCEL: u32 = 0x718;
 pub const RPU_CORE_DATA: u32 = 0x71C;
 /// Writes SEND_DESC_HIGH and sends as SEND_DESC_TYPE 0 does, in one store. It holds the core only with slot 0.
 pub const RPU_CORE_SEND_FROM: u32 = 0x720;
+/// Time in ns, low: TIME_L of the host's registers. Its read latches the high word.
+pub const RPU_CORE_TIME_L: u32 = 0x724;
+/// Time in ns, high, as latched by the last read of TIME_L.
+pub const RPU_CORE_TIME_H: u32 = 0x728;
 
 // engines/rpu/regs/rpu.rdl
 /// Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match.

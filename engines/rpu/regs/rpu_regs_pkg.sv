@@ -55,6 +55,8 @@ package rpu_regs_pkg;
   localparam logic [31:0] RPU_CORE_ACCEL = 32'h00000718;
   localparam logic [31:0] RPU_CORE_DATA = 32'h0000071C;
   localparam logic [31:0] RPU_CORE_SEND_FROM = 32'h00000720;
+  localparam logic [31:0] RPU_CORE_TIME_L = 32'h00000724;
+  localparam logic [31:0] RPU_CORE_TIME_H = 32'h00000728;
 
   // engines/rpu/regs/rpu.rdl
   localparam logic [31:0] RPU_HOST_ACCEL = 32'h00000070;

@@ -25,6 +25,7 @@ module core_regs
     input wire unit_t unit_id,
     input wire card_t card,
     input wire logic [63:0] timer,
+    input wire logic [63:0] ns,  // time of the program
 
     input  wire logic        rd,
     input  wire logic        wr,
@@ -499,7 +500,7 @@ module core_regs
   // ---- words
   initial data = '0;  // it outlasts resets, and reads the same in each run before it is written
 
-  logic [31:0] timer_high_q;
+  logic [31:0] timer_high_q, ns_high_q;
 
   always_ff @(posedge clk) begin
     if (wr && at(addr, RPU_CORE_DEBUG_OUT_L)) debug_out[31:0] <= wdata;
@@ -508,6 +509,7 @@ module core_regs
     else if (wr && at(addr, RPU_CORE_DATA)) data <= wdata;
     if (wr && at(addr, RPU_CORE_READY_TO_EVICT)) ready_to_evict <= wdata[0];
     if (rd && at(addr, RPU_CORE_TIMER_L)) timer_high_q <= timer[63:32];
+    if (rd && at(addr, RPU_CORE_TIME_L)) ns_high_q <= ns[63:32];
     if (rst) begin
       debug_out <= '0;
       ready_to_evict <= 1'b0;
@@ -530,6 +532,8 @@ module core_regs
         chosen(RPU_CORE_CORE_ID, 32'(unit_id)) |
         chosen(RPU_CORE_TIMER_L, timer[31:0]) |
         chosen(RPU_CORE_TIMER_H, timer_high_q) |
+        chosen(RPU_CORE_TIME_L, ns[31:0]) |
+        chosen(RPU_CORE_TIME_H, ns_high_q) |
         chosen(RPU_CORE_INTERRUPT_FLAGS, 32'(flags_q)) |
         chosen(RPU_CORE_MASK_READ, 32'(mask_q)) |
         chosen(RPU_CORE_IMEM_SIZE, ImemBytes) |

@@ -48,6 +48,7 @@ module host_window
     output logic        poke,
     output logic        evict,
     output logic [63:0] debug_in,
+    output logic [63:0] ns,  // time of the programs
 
     // debugging: levels, and strobes of one cycle whose data is `wdata`
     output logic        halt,
@@ -225,6 +226,18 @@ module host_window
   // ---- registers
   wire write = first && we && region_q == Registers;
 
+  unit_clock i_clock (
+      .clk,
+      .rst,
+      .set_high(write && at(addr_q[7:2], UNIT_TIME_H)),
+      .set_low(write && at(addr_q[7:2], UNIT_TIME_L)),
+      .run(write && at(addr_q[7:2], UNIT_TIME_RUN)),
+      .wdata,
+      .ns
+  );
+  logic [31:0] ns_high_q;
+  always_ff @(posedge clk) if (first && !we && at(addr_q[7:2], UNIT_TIME_L)) ns_high_q <= ns[63:32];
+
   always_ff @(posedge clk) begin
     poke  <= write && at(addr_q[7:2], UNIT_POKE);
     evict <= write && at(addr_q[7:2], UNIT_EVICT);
@@ -251,6 +264,8 @@ module host_window
       UNIT_RESET[7:2]: register = 32'(core_reset);
       UNIT_DEBUG_IN_L[7:2]: register = debug_in[31:0];
       UNIT_DEBUG_IN_H[7:2]: register = debug_in[63:32];
+      UNIT_TIME_L[7:2]: register = ns[31:0];
+      UNIT_TIME_H[7:2]: register = ns_high_q;
       UNIT_ENGINE[7:2]: register = 32'h0075_7072;
       UNIT_ID[7:2]: register = 32'(unit_id);
       UNIT_STATUS[7:2]: register = {29'd0, irq_active, ready_to_evict, core_reset};

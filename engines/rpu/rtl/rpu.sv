@@ -48,7 +48,7 @@ module rpu
   logic core_rst_q;
   always_ff @(posedge clk) core_rst_q <= rst || core_reset || (core_rst_q && !tx_empty);
 
-  logic [63:0] timer_q;
+  logic [63:0] timer_q, ns;
   always_ff @(posedge clk) timer_q <= rst ? 64'd0 : timer_q + 64'd1;
 
   // ---- core and its data bus
@@ -250,6 +250,7 @@ module rpu
       .poke,
       .evict,
       .debug_in,
+      .ns,
       .halt,
       .halt_ebreak,
       .halt_load,
@@ -596,6 +597,7 @@ module rpu
       .unit_id,
       .card,
       .timer(timer_q),
+      .ns,
       .rd(m_regs_q && !m_we_q),
       .wr(m_regs_q && m_we_q),
       .line(m_line_q),

@@ -258,6 +258,7 @@ module parts_bench
       .unit_id,
       .card('{port_count: 3'd2, unit_count: 6'd16}),
       .timer,
+      .ns(~timer),
       .rd,
       .wr,
       .addr(addr[8:2]),

@@ -845,6 +845,13 @@ async def timer(dut: Any) -> None:
     assert await bench.load(regs.RPU_CORE_TIMER_H) == 1
     assert await bench.load(regs.RPU_CORE_TIMER_L) == 0
     assert await bench.load(regs.RPU_CORE_TIMER_H) == 2
+    # The bench gives the core the timer's complement as its time in ns.
+    dut.timer.value = 0x0000000312345678
+    assert await bench.load(regs.RPU_CORE_TIME_L) == 0xEDCBA987
+    dut.timer.value = 0x0000000400000000
+    assert await bench.load(regs.RPU_CORE_TIME_H) == 0xFFFFFFFC
+    assert await bench.load(regs.RPU_CORE_TIME_L) == 0xFFFFFFFF
+    assert await bench.load(regs.RPU_CORE_TIME_H) == 0xFFFFFFFB
 
 
 @cocotb.test()

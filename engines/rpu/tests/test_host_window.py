@@ -87,6 +87,15 @@ async def registers(dut: Any) -> None:
         await unit.write(register, 0x12345600 + register)
     for register in (regs.UNIT_DEBUG_IN_L, regs.UNIT_DEBUG_IN_H):
         assert await unit.read(register) == 0x12345600 + register
+    for ns in (0x12_3456_789A, 7):
+        await unit.write(regs.UNIT_TIME_H, ns >> 32)
+        await unit.write(regs.UNIT_TIME_L, ns & 0xFFFFFFFF)
+        for _ in range(2):
+            assert await unit.read(regs.UNIT_TIME_L) == ns & 0xFFFFFFFF
+            assert await unit.read(regs.UNIT_TIME_H) == ns >> 32
+    await unit.write(regs.UNIT_TIME_RUN, 1)
+    first = await unit.read(regs.UNIT_TIME_L)
+    assert 7 < first < await unit.read(regs.UNIT_TIME_L) < 4000
     await unit.write(regs.UNIT_DATA, 0xDA7A0003)
     for value in (3, 0, 2, 1):
         await unit.write(regs.UNIT_HALT, 0xFFFFFFFC | value)

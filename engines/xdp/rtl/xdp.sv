@@ -42,6 +42,7 @@ module xdp
 
   // A reset lasts until no frame of the program before is here.
   logic reset, bank, by_flow, empty, reset_q, declared_q;
+  word_t ns;
   always_ff @(posedge clk) begin
     reset_q <= rst || reset || (reset_q && !empty);
     declared_q <= !reset_q && !rst;
@@ -85,6 +86,7 @@ module xdp
       .clk,
       .rst,
       .unit_id,
+      .now(ns),
       .bank,
       .row_we,
       .row_write_bank(row_bank),
@@ -228,6 +230,7 @@ module xdp
       .reset,
       .bank,
       .by_flow,
+      .ns,
       .working({~idle & in_bank_q, ~idle & ~in_bank_q}),
       .used,
       .rx_frame(rx_valid && rx.last),

@@ -23,6 +23,7 @@ module xdp_core
     input wire logic [4:0] unit_id,
 
     // Rows
+    input wire word_t now,  // time of the programs, ns
     input wire logic bank,  // in which frames that start now find their program
     input wire logic row_we,
     input wire logic row_write_bank,
@@ -199,16 +200,11 @@ module xdp_core
       .write_value
   );
 
-  // 4 ns a cycle; random numbers from a Galois register of 32 bits that turns with each cycle
-  logic [63:2] now_q;
+  // Random numbers from a Galois register of 32 bits that turns with each cycle
   logic [31:0] random_q;
   always_ff @(posedge clk) begin
-    now_q <= now_q + 1'b1;
     random_q <= {1'b0, random_q[31:1]} ^ (random_q[0] ? 32'hEDB88320 : 32'd0);
-    if (rst) begin
-      now_q <= '0;
-      random_q <= {27'h1, unit_id};
-    end
+    if (rst) random_q <= {27'h1, unit_id};
   end
 
   for (genvar p = 0; p < Ports; p++) begin : gen_operand
@@ -216,7 +212,7 @@ module xdp_core
         .source(sources[p]),
         .held(registers_out[p]),
         .packet(read_packet),
-        .now({now_q, 2'd0}),
+        .now,
         .random(random_q),
         .cpu({unit_id, read_q.ctx}),
         .value(values[p])

@@ -37,6 +37,7 @@ module xdp_window
     output logic reset,
     output logic bank,
     output logic by_flow,
+    output logic [63:0] ns,  // time of the programs
 
     input wire logic [31:0] working,
     input wire logic [Buffers-1:0] used,
@@ -177,6 +178,20 @@ module xdp_window
 
   // ---- registers
   wire write = busy_q && we_q && region_q == Registers;
+
+  unit_clock i_clock (
+      .clk,
+      .rst,
+      .set_high(write && at(addr_q[7:2], UNIT_TIME_H)),
+      .set_low(write && at(addr_q[7:2], UNIT_TIME_L)),
+      .run(write && at(addr_q[7:2], UNIT_TIME_RUN)),
+      .wdata(wdata_q),
+      .ns
+  );
+  logic [31:0] ns_high_q;
+  always_ff @(posedge clk)
+    if (busy_q && !we_q && region_q == Registers && at(addr_q[7:2], UNIT_TIME_L)) ns_high_q <= ns[63:32];
+
   always_ff @(posedge clk) begin
     if (write && at(addr_q[7:2], UNIT_RESET)) reset <= wdata_q[0];
     if (write && at(addr_q[7:2], XDP_HOST_BANK)) bank <= wdata_q[0];
@@ -194,6 +209,8 @@ module xdp_window
       XDP_HOST_BANK[7:2]: register = 32'(bank);
       XDP_HOST_BY_FLOW[7:2]: register = 32'(by_flow);
       XDP_HOST_WORKING[7:2]: register = working;
+      UNIT_TIME_L[7:2]: register = ns[31:0];
+      UNIT_TIME_H[7:2]: register = ns_high_q;
       UNIT_ENGINE[7:2]: register = 32'h0070_6478;
       UNIT_ID[7:2]: register = 32'(unit_id);
       UNIT_STATUS[7:2]: register = 32'(reset);

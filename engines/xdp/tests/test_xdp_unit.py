@@ -186,7 +186,8 @@ async def verdicts(dut: Any) -> None:
 
 @cocotb.test()
 async def grows_and_shrinks(dut: Any) -> None:
-    """The packet's first two bytes move its head, and the next two its tail; the bytes at head and tail are checked."""
+    """The packet's first two bytes move its head, and the next two its tail; the bytes at head and tail are checked.
+    New bytes at the head are 0, whatever earlier packets have stored there. Some packets are dropped after that."""
     unit = Xdp(dut)
     move = [
         row(
@@ -198,11 +199,14 @@ async def grows_and_shrinks(dut: Any) -> None:
         row(Lane(isa.OP_ADJH, 1, 0)),
         row(Lane(isa.OP_ADJT, 2, 8)),
         row(store(16, 0, 8), store(16, 8, 2), window=control(isa.SOURCE_DATA)),
+        row(Lane(opcode("and", True), 1, 16, None, 1)),
+        row(Lane(opcode("br.ne", True), 0, 1, isa.SOURCE_ZERO, 7)),
         row(leave(TX)),
+        row(leave(DROP)),
     ]
     await unit.begin(move)
     frames = []
-    for _ in range(120):
+    for _ in range(10 * BUFFERS):
         head, tail = unit.rng.randrange(-216, 60), -unit.rng.randrange(0, 40)
         length = unit.rng.randrange(130, 400)
         data = head.to_bytes(2, "little", signed=True) + tail.to_bytes(2, "little", signed=True)
@@ -211,17 +215,55 @@ async def grows_and_shrinks(dut: Any) -> None:
     await unit.drained(50_000)
     expected = Counter()
     for frame in frames:
+        if frame.data[4] & 1:
+            continue
         head = int.from_bytes(frame.data[:2], "little", signed=True)
         tail = int.from_bytes(frame.data[2:4], "little", signed=True)
-        mark = frame.data[4:12] + frame.data[4:6]
-        length = len(frame.data) + tail - head
-        expected[mark, length, (bytes(max(-head, 0)) + frame.data[max(head, 0) :])[:length][max(10, -head) :]] += 1
-    got = Counter()
-    by_mark = {frame.data[4:12]: int.from_bytes(frame.data[:2], "little", signed=True) for frame in frames}
-    for frame in unit.sent:
-        head = by_mark[frame.data[:8]]
-        got[frame.data[:10], len(frame.data), frame.data[max(10, -head) :]] += 1
-    assert got == expected
+        moved = (bytes(max(-head, 0)) + frame.data[max(head, 0) :])[: len(frame.data) + tail - head]
+        expected[frame.data[4:12] + frame.data[4:6] + moved[10:]] += 1
+    assert Counter(frame.data for frame in unit.sent) == expected
+    assert len(unit.sent) not in (0, len(frames))
+    await unit.counted(active_slots=0)
+
+
+@cocotb.test()
+async def sees_the_time(dut: Any) -> None:
+    """Programs see the unit's time. It counts 4 ns a cycle, stands where the host sets it, and goes on from there."""
+    unit = Xdp(dut)
+    await unit.begin(
+        [
+            row(Lane(opcode("add", True), 0, isa.SOURCE_TIME, None, 0)),
+            row(store(0, 0, 8), window=control(isa.SOURCE_DATA)),
+            row(leave(TX)),
+        ]
+    )
+
+    async def time() -> int:
+        low = await unit.read(regs.UNIT_TIME_L)
+        return await unit.read(regs.UNIT_TIME_H) << 32 | low
+
+    async def seen() -> int:
+        unit.to_send.append(unit.random_frame(64))
+        await unit.drained(10_000)
+        return int.from_bytes(unit.sent[-1].data[:8], "little")
+
+    async def goes_on() -> None:
+        before, cycle = await time(), unit.cycle
+        told = await seen()
+        after, cycles = await time(), unit.cycle - cycle
+        assert before < told < after and abs(after - before - 4 * cycles) <= 80
+
+    await goes_on()
+    for ns in (0x12_3456_789A, 7, (1 << 64) - 1):
+        await unit.write(regs.UNIT_TIME_H, ns >> 32)
+        await unit.write(regs.UNIT_TIME_L, ns & 0xFFFFFFFF)
+        for _ in range(3):
+            assert await seen() == ns == await time()
+    await unit.write(regs.UNIT_TIME_H, 1)
+    await unit.write(regs.UNIT_TIME_L, (1 << 32) - 100)
+    await unit.write(regs.UNIT_TIME_RUN, 1)
+    await goes_on()
+    assert 2 << 32 < await time() < (2 << 32) + 100_000
 
 
 @cocotb.test()
@@ -433,7 +475,15 @@ async def keeps_up(dut: Any) -> None:
     assert sent <= 16.2 * 200
 
 
-CASES = ["sends_back", "verdicts", "grows_and_shrinks", "counts", "ends_with_a_request", "reaches_its_memories"]
+CASES = [
+    "sends_back",
+    "verdicts",
+    "grows_and_shrinks",
+    "sees_the_time",
+    "counts",
+    "ends_with_a_request",
+    "reaches_its_memories",
+]
 CASES += ["stores_hold_no_frames_up", "guards_arguments", "keeps_flows_in_order", "swaps_programs", "keeps_up"]
 
 

@@ -89,6 +89,7 @@ module xdp_core_bench
       .clk,
       .rst,
       .unit_id,
+      .now('0),
       .bank,
       .row_we,
       .row_write_bank,
@@ -99,7 +100,7 @@ module xdp_core_bench
       .start_ctx,
       .start_packet('{
           at: start_buffer,
-          extent: '{meta: start_meta, start: start_start, finish: start_finish},
+          extent: '{grown: 1'b0, meta: start_meta, start: start_start, finish: start_finish},
           ifindex: start_ifindex,
           egress: 8'd0,
           target: 8'd0

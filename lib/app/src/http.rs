@@ -267,7 +267,9 @@ impl Http {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match self.phase {
             Phase::Line | Phase::Seek => {
-                if is_start(line, self.to_server) {
+                // Where nobody knows what came before, a request has a version.
+                let sure = !self.to_server || self.phase == Phase::Line || version_at(trimmed(line)).is_some();
+                if sure && is_start(line, self.to_server) {
                     return self.start(line, exchange, emit);
                 }
                 if !trimmed(line).is_empty() && self.phase == Phase::Line {

@@ -5,6 +5,7 @@
 
 mod access;
 mod block;
+mod clock;
 mod counters;
 mod frame;
 mod identity;
@@ -22,6 +23,7 @@ pub mod regs;
 pub use crate::{
     access::{Access, AccessError},
     block::{Block, Entering, Made, Verdict},
+    clock::Clock,
     counters::Counters,
     frame::{Answer, Arrival, Departure},
     identity::Identity,

@@ -47,7 +47,7 @@ pub enum Exit {
     Host,
 }
 
-/// What a stream counts. The registers show the lower 32 bits.
+/// The counters of a stream. The registers show the lower 32 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamCounters {
     /// Frames that entered whole.
@@ -76,7 +76,7 @@ impl StreamCounters {
     }
 }
 
-/// What units have asked of host memory. The registers show the lower 32 bits.
+/// The counters of the units' requests to host memory. The registers show the lower 32 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HostMemoryCounters {
     /// Reads.
@@ -100,11 +100,11 @@ pub struct Fault {
     pub pc: u32,
     /// Slots that it holds: bit n - 1 is slot n.
     pub slots: u32,
-    /// What is wrong with it.
+    /// Its fault.
     pub cause: Cause,
 }
 
-/// What is wrong with a unit.
+/// The fault of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// It executes, but has disposed of no frame for [`HELD_LIMIT`] instructions.
@@ -180,7 +180,7 @@ pub struct Card {
     lost: u64,
 }
 
-/// What the units send, until the card deals with it.
+/// The frames that units send, until the card handles them.
 #[derive(Default)]
 struct Yard {
     left: Frames,
@@ -205,7 +205,7 @@ struct View<'a> {
     dispatcher: &'a mut Dispatcher,
     streams: &'a mut [StreamCounters; STREAMS],
     yard: &'a mut Yard,
-    /// All units have done what they can: what is full stays full.
+    /// All units have done all they can: a full unit stays full.
     settled: bool,
 }
 
@@ -351,8 +351,8 @@ impl Card {
         }
     }
 
-    /// Gives a frame (without FCS) to an Ethernet port or to the host's queue. It goes on until units are full; [`Card::poll`]
-    /// carries it further. What does not fit the card is dropped and counted.
+    /// Gives a frame (without FCS) to an Ethernet port or to the host's queue. It goes on until units are full;
+    /// [`Card::poll`] carries it further. A frame that does not fit the card is dropped and counted.
     ///
     /// # Errors
     /// When the card has no such port, or the source is the loopback, which only units use.
@@ -412,8 +412,8 @@ impl Card {
         Ok(true)
     }
 
-    /// So many cycles have passed since the last call, and programs shall see them: their clocks go on, and timers ring at the next
-    /// [`Card::poll`]. For a card that is never told, time is what its units execute.
+    /// Tells the card that `cycles` have passed since the last call. Programs see them: their clocks go on, and timers
+    /// fire at the next [`Card::poll`]. If this is never called, the units' instructions are the only time.
     pub fn pass(&mut self, cycles: u64) {
         for (number, unit) in (0..).zip(&mut self.units) {
             unit.pass(cycles);
@@ -438,7 +438,7 @@ impl Card {
         &self.taken
     }
 
-    /// Lets all units run until none has anything to do; what leaves waits for the next [`Card::poll`].
+    /// Lets all units run until none has anything to do; frames that leave wait for the next [`Card::poll`].
     pub fn settle(&mut self) {
         self.ready |= std::mem::take(&mut self.spinning);
         self.resume_inline();
@@ -470,8 +470,9 @@ impl Card {
         }
     }
 
-    /// Says that nothing more will come: units that still hold frames are faults, and their frames are lost, with those that wait
-    /// for a place in them. So are those that still circle over loopback; gives their number. Units that are halted keep theirs.
+    /// Tells the card that no more frames will come: units that still hold frames are faults, and their frames are
+    /// lost, with those that wait for a place in them. Frames that still circle over loopback are also lost; returns
+    /// their number. Halted units keep theirs.
     pub fn finish(&mut self) -> u64 {
         self.work(LOOPBACK_LIMIT);
         self.outside.full = 0;
@@ -688,7 +689,8 @@ impl Card {
         self.inline = Some(inline);
     }
 
-    /// Takes what has come out of the last block to where it goes. False as for [`Card::dispatch`]: what is left is kept for `tag`.
+    /// Sends the frames that have left the last block to their destinations. False as for [`Card::dispatch`]: remaining
+    /// frames are kept for `tag`.
     fn leave_inline(&mut self, inline: &mut Inline, tag: u64) -> bool {
         for (counters, oversize) in self.streams.iter_mut().zip(&mut inline.oversize) {
             counters.oversize += std::mem::take(oversize);
@@ -859,7 +861,7 @@ impl Card {
                     break;
                 }
                 Pause::Polling | Pause::Limit if !unit.listens() && view.yard.words.is_empty() => {}
-                // What it waits for may come from the others.
+                // The other units may deliver what it waits for.
                 Pause::Listening | Pause::Polling | Pause::Limit => {
                     self.listening |= 1 << number;
                     break;

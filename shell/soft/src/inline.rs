@@ -19,7 +19,7 @@ pub(crate) const OF_RECORDS: u64 = u64::MAX;
 /// Frames whose memory is kept to be used again.
 const SPARE: usize = 16;
 
-/// What a block has done with frames: `frames + made` have left it, or are in one of the other counters.
+/// The counters of a block: `frames + made` have left it, or are in one of the other counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlockCounters {
     /// Frames that entered it.
@@ -30,7 +30,7 @@ pub struct BlockCounters {
     pub absorbed: u64,
     /// Frames that its program dropped.
     pub blocked: u64,
-    /// Frames that it dropped because they became longer than the card takes. They count for their port, too.
+    /// Frames that it dropped because they became longer than the card accepts. They also count for their port.
     pub oversize: u64,
 }
 
@@ -132,7 +132,7 @@ impl Inline {
         self.made = made;
     }
 
-    /// Takes the frames up again that had no place when a record had caused them; false when there are none.
+    /// Resumes the frames that a record caused and that had no place; false if there are none.
     pub fn resume(&mut self) -> bool {
         match self.kept.remove(&OF_RECORDS) {
             Some(kept) => {

@@ -36,7 +36,7 @@ impl Default for HostState {
     fn default() -> Self {
         Self {
             port_enable: 0,
-            exit_timeout: 8192,
+            exit_timeout: 4096,
             unit_timeout: 1 << 20,
             unit_write_mask: 0,
             unit_read: 0,

@@ -109,7 +109,7 @@ fn push(card: &mut Card, number: u8, first: (u8, u8), second: (u8, u8)) {
     card.push(Source::Ethernet(0), &frame(number, first, second)).unwrap();
 }
 
-/// What left: where, its number and that of the copy, where it came from, and by which unit it went.
+/// The frames that left: exit, number, number of the copy, source, and unit.
 fn left(card: &mut Card) -> Vec<(Exit, u8, u8, Source, Option<u8>)> {
     let frames = card.poll();
     frames.iter().map(|one| (one.destination, one.bytes[4], one.bytes[5], one.source, one.unit)).collect()
@@ -259,7 +259,7 @@ fn a_frame_s_tenant_follows_from_its_port_and_tag() {
         bytes[12..16].copy_from_slice(&[kind.to_be_bytes(), tci.to_be_bytes()].concat());
         bytes.truncate(size);
         card.push(Source::Ethernet(port), &bytes).unwrap();
-        // What the second block sees of the frame that the first one has made.
+        // The second block's view of the frame that the first one has made.
         card.poll().iter().map(|one| one.bytes[9]).collect::<Vec<_>>()
     };
     for kind in [0x8100, 0x88A8] {

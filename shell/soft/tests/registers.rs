@@ -64,7 +64,7 @@ fn registers_answer_as_they_are_described() {
 fn registers_that_can_be_written_keep_their_bits() {
     let mut card = Card::new(2, rpu_units(2, 3, Kinds::default()));
     assert_eq!(card.read(regs::CARD_UNIT_INGRESS), Ok(u32::MAX));
-    assert_eq!(card.read(regs::CARD_EXIT_TIMEOUT), Ok(8192));
+    assert_eq!(card.read(regs::CARD_EXIT_TIMEOUT), Ok(4096));
     assert_eq!(card.read(regs::CARD_UNIT_TIMEOUT), Ok(1 << 20));
     for (address, bits) in [
         (regs::CARD_UNIT_WRITE_MASK, u32::MAX),

@@ -166,6 +166,7 @@ mod tests {
                     to: Port::Ethernet(1),
                     input: Some(usize::from(number)),
                     made_by: None,
+                    mark: 0,
                     entered: 0,
                     first: 0,
                     last: 0,

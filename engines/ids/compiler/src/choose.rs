@@ -196,6 +196,9 @@ fn splits(field: Field) -> Option<(&'static [u8], bool)> {
     })
 }
 
+/// The best string of a rule: whether the rule names it, its score, its field, and its windows with their scores.
+type Best = (bool, u32, Field, Vec<(u32, Key)>);
+
 /// Bytes of the filter's keys that stand for `http`: each method with what follows it.
 fn http_guards() -> Vec<Key> {
     let with = |word: &&str| -> Vec<String> {
@@ -210,7 +213,7 @@ fn http_guards() -> Vec<Key> {
 pub fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
     let Some(messages) = &rule.messages else { return (Class::HostOnly, None) };
     let fixed = |keys: &[&[u8]]| keys.iter().filter_map(|key| Key::of(key)).collect::<Vec<_>>();
-    let mut best: Option<(bool, u32, Field, Vec<(u32, Key)>)> = None;
+    let mut best: Option<Best> = None;
     for (field, bytes, named) in parts(rule) {
         let Some((split, _)) = splits(field) else { continue };
         let pieces = bytes.split(|byte| split.contains(byte));

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a program takes: fields, rules by application, rows and cycles for each rule.
+//! The resources of a program: fields, rules by application, rows and cycles for each rule.
 
 use std::fmt::Write;
 

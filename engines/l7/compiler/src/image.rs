@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is written into a block: rows, starts, decisions and classes of each application, as words of
+//! The words for a block: rows, starts, decisions and classes of each application, in the format of
 //! engines/l7/machine.md.
 
 use crate::fault::{Fault, Span};
@@ -18,7 +18,7 @@ const IN_TURN: u32 = 1 << 12;
 /// Bits of a branch.
 const LAST: u32 = 1 << 10;
 
-/// What an application is given.
+/// The image of an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppImage {
     /// The rows of each message type, in the program's order.
@@ -99,7 +99,7 @@ impl AppImage {
         self.types.iter().map(|rows| rows.rows.len()).sum()
     }
 
-    /// What each decision word is for.
+    /// The purpose of each decision word.
     #[must_use]
     pub fn decided(&self) -> Vec<Decided> {
         let of_type = |(at, rules): (usize, &TypeRules)| {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the machine holds: engines/l7/machine.md.
+//! The limits of the machine: engines/l7/machine.md.
 
 /// Applications of a block.
 pub const APPLICATIONS: usize = 2;

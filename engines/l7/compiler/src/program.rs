@@ -171,14 +171,14 @@ pub struct Rule {
     pub priority: u64,
     /// The rule matches if one of its variants does.
     pub variants: Vec<Variant>,
-    /// What happens to a message whose first matching rule this is.
+    /// The action for a message whose first matching rule this is.
     pub action: Action,
 }
 
 /// Conditions that a message has to fulfil: numbers of fields, ascending, and what is asked of each.
 pub type Variant = Vec<(u8, Condition)>;
 
-/// What happens to a message.
+/// The action for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     /// To the host, with the queue's number in the mark.

@@ -55,7 +55,7 @@ pub struct Application {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct On {
     pub message: At<String>,
-    /// Of rules of equal priority, the one with the longest pattern for this field wins.
+    /// If rules have equal priority, the one with the longest pattern for this field wins.
     pub longest: Option<At<String>>,
     pub rules: Vec<Rule>,
     pub default: Option<At<Action>>,
@@ -94,7 +94,7 @@ pub enum Piece {
     Range(u64, u64),
 }
 
-/// What happens to a message. Names of fields are still text.
+/// The action for a message. Names of fields are still text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     Queue(At<u64>),

@@ -26,13 +26,13 @@ const VALID: u32 = 1 << 31;
 const LOOK: u64 = 200;
 const LOOKS: u32 = 500;
 
-/// What a block in hardware holds.
+/// The contents of a block in hardware.
 #[derive(Debug)]
 pub struct CardBlock {
     apps: Vec<CardApp>,
 }
 
-/// What an application holds.
+/// The contents of an application.
 #[derive(Debug, Clone)]
 struct CardApp {
     name: String,

@@ -67,7 +67,7 @@ pub struct RuleCounter {
 }
 
 impl AppCounters {
-    /// The counters that native code has, too.
+    /// The counters that native code also has.
     pub(crate) fn of(counters: &Counters) -> Self {
         let Counters { packets, malformed, duplicates, oversize, refused, delivered, denied, expired } = *counters;
         Self { packets, malformed, duplicates, oversize, refused, delivered, denied, expired, ..Self::default() }

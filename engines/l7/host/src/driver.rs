@@ -23,9 +23,9 @@ struct Place {
     block: usize,
     /// Comes before the names of its applications.
     prefix: String,
-    /// What it runs; None before the first load.
+    /// The running program; None before the first load.
     program: Option<Running>,
-    /// What it holds in hardware; None for a native block.
+    /// Its contents in hardware; None for a native block.
     card: Option<CardBlock>,
 }
 

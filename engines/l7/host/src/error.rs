@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What goes wrong on the host side of the l7 engine.
+//! Errors on the host side of the l7 engine.
 
 use penstock_engine::{CardError, EngineError, ErrorKind};
 use penstock_l7_compiler::Faults;
@@ -30,7 +30,7 @@ pub enum L7Error {
     Request {
         /// The request.
         request: Json,
-        /// What is wrong in it.
+        /// The fault in it.
         why: String,
     },
     /// There is no such application.

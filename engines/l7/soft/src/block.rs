@@ -60,7 +60,7 @@ impl Block {
         }
     }
 
-    /// What an application has counted.
+    /// The counters of an application.
     #[must_use]
     pub fn counters(&self, app: usize) -> Counters {
         self.apps.get(app).map_or(Counters::default(), |app| app.counters)

@@ -2,8 +2,8 @@
 //! The l7 engine in native code: finds messages in frames, and dispatches each of them, whole, by the rules of its
 //! application.
 //!
-//! It runs the checked rules and not the rows for hardware, and tests compare the two. What frames become is in
-//! engines/l7/machine.md.
+//! It runs the checked rules and not the rows for hardware, and tests compare the two. engines/l7/machine.md defines
+//! the fate of frames.
 //!
 //! ```
 //! let text = r#"

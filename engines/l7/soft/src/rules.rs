@@ -10,13 +10,13 @@ use crate::condition::FieldRules;
 /// Numbers of fields and types that rules know.
 const NUMBERS: usize = 16;
 
-/// What happens to a message.
+/// The action for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
     /// Which of the application's decisions it is: 0 for messages of other types, then the rules and the default of
     /// each type, in their order.
     pub index: usize,
-    /// What happens to the message.
+    /// The action for the message.
     pub action: Action,
     /// The queue, the unit, or the key for the dispatcher; 0 if the message is dropped.
     pub number: u16,

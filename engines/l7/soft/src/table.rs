@@ -14,7 +14,7 @@ pub const LONGEST_PAYLOAD: usize = 16_256;
 /// Bytes of a page of message memory.
 const PAGE: usize = 512;
 
-/// What an application may have in flight.
+/// The limits of an application's messages in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Messages of which packets are missing.
@@ -75,7 +75,7 @@ struct Message {
     last: (u64, u64),
 }
 
-/// What a packet did.
+/// The effect of a packet.
 #[derive(Debug)]
 pub enum Accepted {
     /// The message waits for others.
@@ -117,7 +117,7 @@ impl InFlight {
         self.messages.len()
     }
 
-    /// Whether there are none.
+    /// Whether the table is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Programs as rows of the machine in hardware (engines/rmt/machine.md). What the machine cannot do is refused, with its place.
+//! Programs as rows of the machine in hardware (engines/rmt/machine.md). Features that the machine lacks are refused,
+//! with their place.
 
 mod checksums;
 mod effects;
@@ -102,7 +103,7 @@ pub struct RegisterPlace {
 /// Lowers a program for a block with so many stages.
 ///
 /// # Errors
-/// The machine cannot run it: what it lacks, and where the program asks for it.
+/// If the machine cannot run it: the missing feature, and the place in the program that needs it.
 pub fn lower(program: &Program, stages: usize) -> Result<Lowered, Fault> {
     lowered(program, stages).map_err(|fault| *fault)
 }

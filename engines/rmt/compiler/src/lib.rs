@@ -35,7 +35,7 @@ impl Compiled {
     /// Lowers the program to a block in hardware with so many stages.
     ///
     /// # Errors
-    /// The machine cannot run it: what it lacks, and where the program asks for it.
+    /// If the machine cannot run it: the missing feature, and the place in the program that needs it.
     pub fn lower(&self, stages: usize) -> Result<backend::Lowered, Faults> {
         if let Some(set) = self.program.value_sets.first() {
             let fault = Fault::new(set.span, "the program does not fit: the card has no value sets")

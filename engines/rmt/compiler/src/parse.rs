@@ -78,7 +78,7 @@ struct Parser<'t> {
     at: usize,
     /// Names of types so far: `(a) -b` and `a b;` mean different things if `a` is one.
     types: HashSet<String>,
-    /// What stands in each other here.
+    /// The present nesting depth.
     depth: usize,
     /// An expression is being parsed.
     expression: bool,
@@ -524,7 +524,7 @@ impl Parser<'_> {
         Ok(Function { result, types, params, body: None })
     }
 
-    /// What begins with a type: a variable, a function, an instance.
+    /// A declaration that begins with a type: a variable, a function, an instance.
     fn typed(&mut self, annotations: Vec<Annotation>) -> Check<Decl> {
         let start = self.peek().span;
         // The result of a generic function may be one of its type parameters, which stand behind it: `T lookahead<T>()`.

@@ -70,7 +70,7 @@ impl Source {
     }
 }
 
-/// What a tenant begins with.
+/// The initial state of a tenant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Begin {
     /// Name of the tenant.

@@ -105,7 +105,7 @@ pub trait Running {
         soft_only("there are no copies of frames, action profiles and digests")
     }
 
-    /// What the program sent to its controller since the last time. Programs on a card in hardware send nothing.
+    /// The messages of the program to its controller since the last call. Programs on a card in hardware send none.
     fn events(&mut self) -> Result<EventsAbout, RmtError> {
         Ok(EventsAbout::default())
     }

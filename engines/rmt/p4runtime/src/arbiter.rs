@@ -8,7 +8,7 @@ use crate::proto::google::rpc;
 use crate::proto::p4::v1::{MasterArbitrationUpdate, Role, StreamMessageResponse, Uint128, stream_message_response};
 use crate::refusal::{Reason, Refusal};
 
-/// What a stream to a controller takes.
+/// The messages of a stream to a controller.
 pub type Answers = UnboundedSender<Result<StreamMessageResponse, Status>>;
 
 /// A controller with a stream.

@@ -131,7 +131,7 @@ struct Kind {
     width: u32,
 }
 
-/// What kind of match a field is.
+/// The name of a field's kind of match.
 fn word(field: Option<&FieldMatchType>) -> &'static str {
     match field {
         Some(FieldMatchType::Exact(_)) => "exact",

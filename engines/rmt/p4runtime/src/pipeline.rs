@@ -76,7 +76,8 @@ pub fn get(loaded: &Loaded, kind: ResponseType) -> ForwardingPipelineConfig {
     }
 }
 
-/// What a controller knows a program by: for each object its number, its name and its parts. Annotations and documentation may differ.
+/// A program's outline for a controller: for each object its number, its name and its parts. Annotations and
+/// documentation may differ.
 type Outline = Vec<(&'static str, u32, String, Vec<(u32, i32)>)>;
 
 fn outline(info: &P4Info) -> Outline {

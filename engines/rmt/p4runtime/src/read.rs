@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::switch::{Count, EntryState, Object, ObjectKind, Switch};
 use crate::write::{cell, no_externs};
 
-/// What an entity of a read request asks for. Number 0 stands for all tables, counters or registers; no index, for all cells.
+/// The request of an entity of a read. Number 0 means all tables, counters or registers; no index means all cells.
 ///
 /// # Errors
 /// The program does not have it, or it is not there yet.

@@ -4,7 +4,8 @@
 //! Asked: `file`, `text`, `stages`, `entries` as `[table, [key, …], priority, action, [argument, …]]` with keys `["exact", V]`, `["lpm", V, LENGTH]`,
 //! `["ternary", V, MASK]` or `["range", LOW, HIGH]`, and `frames` as `[port, hex]`. All numbers of entries are text.
 //!
-//! Answer: `faults`; or `soft`, for each frame `[verdict, hex]`, `registers`, and either `card`, the rows of the machine, or `refused`, why there are none.
+//! Answer: `faults`; or `soft`, for each frame `[verdict, hex]`, `registers`, and either `card`, the rows of the
+//! machine, or `refused`, the reason why it cannot run there.
 #![allow(clippy::unwrap_used)]
 
 use penstock_rmt::Block;

@@ -83,7 +83,7 @@ pub struct ParserState {
     pub next: Branch,
 }
 
-/// What a state does.
+/// The code of a state.
 #[derive(Debug)]
 pub enum Op {
     Extract { instance: usize, code: Vec<Instr>, bits: Option<Place> },

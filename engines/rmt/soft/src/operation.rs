@@ -59,7 +59,7 @@ pub struct Message {
     pub values: Vec<u128>,
 }
 
-/// What becomes of a frame at the end of ingress or egress. Where fields keep their values, the number of the list of fields.
+/// The fate of a frame at the end of ingress or egress. If fields keep their values, the number of the list of fields.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pending {
     /// A clone by this session, of ingress and of egress.

@@ -9,7 +9,7 @@ use penstock_rmt_compiler::ir::{ActionCall, Entry, MemberGroup, ProfileId, Table
 use crate::table::{Call, Target};
 use crate::tenant::Tenant;
 
-/// What an action profile holds.
+/// The contents of an action profile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Members {
     /// Its members, by their numbers.
@@ -19,7 +19,7 @@ pub struct Members {
 }
 
 impl Tenant {
-    /// What an action profile holds.
+    /// The contents of an action profile.
     #[must_use]
     pub fn members(&self, profile: ProfileId) -> &Members {
         &self.profiles[profile]

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Frames that are copied, cut or begin anew: clones, multicast, resubmit, recirculate, truncate. What happens at the end of ingress and of egress, and in
-//! which order, is that of v1model's reference switch (docs/simple_switch.md of behavioral-model).
+//! Frames that are copied, cut or started again: clones, multicast, resubmit, recirculate, truncate. The operations at
+//! the end of ingress and of egress, and their order, are those of v1model's reference switch (docs/simple_switch.md of
+//! behavioral-model).
 
 use std::collections::VecDeque;
 
@@ -13,7 +14,8 @@ use crate::operation::Pending;
 use crate::run::{Extracted, Frame};
 use crate::tenant::{State, Tenant, load, store};
 
-/// Passes through ingress or egress that one frame has, with all of its copies. What is left then is dropped, so no program runs for ever.
+/// Passes through ingress or egress of one frame and all of its copies. Copies that are left then are dropped, so no
+/// program runs for ever.
 const PASSES: usize = 1024;
 
 /// Values of `instance_type`.

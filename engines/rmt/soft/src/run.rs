@@ -31,11 +31,11 @@ pub struct Extracted {
     pub varbit: usize,
 }
 
-/// What the program knows of the frame that it works on. Kept from frame to frame, so that none needs memory of its own.
+/// The program's state of the present frame. It is reused from frame to frame, so that no frame needs an allocation.
 #[derive(Debug)]
 pub struct Frame {
     pub slots: Vec<u64>,
-    /// Of each varbit, first byte in the frame and bytes.
+    /// For each varbit, its first byte in the frame and its length in bytes.
     pub varbits: Vec<(usize, usize)>,
     pub extracted: Vec<Extracted>,
     /// Bits that the parser has taken.
@@ -46,7 +46,7 @@ pub struct Frame {
     words: Vec<u64>,
     /// The frame that is being put together.
     pub scratch: Vec<u8>,
-    /// What becomes of the frame at the end of ingress or egress.
+    /// The fate of the frame at the end of ingress or egress.
     pub pending: Pending,
 }
 

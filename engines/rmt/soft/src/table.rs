@@ -37,7 +37,7 @@ pub struct Hits {
     pub bytes: u64,
 }
 
-/// What a lookup leads to.
+/// The result of a lookup.
 #[derive(Debug, Clone)]
 pub struct Call {
     /// Action, by its index in the program.
@@ -80,7 +80,7 @@ enum Store {
 pub struct Table {
     name: String,
     size: u32,
-    /// Of each action of the program, the bits of its parameters.
+    /// For each action of the program, the bits of its parameters.
     params: Arc<[Vec<u32>]>,
     store: Store,
     entries: Vec<Option<Stored>>,
@@ -120,7 +120,7 @@ impl Table {
         };
         for entry in &about.entries {
             let target = Target { call: this.resolve(&entry.call), choice: None };
-            // Of two equal entries of the source the first one counts.
+            // If two entries of the source are equal, the first one counts.
             let _ = this.insert(entry, target, 0);
         }
         this

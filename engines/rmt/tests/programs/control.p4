@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// Something of every kind that a controller can set. Frames begin with four bytes: what is done, two arguments, and a byte for the answer.
+// An object of every kind that a controller can set. Frames begin with four bytes: the operation, two arguments, and a
+// byte for the answer.
 #include <core.p4>
 #include <v1model.p4>
 

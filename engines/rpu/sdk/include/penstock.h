@@ -391,6 +391,15 @@ static inline uint64_t pn_cycles(void) {
   return (uint64_t)PN_REG(RPU_CORE_TIMER_H) << 32 | low;
 }
 
+/*
+ * Time in ns. It is the time at which the frame was captured if frames of a capture enter in turns, and else goes on by
+ * 4 ns a cycle from the card's reset, or from what the host has set.
+ */
+static inline uint64_t pn_time(void) {
+  uint32_t low = PN_REG(RPU_CORE_TIME_L);
+  return (uint64_t)PN_REG(RPU_CORE_TIME_H) << 32 | low;
+}
+
 /* Sets the 64-bit debug word that the host reads; pn_debug_in() reads the word that the host writes. */
 static inline void pn_debug(uint32_t low, uint32_t high) {
   PN_REG(RPU_CORE_DEBUG_OUT_L) = low;

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::VecDeque};
 
-use penstock_unit::{Answer, Arrival, Counters, Departure, Destination, Identity, Outside, Word};
+use penstock_unit::{Answer, Arrival, Clock, Counters, Departure, Destination, Identity, Outside, Word};
 
 use crate::{
     accelerator::{Accelerators, Kinds},
@@ -11,6 +11,9 @@ use crate::{
     core::IMEM_BYTES,
     regs,
 };
+
+/// A cycle at the card's 250 MHz.
+const NS_A_CYCLE: u64 = 4;
 
 pub(crate) const DMEM_BASE: u32 = 0x0080_0000;
 pub(crate) const DMEM_BYTES: u32 = 32 * 1024;
@@ -117,6 +120,8 @@ pub(crate) struct System {
     pub now: u64,
     /// Time since reset that the host has passed, in cycles.
     told: u64,
+    /// The time that the program sees in ns.
+    pub time: Clock,
     /// Cycles that the clock is ahead of the instructions, because the host has passed more time.
     ahead: u64,
 
@@ -148,6 +153,7 @@ pub(crate) struct System {
     timer_interval: u32,
     timer_due: u64,
     timer_high: u32,
+    ns_high: u32,
     flags: u16,
     mask: u16,
     pub errors: u16,
@@ -174,6 +180,7 @@ impl System {
             counters: Counters::default(),
             now: 0,
             told: 0,
+            time: Clock::default(),
             ahead: 0,
             slots: [Slot::default(); MAX_SLOTS + 1],
             header_bases: [None; MAX_SLOTS + 1],
@@ -192,6 +199,7 @@ impl System {
             timer_interval: 0,
             timer_due: 0,
             timer_high: 0,
+            ns_high: 0,
             flags: 0,
             mask: 0,
             errors: 0,
@@ -207,6 +215,7 @@ impl System {
 
     /// Forgets frames, slots and settings; memories, counters and tables stay.
     pub fn reset(&mut self) {
+        self.time.rebase(self.ns());
         (self.now, self.told, self.ahead) = (0, 0, 0);
         self.slots = [Slot::default(); MAX_SLOTS + 1];
         self.header_bases = [None; MAX_SLOTS + 1];
@@ -344,6 +353,11 @@ impl System {
         self.now + self.ahead
     }
 
+    /// The same in ns.
+    pub fn ns(&self) -> u64 {
+        self.clock() * NS_A_CYCLE
+    }
+
     /// Tells the system that `cycles` have passed since the last call.
     pub fn pass(&mut self, cycles: u64) {
         self.told += cycles;
@@ -422,6 +436,12 @@ impl System {
                 self.clock() as u32
             }
             regs::RPU_CORE_TIMER_H => self.timer_high,
+            regs::RPU_CORE_TIME_L => {
+                let ns = self.time.now(self.ns());
+                self.ns_high = (ns >> 32) as u32;
+                ns as u32
+            }
+            regs::RPU_CORE_TIME_H => self.ns_high,
             regs::RPU_CORE_INTERRUPT_FLAGS => u32::from(self.flags),
             regs::RPU_CORE_MASK_READ => u32::from(self.mask),
             regs::RPU_CORE_IMEM_SIZE => IMEM_BYTES as u32,

@@ -119,6 +119,8 @@ impl Unit {
             regs::UNIT_RESET => u32::from(self.reset),
             regs::UNIT_DEBUG_IN_L => system.debug_in[0],
             regs::UNIT_DEBUG_IN_H => system.debug_in[1],
+            regs::UNIT_TIME_L => system.time.now(system.ns()) as u32,
+            regs::UNIT_TIME_H => (system.time.now(system.ns()) >> 32) as u32,
             regs::UNIT_ENGINE => ENGINE,
             regs::UNIT_ID => u32::from(self.identity.unit),
             regs::UNIT_STATUS => {
@@ -295,6 +297,9 @@ impl penstock_unit::Unit for Unit {
             regs::UNIT_DATA => self.system.data = value,
             regs::UNIT_POKE => self.system.raise(flag::POKE),
             regs::UNIT_EVICT => self.system.raise(flag::EVICT),
+            regs::UNIT_TIME_H => self.system.time.set_high(value),
+            regs::UNIT_TIME_L => self.system.time.set_low(value),
+            regs::UNIT_TIME_RUN => self.system.time.run(self.system.ns()),
             regs::UNIT_DEBUG_IN_L => self.system.debug_in[0] = value,
             regs::UNIT_DEBUG_IN_H => self.system.debug_in[1] = value,
             // Read-only registers keep their values.

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use penstock_unit::{Arrival, Counters, Departure, Destination, Identity, Outside, Pause};
+use penstock_unit::{Arrival, Clock, Counters, Departure, Destination, Identity, Outside, Pause};
 use penstock_xdp_compiler::object::Object;
 
 use crate::engine::{Engine, ProgramId};
@@ -43,6 +43,11 @@ impl Loaded {
         Loaded { number, engine: Arc::new(Mutex::new(engine)), program, since: Instant::now() }
     }
 
+    /// Time since the program was loaded, or one before it whose clock it took over, in ns.
+    fn ns(&self) -> u64 {
+        self.since.elapsed().as_nanos() as u64
+    }
+
     /// Takes over the clock of a program that no longer runs, and the contents of its maps ([`Engine::take_over`]).
     pub fn take_over(&mut self, object: &Object, other: &Loaded, theirs: &Object) -> Vec<(String, bool)> {
         self.since = other.since;
@@ -73,6 +78,8 @@ pub struct Unit {
     declared: bool,
     by_flow: bool,
     loaded: Option<Loaded>,
+    /// The time that programs see.
+    time: Clock,
     held: Vec<Held>,
     /// The frame that the program works on; its memory is reused.
     frame: Frame,
@@ -92,6 +99,7 @@ impl Unit {
             declared: false,
             by_flow: false,
             loaded: None,
+            time: Clock::default(),
             held: Vec::new(),
             frame: Frame::default(),
             spare: Vec::new(),
@@ -117,7 +125,7 @@ impl Unit {
         }
         let Some(loaded) = self.loaded.clone().filter(|_| !self.reset) else { return };
         loaded.with(|engine| {
-            engine.set_time(loaded.since.elapsed().as_nanos() as u64);
+            engine.set_time(self.time.now(loaded.ns()));
             for held in std::mem::take(&mut self.held) {
                 let slot = held.slot;
                 self.work(engine, loaded.program, held, outside);
@@ -199,6 +207,8 @@ impl penstock_unit::Unit for Unit {
         (offset < REGISTER_BYTES).then(|| match offset & !3 {
             regs::UNIT_RESET | regs::UNIT_STATUS => u32::from(self.reset),
             regs::XDP_HOST_BY_FLOW => u32::from(self.by_flow),
+            regs::UNIT_TIME_L => self.time.now(self.loaded.as_ref().map_or(0, Loaded::ns)) as u32,
+            regs::UNIT_TIME_H => (self.time.now(self.loaded.as_ref().map_or(0, Loaded::ns)) >> 32) as u32,
             regs::UNIT_ENGINE => ENGINE,
             regs::UNIT_ID => self.identity.unit.into(),
             regs::UNIT_ACTIVE_SLOTS => self.active_slots(),
@@ -224,6 +234,9 @@ impl penstock_unit::Unit for Unit {
                 }
             }
             regs::XDP_HOST_BY_FLOW => self.by_flow = value & 1 != 0,
+            regs::UNIT_TIME_H => self.time.set_high(value),
+            regs::UNIT_TIME_L => self.time.set_low(value),
+            regs::UNIT_TIME_RUN => self.time.run(self.loaded.as_ref().map_or(0, Loaded::ns)),
             offset if offset < REGISTER_BYTES => {}
             _ => return false,
         }

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What controllers change beside entries: action profiles, value sets, copies of frames, rates; and headers of the frames that they send and get.
+//! Objects that controllers change beside entries: action profiles, value sets, copies of frames, rates; and headers of
+//! the frames that they send and receive.
 
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +64,7 @@ pub struct ValueSet {
     pub id: u32,
     /// Members that it must hold.
     pub size: u32,
-    /// What a member consists of.
+    /// The parts of a member.
     pub keys: Vec<ValueKey>,
     /// Annotations, as written.
     pub annotations: Vec<String>,
@@ -157,7 +158,7 @@ pub struct Session {
     /// Its copies.
     #[serde(default)]
     pub copies: Vec<Replica>,
-    /// A multicast group whose copies are made, too.
+    /// A multicast group whose copies are also made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u16>,
     /// Bytes that copies have at most; 0: all.

@@ -210,7 +210,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What an instance stands for.
+    /// The meaning of an instance.
     pub(super) fn instance(&mut self, decl: &'a Decl, ty: &'a ast::Type, args: &'a [Arg]) -> Check<Symbol<'a>> {
         let ast::TypeKind::Named(of, types) = &ty.kind else {
             return Err(Fault::new(ty.span, "this type has no instances"));
@@ -307,7 +307,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Checks actions that no table refers to: what is in them is otherwise seen only where they are called.
+    /// Checks actions that no table refers to: their bodies are otherwise checked only at calls.
     fn check_unused(&mut self, locals: &'a [Decl]) {
         for decl in locals {
             let Some(Symbol::Action(action)) = self.find(&decl.name.text).cloned() else { continue };

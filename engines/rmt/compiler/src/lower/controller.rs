@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What controllers change beside entries: action profiles, value sets, and headers of the frames that they send and get.
+//! Objects that controllers change beside entries: action profiles, value sets, and headers of the frames that they
+//! send and receive.
 
 use num_traits::ToPrimitive;
 

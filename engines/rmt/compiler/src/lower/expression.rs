@@ -44,7 +44,7 @@ impl<'a> Lower<'a> {
             },
             Ast::Cast(ty, value) => {
                 let ty = self.ty(ty)?;
-                // What is cast has a type of its own, unless it is a list.
+                // The operand of a cast has its own type, unless it is a list.
                 let want = Some(&ty).filter(|ty| ty.bits().is_none());
                 let value = self.expr(value, want)?;
                 self.cast(value, &ty, span)
@@ -533,7 +533,7 @@ fn integers(op: &str, a: &BigInt, b: &BigInt, span: Span) -> Check<Value> {
     Ok(Value::Integer(value, span))
 }
 
-/// What a symbol is, for messages.
+/// The kind of a symbol, for messages.
 fn symbol_kind(symbol: &Symbol) -> &'static str {
     match symbol {
         Symbol::Value(_) => "a value",

@@ -83,7 +83,7 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        // What is not declared is otherwise reported again wherever it is used.
+        // A missing declaration would otherwise be reported again at each use.
         if !self.faults.is_empty() {
             return Ok(());
         }

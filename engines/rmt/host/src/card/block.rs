@@ -84,7 +84,7 @@ impl AtWork {
         Some(Row::of(Memory::Counter, place.stage, base + place.offset + cell))
     }
 
-    /// What a cell of a counter has counted.
+    /// The count in a cell of a counter.
     fn count(&self, window: &mut Window<'_>, counter: CounterId, cell: u32) -> Result<Count, RmtError> {
         let Some(row) = self.count_row(counter, cell) else { return Ok(Count::default()) };
         let words = window.read(row, COUNTER_ROW)?;
@@ -279,7 +279,7 @@ impl CardBlock {
         Ok(Window { bus, block: self.block }.write(row, &words)?)
     }
 
-    /// What the entry's own counter has counted; nothing if the table has none.
+    /// The count of the entry's own counter; zero if the table has no counters.
     ///
     /// # Errors
     /// The card refuses.
@@ -416,8 +416,7 @@ fn apply(shadow: &mut Shadow, change: &Change) {
             let own = &shadow.program.tables[*table].default;
             shadow.defaults[*table] = call.clone().unwrap_or_else(|| own.clone());
         }
-        // A file of entries has none.
-        // The driver refuses programs and entries that need more.
+        // A file of entries has no such items. The driver refuses programs and entries that need more.
         _ => {}
     }
 }

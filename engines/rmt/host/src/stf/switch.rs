@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a test in STF is run on: the native program alone, or a card in RTL around it.
+//! The switch of a test in STF: the native program alone, or a card in RTL around it.
 
 use std::path::Path;
 

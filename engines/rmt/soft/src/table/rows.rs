@@ -55,7 +55,7 @@ impl Rows {
                 row.words.push(((bits >> 64) as u64, (value >> 64) as u64));
             }
         }
-        // Of two rows with one priority the older one wins.
+        // If two rows have the same priority, the older one wins.
         let at = self.rows.partition_point(|other| other.priority >= row.priority);
         self.rows.insert(at, row);
     }

@@ -1,0 +1,111 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The whole card behind a model of OpenNIC's shell: identified, loaded and read over the simulated BAR, with frames at line rate from MAC to MAC."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from built import COMMAND_LINE
+from penstock import regs
+from penstock.hdl import ROOT
+
+sys.path.insert(0, str(ROOT / "shell/cards/sim"))
+
+from build import build
+
+WINDOW = 0x10000
+SHORTEST = 60
+
+
+class Host:
+    """A host at the socket, written from opennic.cpp's description of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(300)
+        self.socket.connect(str(path))
+
+    def ask(self, kind: str, first: int = 0, second: int = 0, data: bytes = b"") -> int:
+        self.socket.sendall(kind.encode() + struct.pack("<II", first, second) + data)
+        status, word = struct.unpack("<BI", self._take(5))
+        assert status == 0, self._take(word) if status == 2 else f"status {status}"
+        return word
+
+    def _take(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            part = self.socket.recv(size - len(data))
+            assert part, "the simulated card has ended"
+            data += part
+        return data
+
+    def send(self, port: int, frame: bytes) -> None:
+        self.ask("F", port, len(frame), frame)
+
+    def receive(self, port: int) -> list[bytes]:
+        return [self._take(struct.unpack("<I", self._take(4))[0]) for _ in range(self.ask("G", port))]
+
+    def read(self, address: int) -> int:
+        self.ask("W", regs.BAR_PAGE, address >> 16)
+        return self.ask("R", WINDOW | address & 0xFFFF)
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+    """A simulated card: its design and its socket."""
+    folder = tmp_path_factory.mktemp("card")
+    design = folder / "small.toml"
+    text = (ROOT / "designs/forward.toml").read_text()
+    assert "count = 16" in text and '"../' in text
+    design.write_text(text.replace("count = 16", "count = 1").replace('"../', f'"{ROOT}/'))
+    subprocess.run([COMMAND_LINE, "fpga", "init", design, "--out", folder / "project"], check=True, cwd=ROOT)
+    program = build(folder / "project", ROOT / "build/opennic" / "small")
+    path = folder / "socket"
+    drift = os.environ.get("PENSTOCK_DRIFT", "100")
+    with subprocess.Popen([program, path, drift], stdout=subprocess.PIPE, text=True) as simulated:
+        assert simulated.stdout and simulated.stdout.readline() == "ready\n"
+        yield design, path
+        simulated.kill()
+
+
+def penstock(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([COMMAND_LINE, "fpga", *words], check=False, capture_output=True, text=True, cwd=ROOT)
+
+
+@pytest.mark.long
+def test_a_card_is_identified_loaded_and_carries_frames(card: tuple[Path, Path]) -> None:
+    design, path = card
+    found = penstock("check", f"sim:{path}")
+    assert found.returncode == 0 and "2 ports, 1 units, 0 inline blocks" in found.stdout and "ONIC" in found.stdout
+    other = penstock("load", ROOT / "designs/forward.toml", "--card", f"sim:{path}")
+    assert other.returncode == 1 and "the design forward asks for 2 ports, 16 units" in other.stderr
+    loaded = penstock("load", design, "--card", f"sim:{path}")
+    assert loaded.returncode == 0, loaded.stderr
+
+    host, rng = Host(path), random.Random(1)
+    assert host.read(regs.CARD_MAGIC) == 0x50454E53 and host.read(regs.CARD_PORTS) == 2
+    # No register is there: all ones, and counted
+    before = host.ask("R", regs.BAR_ERRORS)
+    assert host.read(0x0000_0FF0) == 0xFFFFFFFF and host.ask("R", regs.BAR_ERRORS) == before + 1
+    assert host.ask("R", regs.BAR_TIMEOUTS) == 0 and host.ask("R", regs.BAR_STATUS) == 0x301
+    sent: list[list[bytes]] = [[], []]
+    for size in (60, 64, 65, 128, 129, 1500, 9000, 14, 59):
+        for port in (0, 1):
+            frame = rng.randbytes(size)
+            sent[port].append(frame)
+            host.send(port, frame)
+    host.ask("T", 20000)
+    for port in (0, 1):
+        # forward.c sends each frame out of the neighbour port
+        assert host.receive(port) == [frame.ljust(SHORTEST, b"\0") for frame in sent[1 - port]]
+        base = regs.CARD_STREAM_BASE + regs.CARD_STREAM_STRIDE * port
+        assert host.read(base + regs.CARD_STREAM_RX_FRAMES) == host.read(base + regs.CARD_STREAM_TX_FRAMES) == 9
+        assert host.ask("R", regs.BAR_PORT_BASE + port * regs.BAR_PORT_STRIDE + regs.BAR_PORT_RX_LOST) == 0

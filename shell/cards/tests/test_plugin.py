@@ -1,0 +1,154 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The plugin of OpenNIC's box: its ports are the box's, and each of its crossings has its constraint, and no other."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from built import COMMAND_LINE
+from penstock.data import DATA
+from penstock.hdl import ROOT, filelist
+
+PLUGIN = ROOT / "shell/cards/opennic/opennic_plugin.sv"
+TABLE = ROOT / "shell/cards/opennic/box_322mhz.toml"
+FACTS = DATA / "cards/opennic-box_322mhz.json"
+Port = tuple[str, str, int, bool]  # name, direction, width, one for each CMAC
+CROSSINGS = ("sync_bits", "sync_reset", "cross_word")
+
+
+def table() -> list[Port]:
+    rows = tomllib.loads(TABLE.read_text())["port"]
+    return [(row["name"], row["direction"], row["width"], row["per_port"]) for row in rows]
+
+
+def width(text: str, ports: str) -> tuple[int, bool]:
+    """Bits of a range, and whether it grows with the ports."""
+    per_port = ports in text
+    limits = re.fullmatch(r"\[(.*)-1:0\]|\[(\d+):0\]|", text.replace(" ", ""))
+    assert limits, text
+    if limits[1]:
+        return int(limits[1].replace(f"*{ports}", "").replace(ports, "1")), per_port
+    return int(limits[2]) + 1 if limits[2] else 1, per_port
+
+
+def declared(path: Path, ports: str) -> list[Port]:
+    """The ports of a module that we wrote; of one that has a number instead of a parameter, each as wide as for one port of that number."""
+    text = path.read_text()
+    rows = re.findall(r"^ {4}(input|output)\s+(?:wire )?logic\s*(\[[^\]]*\])?\s*(\w+)(?=,|$)", text, re.MULTILINE)
+    return [(name, way, *width(range_, ports)) for way, range_, name in rows]
+
+
+def test_table_has_the_facts() -> None:
+    if not FACTS.exists():
+        pytest.skip(f"no list of the box's ports: {FACTS}")
+    facts = [
+        (p["name"], p["direction"], *width(p["range"], "NUM_CMAC_PORT")) for p in json.loads(FACTS.read_text())["ports"]
+    ]
+    assert facts == table()
+
+
+def test_plugin_has_the_ports_of_the_box() -> None:
+    ports = [port for port in declared(PLUGIN, "Ports") if port[0] not in ("card_clk", "card_lock")]
+    assert sorted(ports) == sorted(table())
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    command = [COMMAND_LINE, "fpga", "init", ROOT / "designs/forward.toml", "--board", "au280", "--out", folder]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0 and "never built" in done.stdout, done.stderr
+    return folder
+
+
+def test_wrapper_has_the_ports_of_the_box(project: Path) -> None:
+    wanted = [(name, way, bits * (2 if per_port else 1)) for name, way, bits, per_port in table()]
+    found = [(name, way, bits) for name, way, bits, _ in declared(project / "penstock_322mhz.sv", "no parameter")]
+    assert found == wanted
+    # The box's names, each once, to the ports of the same name
+    rows = re.findall(
+        r"^  \.(\w+)\((\w+)\),?$", (project / "box_322mhz/user_plugin_322mhz_inst.vh").read_text(), re.MULTILINE
+    )
+    assert rows == [(name, name) for name, *_ in table()]
+
+
+def test_project_has_all_files_that_its_script_reads(project: Path) -> None:
+    read = re.findall(
+        r"^read_(?:verilog -quiet -sv|xdc -unmanaged) (\S+)$",
+        (project / "build_box_322mhz.tcl").read_text(),
+        re.MULTILINE,
+    )
+    assert len(read) > 100 and all((project / file).exists() for file in read) and max(Counter(read).values()) == 1
+    assert str(ROOT) not in "".join(path.read_text() for path in project.rglob("*") if path.is_file())
+    for name in ("axi_crossbar.tcl", "address_map.v", "address_map_inst.vh"):
+        assert (project / f"box_322mhz/box_322mhz_{name}").exists()
+
+
+def instances(module: str, sources: dict[str, str], path: str = "") -> Iterator[tuple[str, str]]:
+    """Path and module of each crossing below a module of ours. Blocks of a port are `gen_port[p].`."""
+    for child, name in re.findall(r"^ +(\w+) (?:#\((?:.|\n)*?\n +\) )?(i_\w+) \(", sources[module], re.MULTILINE):
+        indented = re.search(rf"^ {{4,}}{child} (?:#\((?:.|\n)*?\n +\) )?{name} \(", sources[module], re.MULTILINE)
+        place = f"{path}{'gen_port[*].' if indented else ''}{name}"
+        if child in CROSSINGS:
+            yield place, child
+        if child in sources and child not in ("sync_bits", "sync_reset"):
+            yield from instances(child, sources, f"{place}/")
+
+
+def test_each_crossing_has_its_constraint(project: Path) -> None:
+    """Found in the sources, not by the list that the constraints are written from."""
+    files = [*filelist("shell/cards/lib/lib.f"), PLUGIN]
+    files += [ROOT / f"shell/cards/lib/{name}.sv" for name in ("mac_rx", "mac_tx", "bar_front")]
+    sources = {file.stem: file.read_text() for file in files}
+    wanted = Counter()
+    for path, kind in instances("opennic_plugin", sources):
+        for port in range(2) if "[*]" in path else [0]:
+            wanted[(path.replace("[*]", f"[{port}]"), kind)] += 1
+    text = (project / "crossings.xdc").read_text().replace("\\[", "[").replace("\\]", "]")
+    ends = r"-from \[get_cells -hier -filter \{NAME =~ \*i_plugin/(\S+)/(\w+)_reg\*\}\] -to \[get_cells -hier -filter \{NAME =~ \*i_plugin/(\S+)/(\w+)_reg\*\}\] ([\d.]+)$"
+    delays = re.findall(rf"^set_max_delay -datapath_only {ends}", text, re.MULTILINE)
+    skews = re.findall(rf"^set_bus_skew {ends}", text, re.MULTILINE)
+    resets = re.findall(
+        r"^set_false_path -to \[get_pins -hier -filter \{NAME =~ \*i_plugin/(\S+)/chain_q_reg\*/PRE\}\]$",
+        text,
+        re.MULTILINE,
+    )
+    found = Counter((path, "sync_reset") for path in resets)
+    for path, begin, other, end, period in delays:
+        assert path == other and 3 < float(period) <= 8
+        found[(path, {("src_q", "first_q"): "sync_bits", ("word_q", "data_q"): "cross_word"}[begin, end])] += 1
+    assert len(text.splitlines()) == 2 + len(delays) + len(skews) + len(resets), "a line that nobody knows"
+    assert Counter(row[0] for row in skews) == Counter(path for path, kind in found.elements() if kind == "sync_bits")
+    assert found == wanted and len(wanted) > 40
+    # The registers that the constraints name exist
+    for name in ("src_q", "first_q"):
+        assert re.search(rf"\b{name}\b +<=", sources["sync_bits"])
+    assert (
+        "word_q <=" in sources["cross_word"]
+        and "data_q <=" in sources["cross_word"]
+        and "chain_q <=" in sources["sync_reset"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--board", "au999"], "OpenNIC has no board `au999`: give au45n, au50"),
+        (["--board", "au50"], "has 2 ports, and the board au50 has 1"),
+        (["--shell", "mine"], "there is no shell `mine`: give opennic"),
+        (["--out", str(ROOT / "docs")], "the folder is there already and is no project"),
+    ],
+)
+def test_what_does_not_fit_is_refused(words: list[str], says: str, tmp_path: Path) -> None:
+    out = [] if "--out" in words else ["--out", str(tmp_path / "project")]
+    command = [COMMAND_LINE, "fpga", "init", ROOT / "designs/forward.toml", *words, *out]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 1 and says in done.stderr, done.stderr
+    assert not (tmp_path / "project").exists()
