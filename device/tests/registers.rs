@@ -20,7 +20,13 @@ program = \"../engines/rpu/programs/forward.c\"
 
 const WINDOW: u32 = 0x4000_0000;
 /// Registers that depend on a clock, or on the core's fetches before it has a program.
-const OWN: [u32; 3] = [regs::CARD_CYCLES_L, regs::CARD_CYCLES_H, WINDOW + regs::UNIT_PC];
+const OWN: [u32; 5] = [
+    regs::CARD_CYCLES_L,
+    regs::CARD_CYCLES_H,
+    WINDOW + regs::UNIT_PC,
+    WINDOW + regs::UNIT_TIME_L,
+    WINDOW + regs::UNIT_TIME_H,
+];
 
 struct Twins {
     soft: Box<dyn Device>,

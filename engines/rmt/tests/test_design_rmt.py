@@ -155,7 +155,7 @@ def test_batches_are_whole_or_nothing() -> None:
             return {"insert": {"table": "routes", "match": {"hdr.ipv4.dst": net}, "action": "drop"}}
 
         def write(atomic: bool, *changes: object) -> list[dict[str, str] | None]:
-            ask = {"write": {"tenant": "bob", "changes": list(changes), "atomic": atomic}}
+            ask = {"write": {"tenant": "bob", "changes": list(changes), "atomic": "rollback" if atomic else "no"}}
             answer = device.call("rmt", ask)
             assert isinstance(answer, list)
             return answer
