@@ -316,7 +316,9 @@ def same(shown: dict[str, Any], given: dict[str, Any]) -> bool:
         def one(rule: str | int) -> object:
             for between in ("&&&", ".."):
                 if isinstance(rule, str) and between in rule:
-                    return tuple(map(number, rule.split(between)))
+                    first, second = map(number, rule.split(between))
+                    # The card shows a mask of the field's whole width as the value alone.
+                    return first if between == "&&&" and second in (0xFF, 0xFFFF, 0xFFFFFFFF) else (first, second)
             return rule if isinstance(rule, str) and "/" in rule else number(rule)
 
         return {key: one(rule) for key, rule in entry.get("match", {}).items()}
