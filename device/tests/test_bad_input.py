@@ -456,7 +456,7 @@ def test_units_that_erred_alike(target: str, tmp_path: Path, make_design: Design
     ("args", "words"),
     [
         ("bench no-such-bench", ["no-such-bench", "rpu-forward"]),
-        ("bench rpu-forward --size 61", ["--size", "60, 64, 65"]),
+        ("bench rpu-forward --size 61", ["--size", "60,64,65"]),
         ("bench rpu-forward --units 3", ["--units", "16"]),
         ("bench rpu-forward --units 16,3", ["--units", "16"]),
         ("bench rpu-firewall --size 60", ["--size", "64"]),
