@@ -60,7 +60,7 @@ def test_rules_that_cannot_be_loaded_change_nothing() -> None:
         for text, application, words in [
             (CHANGED, "revews", "there is no application `revews`; there are: reviews, shop"),
             (CHANGED.replace("unit 0", "unit 7"), "reviews", "sends messages to unit 7, and the card"),
-            (CHANGED.replace("port 7000", "port 7001"), "reviews", "another number, port or tenant"),
+            (CHANGED.replace("port 7000", "port 7001"), "reviews", "another number, port, protocol or tenant"),
             (
                 CHANGED.replace("application reviews", "application other"),
                 "reviews",
