@@ -321,7 +321,7 @@ async def resets(dut: Any) -> None:
     assert p.lost["cut"] > 0 and p.lost["rx"] > 0 and p.lost["tx"] > 0, p.lost
 
 
-@pytest.mark.parametrize("card_ps", [4000, 3999, 6000])
+@pytest.mark.parametrize("card_ps", [4000, *(pytest.param(period, marks=pytest.mark.long) for period in (3999, 6000))])
 def test_mac(card_ps: int) -> None:
     simulate(
         "mac_bench",
