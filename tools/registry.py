@@ -288,11 +288,10 @@ def list_of_benches(engines: list[Engine]) -> str:
     )
 
 
-def crate(folder: str, part: str, engines: list[Engine]) -> str:
+def crate(folder: str, text: str, part: str, engines: list[Engine]) -> str:
     """The manifest of a crate that lists the engines' crates `part`, with these dependencies written anew: all between
     the line that names this tool and the next empty one.
     """
-    text = (ROOT / folder / "Cargo.toml").read_text()
     head, mark, rest = text.partition(CRATE_MARK)
     _, empty, tail = rest.partition("\n\n")
     if not mark or not empty:
@@ -309,9 +308,11 @@ def render(engines: list[Engine]) -> dict[str, str]:
     files = {
         "engines/engines_pkg.sv": package(engines),
         f"{CRATE}/src/list.rs": list_of_engines(engines),
-        f"{CRATE}/Cargo.toml": crate(CRATE, "host", engines),
+        f"{CRATE}/Cargo.toml": crate(CRATE, (ROOT / CRATE / "Cargo.toml").read_text(), "host", engines),
         f"{BENCH_CRATE}/src/list.rs": list_of_benches(engines),
-        f"{BENCH_CRATE}/Cargo.toml": crate(BENCH_CRATE, "bench", engines),
+        f"{BENCH_CRATE}/Cargo.toml": crate(
+            BENCH_CRATE, (ROOT / BENCH_CRATE / "Cargo.toml").read_text(), "bench", engines
+        ),
     }
     for kind, (path, listed, _) in KINDS.items():
         chosen = [engine for engine in engines if engine.kind == kind]

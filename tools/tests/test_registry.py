@@ -127,12 +127,13 @@ def test_the_crate_that_lists_the_engines(root: Path) -> None:
     listed = registry.list_of_engines(engines)
     assert "use penstock_one_host::ONE;" in listed and listed.index("&ONE,") < listed.index("&TWO,")
     before = f"[dependencies]\nkept = 1\n{registry.CRATE_MARK}old = 2\n\n[dev-dependencies]\n"
-    after = registry.crate(before, engines)
+    after = registry.crate("registry", before, "host", engines)
     assert after.startswith(f"[dependencies]\nkept = 1\n{registry.CRATE_MARK}penstock-one-host = {{ path = ")
     assert after.endswith(" }\n\n[dev-dependencies]\n") and "old" not in after
-    assert registry.crate(after, engines) == after
+    assert registry.crate("registry", after, "host", engines) == after
+    assert "penstock-" not in registry.crate("bench/all", before, "bench", engines)
     with pytest.raises(registry.RegistryError, match=r"registry/Cargo\.toml: has no line .*tools/registry\.py"):
-        registry.crate("[dependencies]\n\n", engines)
+        registry.crate("registry", "[dependencies]\n\n", "host", engines)
 
 
 def test_what_the_shell_knows_of_an_engine(root: Path) -> None:
