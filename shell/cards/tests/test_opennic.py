@@ -21,9 +21,6 @@ sys.path.insert(0, str(ROOT / "shell/cards/sim"))
 
 from build import build
 
-# The model of the shell with a whole card is built for this test alone, which takes minutes.
-pytestmark = pytest.mark.long
-
 WINDOW = 0x10000
 SHORTEST = 60
 
