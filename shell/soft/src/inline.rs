@@ -132,7 +132,7 @@ impl Inline {
         self.made = made;
     }
 
-    /// Resumes the frames that a record caused and that had no place; false if there are none.
+    /// Resumes the frames that a record caused and that had no place; false if no such frame waits.
     pub fn resume(&mut self) -> bool {
         match self.kept.remove(&OF_RECORDS) {
             Some(kept) => {

@@ -43,9 +43,9 @@ pub struct CardStats {
     pub frames: u64,
     /// Frames that the host was told.
     pub told: u64,
-    /// Of the searched frames, those in which the filter found a key.
+    /// Searched frames in which the filter found a key.
     pub strings: u64,
-    /// Of the searched frames, those with more hits than the card could look up.
+    /// Searched frames with more hits than the card could look up.
     pub unchecked: u64,
     /// Told frames for which the queue had no room: the host does not know of them.
     pub lost_records: u64,

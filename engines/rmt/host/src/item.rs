@@ -71,7 +71,7 @@ pub struct NamedSession {
     /// Its copies.
     #[serde(default)]
     pub copies: Vec<Replica>,
-    /// A multicast group whose copies are made, too.
+    /// A multicast group whose copies the session makes as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u16>,
     /// Bytes that copies have at most; 0: all.
@@ -251,7 +251,7 @@ impl Kind {
 }
 
 impl NamedItem {
-    /// What an item is.
+    /// The kind of an item.
     pub fn kind(json: &Json) -> Kind {
         let has = |key: &str| json.get(key).is_some();
         match () {
@@ -269,7 +269,8 @@ impl NamedItem {
         }
     }
 
-    /// What it means to insert, modify or delete the item. Meters, value sets, registers and counters are always there: to delete one is to reset it.
+    /// The change that inserts, modifies or deletes the item. Meters, value sets, registers and counters always exist,
+    /// so a deletion resets them.
     ///
     /// # Errors
     /// The program does not have a name, or a value does not fit.
@@ -335,7 +336,7 @@ impl NamedItem {
         }
     }
 
-    /// A change by names: what is done, and to what.
+    /// A change by names: the act and the item that it changes.
     pub fn of(program: &Program, change: &Change) -> Vec<(Act, Self)> {
         let entry = |act, entry: NamedEntry| vec![(act, Self::Entry(entry))];
         match change {

@@ -53,7 +53,7 @@ pub fn packet_out(program: &Program, packet: &PacketOut) -> Result<Vec<u8>, Refu
     Ok(out.bytes)
 }
 
-/// So many bits from an offset on, if they are there.
+/// The `width` bits of the frame from bit `offset` on; None if the frame is shorter.
 fn take(frame: &[u8], offset: usize, width: usize) -> Option<u128> {
     (offset..offset + width)
         .try_fold(0, |value, at| Some(value << 1 | u128::from(frame.get(at / 8)? >> (7 - at % 8) & 1)))
