@@ -12,7 +12,7 @@ fn pair(bytes: &[u8]) -> Option<u8> {
     Some(digit(*high)? << 4 | digit(*low)?)
 }
 
-/// The byte for a Unicode character in `%uXXXX`: Latin-1, full-width ASCII, or `?`.
+/// The byte for a Unicode character in `%uHHHH`: Latin-1, full-width ASCII, or `?`.
 fn best_fit(high: u8, low: u8) -> u8 {
     match (high, low) {
         (0, low) => low,
@@ -21,7 +21,7 @@ fn best_fit(high: u8, low: u8) -> u8 {
     }
 }
 
-/// Decodes `%XX` and `%uXXXX`, turns backslashes into slashes and joins slashes that follow each other. Percent signs
+/// Decodes `%HH` and `%uHHHH`, turns backslashes into slashes and joins slashes that follow each other. Percent signs
 /// without digits stay.
 fn decoded(path: &[u8]) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(path.len());

@@ -22,7 +22,7 @@ pub enum Transform {
     Sha1,
     /// The 32 bytes of the SHA-256.
     Sha256,
-    /// `%XX` and `+` decoded.
+    /// `%HH` and `+` decoded.
     UrlDecode,
     /// A dot in front.
     DotPrefix,
