@@ -19,6 +19,7 @@
 //! ```
 
 pub mod capture;
+mod card_top;
 mod design;
 mod device;
 pub mod file_list;

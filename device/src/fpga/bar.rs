@@ -4,11 +4,13 @@
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::ptr::{self, NonNull};
 use std::str::FromStr;
 use std::time::Duration;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 /// Time after which a simulated card counts as gone.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -103,40 +105,70 @@ impl fmt::Display for Place {
     }
 }
 
-/// A BAR through the resource file that Linux has for it. The accesses are reads and writes of the file, four bytes
-/// each.
+/// A BAR of memory through the resource file that Linux has for it. Linux lets such a file be mapped only; reads and
+/// writes of the file itself are for BARs of I/O ports.
 pub struct SysfsBar {
-    file: File,
-    base: u64,
+    /// Holds the lock.
+    _file: File,
+    words: NonNull<u32>,
+    bytes: usize,
+    base: usize,
 }
 
 impl SysfsBar {
-    /// Opens BAR `number` of a PCI device and locks it, so that no second process drives the card; `base` is where our
-    /// region begins.
+    /// Opens BAR `number` of a PCI device and locks it, so that no second process drives the card; `base` is the place
+    /// in the BAR where our region begins.
     ///
     /// # Errors
-    /// There is no such device, the user may not open it, or another process has it.
-    pub fn open(devices: &Path, address: &str, number: u32, base: u64) -> io::Result<Self> {
+    /// There is no such device, the user may not open it, another process has it, or the BAR ends before `base`.
+    pub fn open(devices: &Path, address: &str, number: u32, base: usize) -> io::Result<Self> {
         let path = devices.join(address).join(format!("resource{number}"));
         let file = OpenOptions::new().read(true).write(true).open(&path)?;
         file.try_lock().map_err(|_| io::Error::other("another process drives this card: end it first"))?;
-        Ok(Self { file, base })
+        let bytes = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        if bytes <= base {
+            let text = format!("BAR {number} has {bytes} bytes only, and the card's registers begin at {base:#x}");
+            return Err(io::Error::other(text));
+        }
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping of a file, at an address of the kernel's choice, aliases no memory of this program.
+        let start = unsafe { mmap(ptr::null_mut(), bytes, access, MapFlags::SHARED, &file, 0)? };
+        let words = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("the kernel mapped the BAR at zero"))?;
+        Ok(Self { _file: file, words, bytes, base })
+    }
+
+    /// The word at an offset of our region.
+    fn word(&self, offset: u32) -> io::Result<NonNull<u32>> {
+        let at = self.base + offset as usize;
+        if !at.is_multiple_of(4) || at + 4 > self.bytes {
+            return Err(io::Error::other(format!("offset {offset:#x} is no word of the card's BAR")));
+        }
+        // SAFETY: the word lies within the mapping, which is page-aligned.
+        Ok(unsafe { self.words.byte_add(at) })
+    }
+}
+
+impl Drop for SysfsBar {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and no pointer into it outlives `self`. Should it fail, the process keeps it.
+        let _ = unsafe { munmap(self.words.as_ptr().cast(), self.bytes) };
     }
 }
 
 impl Bar for SysfsBar {
     fn read(&mut self, offset: u32) -> io::Result<u32> {
-        let mut word = [0; 4];
-        self.file.read_exact_at(&mut word, self.base + u64::from(offset))?;
-        Ok(u32::from_le_bytes(word))
+        // SAFETY: `word` gives aligned words of the mapping; a device changes them, hence volatile.
+        Ok(u32::from_le(unsafe { self.word(offset)?.read_volatile() }))
     }
 
     fn write(&mut self, offset: u32, value: u32) -> io::Result<()> {
-        self.file.write_all_at(&value.to_le_bytes(), self.base + u64::from(offset))
+        // SAFETY: as for reads.
+        unsafe { self.word(offset)?.write_volatile(value.to_le()) };
+        Ok(())
     }
 
     fn pass(&mut self, cycles: u64) -> io::Result<()> {
-        std::thread::sleep(Duration::from_nanos(cycles * 4));
+        std::thread::sleep(Duration::from_nanos(cycles.saturating_mul(4)));
         Ok(())
     }
 }
@@ -218,5 +250,49 @@ impl Wires for SimBar {
             frames.push(frame);
         }
         Ok(frames)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const ADDRESS: &str = "0000:81:00.0";
+
+    /// A file in place of a BAR: where words lie, what is out of reach, and that the card has one driver.
+    #[test]
+    fn a_bar_has_words_within_its_bounds_and_one_driver() {
+        let devices = std::env::temp_dir().join(format!("penstock-bar-{}", std::process::id()));
+        let file = devices.join(ADDRESS).join("resource2");
+        fs::create_dir_all(devices.join(ADDRESS)).unwrap();
+        fs::write(&file, [0; 0x3000]).unwrap();
+        let open = |base| SysfsBar::open(&devices, ADDRESS, 2, base);
+        assert!(open(0x3000).is_err_and(|error| error.to_string().contains("12288 bytes only")));
+        let mut bar = open(0x2000).unwrap();
+        assert!(open(0x2000).is_err_and(|error| error.to_string().contains("another process")));
+        bar.write(0, 0x0403_0201).unwrap();
+        bar.write(0xFFC, u32::MAX).unwrap();
+        assert_eq!((bar.read(0).unwrap(), bar.read(4).unwrap(), bar.read(0xFFC).unwrap()), (0x0403_0201, 0, u32::MAX));
+        assert!(bar.read(0x1000).is_err() && bar.write(0x1000, 0).is_err() && bar.read(2).is_err());
+        drop(bar);
+        let mut expected = vec![0; 0x3000];
+        expected[0x2000..0x2004].copy_from_slice(&[1, 2, 3, 4]);
+        expected[0x2FFC..].fill(0xFF);
+        assert_eq!(fs::read(&file).unwrap(), expected);
+        assert!(open(0).is_ok(), "the lock ends with its owner");
+        fs::remove_dir_all(devices).unwrap();
+    }
+
+    #[test]
+    fn places_of_cards() {
+        let place = |text: &str| text.parse::<Place>().ok();
+        assert_eq!(place("sim:/run/card"), Some(Place::Sim("/run/card".into())));
+        assert_eq!(place("pci:0000:81:00.0").map(|place| place.to_string()), Some("pci:0000:81:00.0".into()));
+        for text in ["", "sim:", "pci:", "pci:81:00.0", "pci:0000:81:00", "pci:../..:0.0", "usb:1"] {
+            assert_eq!(place(text), None, "{text}");
+        }
     }
 }

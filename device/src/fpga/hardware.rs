@@ -7,17 +7,10 @@ use std::fmt;
 use penstock_engine::Root;
 use sha2::{Digest, Sha256};
 
+use crate::card_top::{INGRESS_DEPTH, MAX_BLOCKS, MAX_UNITS, map_rows, packed};
 use crate::design::Design;
 use crate::device::DeviceError;
 use crate::image;
-
-/// Rows of 128 bytes of the ingress buffer of a port: 512 KiB.
-const INGRESS_DEPTH: u32 = 4096;
-/// Rows of a bank of maps, of a design that says nothing.
-const MAP_ROWS: u32 = 16_384;
-/// Units and inline blocks for which `card_top` has parameters.
-const MAX_UNITS: usize = 32;
-const MAX_BLOCKS: usize = 8;
 
 /// The parameters of `card_top` for a design.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +32,6 @@ impl Hardware {
     /// A program of an inline block does not compile.
     pub fn of(root: &Root, design: &Design) -> Result<Self, DeviceError> {
         let blocks = image::inline(root, design)?;
-        let card: Vec<_> = design.engines.iter().flat_map(|part| part.card_parameters()).collect();
         let units = design.groups.iter().flat_map(|group| {
             std::iter::repeat_n((group.engine.number() as u8, group.part.parameter() as u32), group.units.len())
         });
@@ -47,7 +39,7 @@ impl Hardware {
             ports: design.ports,
             units: units.collect(),
             blocks: blocks.iter().map(|block| (block.engine.number() as u8, block.parameter())).collect(),
-            map_rows: card.iter().find(|(name, _)| *name == "MapRows").map_or(MAP_ROWS, |(_, rows)| *rows as u32),
+            map_rows: map_rows(design),
         })
     }
 
@@ -60,20 +52,16 @@ impl Hardware {
 
     /// Names and values of the parameters in SystemVerilog.
     pub fn parameters(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let units: Vec<_> = self.units.iter().map(|(engine, _)| u64::from(*engine)).collect();
-        let words: Vec<_> = self.units.iter().map(|(_, word)| u64::from(*word)).collect();
-        let blocks: Vec<_> = self.blocks.iter().map(|(engine, _)| u64::from(*engine)).collect();
-        let block_words: Vec<_> = self.blocks.iter().map(|(_, word)| *word).collect();
         [
             ("Ports", self.ports.to_string()),
             ("Units", self.units.len().to_string()),
             ("IngressDepth", INGRESS_DEPTH.to_string()),
             ("Blocks", self.blocks.len().to_string()),
             ("MapRows", self.map_rows.to_string()),
-            ("BlockEngine", packed(8, MAX_BLOCKS, &blocks)),
-            ("BlockParam", packed(64, MAX_BLOCKS, &block_words)),
-            ("Engine", packed(8, MAX_UNITS, &units)),
-            ("UnitParam", packed(32, MAX_UNITS, &words)),
+            ("BlockEngine", packed(8, MAX_BLOCKS, self.blocks.iter().map(|(engine, _)| u64::from(*engine)))),
+            ("BlockParam", packed(64, MAX_BLOCKS, self.blocks.iter().map(|(_, word)| *word))),
+            ("Engine", packed(8, MAX_UNITS, self.units.iter().map(|(engine, _)| u64::from(*engine)))),
+            ("UnitParam", packed(32, MAX_UNITS, self.units.iter().map(|(_, word)| u64::from(*word)))),
         ]
         .into_iter()
     }
@@ -84,10 +72,4 @@ impl fmt::Display for Hardware {
         let Self { ports, units, blocks, .. } = self;
         write!(f, "{ports} ports, {} units, {} inline blocks", units.len(), blocks.len())
     }
-}
-
-/// A vector of values of so many bits, the first in the lowest.
-fn packed(bits: usize, places: usize, values: &[u64]) -> String {
-    let digits: String = values.iter().rev().map(|value| format!("{value:0width$x}", width = bits / 4)).collect();
-    format!("{}'h{}", bits * places, if digits.is_empty() { "0" } else { &digits })
 }

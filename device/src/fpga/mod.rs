@@ -2,11 +2,10 @@
 //! A design on a real card, or on a simulated one that is reached in the same way: over a BAR
 //! (shell/cards/regs/bar.rdl).
 //!
-//! The card says who it is, and one that does not match the design is refused. Programs, tables and counters then go
-//! the way that they go on
-//! `rtl`: over the card's registers, by [`Host`] and the drivers of the engines. Frames come and go at the card's
-//! ports, which the host does not
-//! see; the cables of a simulated card are in reach of [`FpgaCard::wires`].
+//! The card reports its identity, and the driver refuses a card that does not match the design. Programs, tables and
+//! counters then go over the card's registers as on `rtl`, by [`Host`] and the drivers of the engines. Frames enter
+//! and leave at the card's ports, which the host does not see; [`FpgaCard::wires`] reaches the cables of a simulated
+//! card.
 
 mod bar;
 mod hardware;
@@ -38,7 +37,7 @@ const MAJOR: u32 = 1;
 const DEVICES: &str = "/sys/bus/pci/devices";
 /// OpenNIC's BAR with its registers, and where box_322mhz begins in it.
 const OPENNIC_BAR: u32 = 2;
-const OPENNIC_BOX: u64 = 0x20_0000;
+const OPENNIC_BOX: usize = 0x20_0000;
 /// Offset of the window into the card's address space.
 const WINDOW: u32 = 0x1_0000;
 /// Cycles that a reset takes at most, and between two looks whether it is over.

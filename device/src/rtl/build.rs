@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use penstock_engine::Root;
 
 use super::engines::Engines;
+use crate::card_top::{MAX_BLOCKS, MAX_UNITS, packed};
 use crate::device::Progress;
 use crate::file_list;
 
@@ -71,10 +72,6 @@ const CXX: [&str; 8] = [
     "-DVL_USER_FATAL",
     "-w",
 ];
-/// Inline blocks that card_top has parameters for.
-const MAX_BLOCKS: usize = 8;
-/// Units that card_top has parameters for.
-const MAX_UNITS: usize = 32;
 /// Verilator's files are compiled together up to this size: the compiler reads the model's headers for each, which
 /// takes longer than a small file, and wants half a gigabyte for a piece of this size.
 const PIECE_BYTES: u64 = 6_000_000;
@@ -332,14 +329,12 @@ impl Part {
 
 /// A parameter of card_top that has a value of this many bits for each inline block.
 fn by_block(name: &str, bits: usize, values: impl DoubleEndedIterator<Item = u64>) -> String {
-    let digits: Vec<String> = values.rev().map(|value| format!("{value:0width$x}", width = bits / 4)).collect();
-    format!("-G{name}={}'h0{}", bits * MAX_BLOCKS, digits.concat())
+    format!("-G{name}={}", packed(bits, MAX_BLOCKS, values))
 }
 
 /// A parameter of card_top that has a value of this many bits for each unit.
 fn by_unit(name: &str, bits: usize, values: impl DoubleEndedIterator<Item = u32>) -> String {
-    let digits: Vec<String> = values.rev().map(|value| format!("{value:0width$x}", width = bits / 4)).collect();
-    format!("-G{name}={}'h{}", bits * MAX_UNITS, digits.concat())
+    format!("-G{name}={}", packed(bits, MAX_UNITS, values.map(u64::from)))
 }
 
 /// The source files that file lists name, each once, in their order.

@@ -27,6 +27,7 @@ use penstock_engine::{Access, AccessError, Bus, CardError, HELD_LIMIT, Kept, Log
 use penstock_shell::{Cause, Fault};
 use serde_json::Value as Json;
 
+use crate::card_top;
 use crate::design::Design;
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
 use crate::hop::Hop;
@@ -40,8 +41,6 @@ pub(crate) use model::Hop as ModelHop;
 use model::{Exit, Frame, Model, Step};
 use pace::Pace;
 
-/// Rows of 128 bytes of the ingress buffer of a port: 512 KiB.
-const INGRESS_DEPTH: u32 = 4096;
 /// Cycles between two checks of the units.
 const LOOK: u64 = 5_000;
 /// Cycles without a beat after which the device checks for the end of a run.
@@ -138,13 +137,12 @@ impl RtlDevice {
         // Hardware of a block may follow from its program.
         let blocks = image::inline(root, design)?;
         let blocks = blocks.iter().map(|block| (block.engine.number() as u8, block.parameter()));
-        let card: Vec<_> = design.engines.iter().flat_map(|part| part.card_parameters()).collect();
         let parameters = Parameters {
             ports: design.ports,
             units: kinds.collect(),
-            ingress_depth: INGRESS_DEPTH,
+            ingress_depth: card_top::INGRESS_DEPTH,
             blocks: blocks.collect(),
-            map_rows: card.iter().find(|(name, _)| *name == "MapRows").map_or(16_384, |(_, rows)| *rows as u32),
+            map_rows: card_top::map_rows(design),
             waves: wave.is_some(),
         };
         let library = build::library(root, &parameters, progress)?;
