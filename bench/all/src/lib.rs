@@ -4,16 +4,13 @@
 mod list;
 mod sim_speed;
 
-use penstock_bench::{Bench, PLAIN};
+use penstock_bench::Bench;
 
 /// Benches of no engine.
 static COMMON: &[Bench] = &[Bench {
-    name: "sim-speed",
-    about: "Speed of the simulation",
     units: &sim_speed::UNITS,
     beside: "measured",
-    run: sim_speed::run,
-    ..PLAIN
+    ..Bench::new("sim-speed", "Speed of the simulation", sim_speed::run)
 }];
 
 /// All benches, those of the engines first.

@@ -53,12 +53,13 @@ pub struct Bench {
     pub run: fn(&Lab) -> Result<(), BenchError>,
 }
 
-/// A bench without a choice of cards, sizes or cases, whose figures stand beside a paper's: the rest is filled in by
-/// the bench.
-pub const PLAIN: Bench =
-    Bench { name: "", about: "", units: &[], sizes: &[], has_cases: false, beside: "paper", run: |_| Ok(()) };
-
 impl Bench {
+    /// A bench without a choice of cards, sizes or cases, whose figures stand beside a paper's.
+    #[must_use]
+    pub const fn new(name: &'static str, about: &'static str, run: fn(&Lab) -> Result<(), BenchError>) -> Self {
+        Self { name, about, units: &[], sizes: &[], has_cases: false, beside: "paper", run }
+    }
+
     /// Whether it has a case among those that are selected.
     #[must_use]
     pub fn measures(&self, selection: &Selection) -> bool {

@@ -9,8 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use penstock_bench::row::{self, Row};
 use penstock_bench::{Bench, BenchError, Lab, Selection, word};
 use penstock_benches::benches;
-use penstock_device::Root;
 use penstock_device::rtl::RtlDevice;
+use penstock_device::{Design, Root};
 use penstock_engine::say;
 
 use crate::files;
@@ -65,8 +65,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     if chosen.is_empty() || !args.units.iter().all(has_units) || !args.sizes.iter().all(has_size) {
         return Err(BenchError::NoCase(named().map(choices).collect::<Vec<_>>().join("\n")));
     }
-    let open = |design: &_| {
-        let mut bar = Bar::new(penstock_device::Design::units(design));
+    let open = |design: &Design| {
+        let mut bar = Bar::new(design.units());
         let device = RtlDevice::open(root, design, None, &mut |progress| bar.show(progress));
         bar.finish();
         device
@@ -173,6 +173,10 @@ mod tests {
     use penstock_bench::row::Better::{self, Higher, Lower};
     use std::slice::from_ref;
 
+    fn plain() -> Bench {
+        Bench::new("plain", "a bench without choices", |_| Ok(()))
+    }
+
     fn row(metric: &str, better: Better, rates: [Option<f64>; 2], value: f64) -> Row {
         Row::new("b", &Default::default(), (metric, "u", better), rates, value)
     }
@@ -210,8 +214,8 @@ mod tests {
         };
         assert!(selection.takes(&case("MW15", 156.25)));
         assert!(!selection.takes(&case("MW15", 166.0)) && !selection.takes(&case("UNI1", 156.25)));
-        let by_case = Bench { has_cases: true, ..penstock_bench::PLAIN };
-        assert!(by_case.measures(&selection) && !penstock_bench::PLAIN.measures(&selection));
+        let by_case = Bench { has_cases: true, ..plain() };
+        assert!(by_case.measures(&selection) && !plain().measures(&selection));
         assert!(parameter("MW15").is_err());
     }
 
@@ -230,14 +234,14 @@ mod tests {
 
     #[test]
     fn sizes_and_units_select_benches() {
-        let bench = Bench { units: &[16, 8], sizes: &[64, 128], ..penstock_bench::PLAIN };
+        let bench = Bench { units: &[16, 8], sizes: &[64, 128], ..plain() };
         let takes = |units: &[u32], sizes: &[usize]| {
             bench.measures(&Selection { units: units.to_vec(), sizes: sizes.to_vec(), cases: Vec::new() })
         };
         assert!(takes(&[], &[]) && takes(&[8], &[]) && takes(&[8, 4], &[64, 1]));
         assert!(!takes(&[4], &[]) && !takes(&[8], &[65]));
-        let plain = |units: &[u32]| Selection { units: units.to_vec(), ..Selection::default() };
-        assert!(penstock_bench::PLAIN.measures(&plain(&[])) && !penstock_bench::PLAIN.measures(&plain(&[1])));
+        let of_units = |units: &[u32]| Selection { units: units.to_vec(), ..Selection::default() };
+        assert!(plain().measures(&of_units(&[])) && !plain().measures(&of_units(&[1])));
     }
 
     #[test]

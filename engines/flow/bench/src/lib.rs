@@ -7,23 +7,19 @@ mod rate;
 mod soft;
 mod table;
 
-use penstock_bench::{Bench, PLAIN};
+use penstock_bench::Bench;
 
 /// All of them.
 pub static BENCHES: &[Bench] = &[
-    Bench { name: "flow-soft", about: "State machines in native code (FlowBlaze, Figure 7)", run: soft::run, ..PLAIN },
+    Bench::new("flow-soft", "State machines in native code (FlowBlaze, Figure 7)", soft::run),
     Bench {
-        name: "flow-rate",
-        about: "Line rate through an element of the flow engine (FlowBlaze, Figures 8, 11 and 12)",
         has_cases: true,
-        run: rate::run,
-        ..PLAIN
+        ..Bench::new(
+            "flow-rate",
+            "Line rate through an element of the flow engine (FlowBlaze, Figures 8, 11 and 12)",
+            rate::run,
+        )
     },
-    Bench { name: "flow-table", about: "Places for new contexts (FlowBlaze, Figure 10)", run: table::run, ..PLAIN },
-    Bench {
-        name: "flow-latency",
-        about: "Cycles in an element and in a chain of them (FlowBlaze, section 5.2)",
-        run: latency::run,
-        ..PLAIN
-    },
+    Bench::new("flow-table", "Places for new contexts (FlowBlaze, Figure 10)", table::run),
+    Bench::new("flow-latency", "Cycles in an element and in a chain of them (FlowBlaze, section 5.2)", latency::run),
 ];

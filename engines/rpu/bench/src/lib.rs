@@ -9,56 +9,38 @@ mod messages;
 mod paper;
 mod reload;
 
-use penstock_bench::{Bench, PLAIN, SIZES};
+use penstock_bench::{Bench, SIZES};
 
 /// All of them.
 pub static BENCHES: &[Bench] = &[
     Bench {
-        name: "rpu-forward",
-        about: "Throughput of the smallest forwarder (Rosebud, Figure 7 a and b)",
         units: &forward::UNITS,
         sizes: &SIZES,
-        run: forward::run,
-        ..PLAIN
+        ..Bench::new("rpu-forward", "Throughput of the smallest forwarder (Rosebud, Figure 7 a and b)", forward::run)
     },
     Bench {
-        name: "rpu-latency",
-        about: "Latency of the smallest forwarder (Rosebud, Figure 7 c, Equation 1)",
         units: &latency::UNITS,
         sizes: &SIZES,
-        run: latency::run,
-        ..PLAIN
+        ..Bench::new("rpu-latency", "Latency of the smallest forwarder (Rosebud, Figure 7 c, Equation 1)", latency::run)
     },
     Bench {
-        name: "rpu-firewall",
-        about: "Throughput of the firewall (Rosebud, section 7.2)",
         units: &firewall::UNITS,
         sizes: firewall::FROM_64,
-        run: firewall::run,
-        ..PLAIN
+        ..Bench::new("rpu-firewall", "Throughput of the firewall (Rosebud, section 7.2)", firewall::run)
     },
     Bench {
-        name: "rpu-messages",
-        about: "Loopback between units, and broadcast (Rosebud, section 6.3)",
         units: &messages::UNITS,
         sizes: &SIZES,
-        run: messages::run,
-        ..PLAIN
+        ..Bench::new("rpu-messages", "Loopback between units, and broadcast (Rosebud, section 6.3)", messages::run)
     },
     Bench {
-        name: "rpu-generate",
-        about: "Frames that the units make themselves (Rosebud, section 6.1)",
         units: &generate::UNITS,
         sizes: &SIZES,
-        run: generate::run,
-        ..PLAIN
+        ..Bench::new("rpu-generate", "Frames that the units make themselves (Rosebud, section 6.1)", generate::run)
     },
     Bench {
-        name: "rpu-reload",
-        about: "New programs and tables under load (Rosebud, section 4.1)",
         units: &reload::UNITS,
         sizes: &reload::SIZES,
-        run: reload::run,
-        ..PLAIN
+        ..Bench::new("rpu-reload", "New programs and tables under load (Rosebud, section 4.1)", reload::run)
     },
 ];

@@ -8,24 +8,16 @@ mod rate;
 mod rows;
 mod soft;
 
-use penstock_bench::{Bench, PLAIN};
+use penstock_bench::Bench;
 
 /// All of them.
 pub static BENCHES: &[Bench] = &[
+    Bench::new("xdp-rows", "Rows that XDP programs become (hXDP, Figure 8, Table 3)", rows::run),
     Bench {
-        name: "xdp-rows",
-        about: "Rows that XDP programs become (hXDP, Figure 8, Table 3)",
-        run: rows::run,
-        ..PLAIN
-    },
-    Bench {
-        name: "xdp-rate",
-        about: "Throughput of XDP programs (hXDP, section 4.3)",
         units: &rate::UNITS,
         sizes: &rate::SIZES,
         has_cases: true,
-        run: rate::run,
-        ..PLAIN
+        ..Bench::new("xdp-rate", "Throughput of XDP programs (hXDP, section 4.3)", rate::run)
     },
-    Bench { name: "xdp-soft", about: "XDP programs in native code", run: soft::run, ..PLAIN },
+    Bench::new("xdp-soft", "XDP programs in native code", soft::run),
 ];
