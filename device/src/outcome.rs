@@ -65,23 +65,6 @@ impl Drops {
         self.list().iter().map(|(_, count)| count).sum()
     }
 
-    /// Drops since `earlier` was read.
-    pub(crate) fn since(&self, earlier: Self) -> Self {
-        Self {
-            runt: diff(self.runt, earlier.runt),
-            oversize: diff(self.oversize, earlier.oversize),
-            overflow: diff(self.overflow, earlier.overflow),
-            damaged: diff(self.damaged, earlier.damaged),
-            disabled: diff(self.disabled, earlier.disabled),
-            policy: diff(self.policy, earlier.policy),
-            blocked: diff(self.blocked, earlier.blocked),
-            refused: diff(self.refused, earlier.refused),
-            aborted: diff(self.aborted, earlier.aborted),
-            lost: self.lost - earlier.lost,
-            unsent: diff(self.unsent, earlier.unsent),
-        }
-    }
-
     pub(crate) fn add_port(&mut self, port: &PortCounters) {
         self.runt += port.drop_runt;
         self.oversize += port.drop_oversize;

@@ -94,9 +94,9 @@ pub struct Reloads {
     pub drops: Drops,
 }
 
-/// Frames that are repeated endlessly: the drops before, and the frames that have entered and left so far.
+/// Frames that are repeated endlessly: the counters before, and the frames that have entered and left so far.
 struct Endless {
-    before: Drops,
+    before: Counters,
     entered: u64,
     left: u64,
 }
@@ -241,7 +241,7 @@ impl RtlDevice {
 
     /// Repeats the frames of `traffic` endlessly and lets the card warm up.
     fn begin_endless(&mut self, traffic: &Traffic, rate: Rate, warmup: u64) -> Result<Endless, DeviceError> {
-        let mut endless = Endless { before: self.counters()?.drops(), entered: 0, left: 0 };
+        let mut endless = Endless { before: self.counters()?, entered: 0, left: 0 };
         self.send(traffic, rate)?;
         self.model.clear();
         self.start(self.waiting.len(), true);
@@ -264,24 +264,27 @@ impl RtlDevice {
     fn end_endless(&mut self, endless: &mut Endless) -> Result<Drops, DeviceError> {
         self.set_pace(false);
         self.model.queue(&[], &[]);
-        let mut drops = Drops::default();
+        // Blocks make one frame of several, or several of one.
+        let (mut drops, mut come, mut gone) = (Drops::default(), endless.entered, endless.left);
         // Frames that units drop move no beat, so the loop counts looks without a change.
         let (mut told, mut looks) = ((0, 0), 0);
         while looks < STILL / QUIET {
             self.model.step(LOOK, QUIET);
             self.count_endless(endless);
-            drops = self.counters()?.drops().since(endless.before);
-            let now = endless.left + drops.total();
-            if now >= endless.entered {
+            let counters = self.counters()?.since(&endless.before);
+            drops = counters.drops();
+            come = endless.entered + counters.made_by_blocks();
+            gone = endless.left + drops.total() + counters.absorbed();
+            if gone >= come {
                 break;
             }
-            let now = (now, self.host.steps(&mut self.model)?);
+            let now = (gone, self.host.steps(&mut self.model)?);
             looks = if now == told { looks + 1 } else { 0 };
             told = now;
         }
         self.model.keep_bytes(true);
         check(&self.model)?;
-        match endless.entered.saturating_sub(endless.left + drops.total()) {
+        match come.saturating_sub(gone) {
             0 => Ok(drops),
             missing => Err(DeviceError::broken(format!(
                 "{missing} of {} frames neither left nor were counted",
