@@ -108,7 +108,8 @@ def simulate(
         hdl_toplevel=toplevel,
         test_module=test_module,
         build_dir=build_dir,
-        test_dir=build_dir,
+        # The folder whose pyproject.toml says where the test modules are, even if models are shared by links
+        test_dir=ROOT / "build",
         testcase=testcase,
         extra_env=dict(env or {}),
         plusargs=list(plusargs),
