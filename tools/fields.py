@@ -244,7 +244,7 @@ def main() -> int:
     args = argparse.ArgumentParser(description=__doc__)
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     opts = args.parse_args()
-    return 0 if bring(render(), opts.check, "fields.py") else 1
+    return 0 if bring(render(), opts.check, "tools/fields.py") else 1
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def bring(files: Mapping[str, str], check: bool, tool: str) -> bool:
     """Writes the texts to their paths, from the repository's root on. With `check` it writes nothing: names those that
-    are stale, and the `tool` to run. Whether all is up to date.
+    are stale, and the `tool` to run, a path from the root. Whether all is up to date.
     """
     current = True
     for name, text in files.items():
@@ -20,6 +20,6 @@ def bring(files: Mapping[str, str], check: bool, tool: str) -> bool:
         if not check:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
-            print(f"{name}: not up to date; run python tools/{tool}", file=sys.stderr)
+            print(f"{name}: not up to date; run python {tool}", file=sys.stderr)
             current = False
     return current

@@ -326,7 +326,7 @@ def main() -> int:
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     opts = args.parse_args()
     try:
-        return 0 if bring(render(read()), opts.check, "registry.py") else 1
+        return 0 if bring(render(read()), opts.check, "tools/registry.py") else 1
     except RegistryError as error:
         print(error, file=sys.stderr)
         return 1

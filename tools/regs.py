@@ -139,7 +139,7 @@ def main() -> int:
     except registry.RegistryError as error:
         print(error, file=sys.stderr)
         return 1
-    current = bring(render(shell, cards, of), opts.check, "regs.py")
+    current = bring(render(shell, cards, of), opts.check, "tools/regs.py")
     if opts.html:
         from peakrdl_html import HTMLExporter
 

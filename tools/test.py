@@ -113,20 +113,21 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
     verilog = [f for f in tracked("*.sv") if not f.endswith("regs_pkg.sv")]
     tests = matching(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"])
     packages, python = ["--workspace"], ["."]
+    generators = tracked("engines/*/generate_*.py")
     if folders:
         verilog = [file for file in verilog if below(file, folders)]
         tests = [path for path in tests if below(path, folders)]
         packages = [word for crate in crates(folders) for word in ("--package", crate)]
         python = list(folders)
+        generators = [tool for tool in generators if below(tool, folders)]
     # A worker for each processor; an idle worker takes tests from the end of another's list.
     workers = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal", *([] if long else ["-m", "not long"])]
     chosen = [
         Step("selectors and lists of engines are up to date", [PYTHON, "tools/registry.py", "--check"]),
         Step("engines are named in their folders only", [PYTHON, "tools/engine_names.py"]),
         Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
-        Step("numbers of the xdp core are up to date", [PYTHON, "tools/xdp_isa.py", "--check"]),
         Step("fields of frames are up to date", [PYTHON, "tools/fields.py", "--check"]),
-        Step("choices of flow elements are up to date", [PYTHON, "tools/flow_choices.py", "--check"]),
+        *(Step(f"{tool} has nothing to write", [PYTHON, tool, "--check"]) for tool in generators),
         Step("results are up to date", [PYTHON, "tools/results.py", "--check"]),
         Step("planted bugs fit", [PYTHON, "tools/mutants.py"]),
         Step("rustfmt", ["cargo", "fmt", "--all", "--check"]),

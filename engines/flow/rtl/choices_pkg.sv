@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// Written by tools/flow_choices.py from lib/headers/fields.toml; change those.
+// Written by engines/flow/compiler/generate_choices.py from lib/headers/fields.toml; change those.
 
 // The choices of an element (flow_extract.sv); the first one is nothing.
 package choices_pkg;

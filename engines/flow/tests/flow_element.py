@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "engines/flow/compiler")]
 
 import fields  # noqa: E402
-import flow_choices  # noqa: E402
+import generate_choices  # noqa: E402
 
 WORD = 1 << 32
 OPERANDS, PREDICATES, CONDITIONS, FUNCTIONS, REGISTERS, GLOBALS, ROWS, PERIODS = 8, 32, 8, 16, 4, 8, 64, 8
@@ -26,8 +26,8 @@ PARTS = [*SOURCE["header"], *SOURCE["part"]]
 WORDS = fields.words(SOURCE)
 CHOICE_BITS = 6
 # The choices for each half of a key and each operand: (number of a word, 1 for its upper half).
-HALF_CHOICES = flow_choices.halves(flow_choices.Words())
-OPERAND_CHOICES = flow_choices.operands(flow_choices.Words())
+HALF_CHOICES = generate_choices.halves(generate_choices.Words())
+OPERAND_CHOICES = generate_choices.operands(generate_choices.Words())
 SIDES = (
     ("eth.src", "eth.dst"),
     ("ip.src", "ip.dst"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from penstock import xdp_isa as isa
+import xdp_isa as isa
 
 M32 = (1 << 32) - 1
 M64 = (1 << 64) - 1

@@ -13,9 +13,9 @@ from typing import Any
 
 import cocotb
 import pytest
+import xdp_isa as isa
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
-from penstock import xdp_isa as isa
 from penstock.hdl import simulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

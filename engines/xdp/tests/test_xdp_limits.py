@@ -13,8 +13,8 @@ from typing import Any
 
 import cocotb
 import pytest
+import xdp_isa as isa
 from cocotb.triggers import Timer
-from penstock import xdp_isa as isa
 from penstock.hdl import simulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

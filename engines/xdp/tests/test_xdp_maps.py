@@ -12,8 +12,8 @@ from typing import Any
 
 import cocotb
 import pytest
+import xdp_isa as isa
 from penstock import regs
-from penstock import xdp_isa as isa
 from penstock.hdl import simulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Written by tools/flow_choices.py from lib/headers/fields.toml; change those.
+//! Written by engines/flow/compiler/generate_choices.py from lib/headers/fields.toml; change those.
 
 /// By half of a word, the lower one first: the number by which each half of a key chooses it; 0 where it does not reach it.
 pub(crate) static HALVES: [[u8; 20]; 126] = [

@@ -2,7 +2,7 @@
 //! Places of fields in a key of hardware.
 //!
 //! A key has twenty halves of words. A field takes a half for each 16 bits or part of it, and each part reaches some of
-//! the halves (tools/flow_choices.py). With `biflow`, halves that hold both sides of a pair are swapped: 0 to 7 with 8
+//! the halves (generate_choices.py). With `biflow`, halves that hold both sides of a pair are swapped: 0 to 7 with 8
 //! to 15, and 16 with 17.
 
 use penstock_headers::Field;

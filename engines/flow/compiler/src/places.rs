@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Places of an element's parts in hardware. Each operand of hardware reaches only some words (tools/flow_choices.py).
+//! Places of an element's parts in hardware. Each operand of hardware reaches only some words (generate_choices.py).
 //! Only the first functions can shift, average and multiply; the others read half of the operands and of the global
 //! registers on each side.
 

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Messages and service of P4Runtime, written by generate.py. Their meaning is in the P4Runtime specification.
+//! Messages and service of P4Runtime, written by generate/generate.py. Their meaning is in the P4Runtime specification.
 
 #![allow(missing_docs, clippy::all)]
 

@@ -3,7 +3,7 @@
 
 mod decode;
 mod encode;
-/// Numbers of the core, written by tools/xdp_isa.py.
+/// Numbers of the core, written by engines/xdp/isa/generate_isa.py.
 #[path = "../../../isa/isa.rs"]
 pub mod isa;
 mod op;

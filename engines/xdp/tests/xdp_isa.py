@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Written by tools/xdp_isa.py from engines/xdp/isa/isa.toml; change that."""
+"""Written by engines/xdp/isa/generate_isa.py from engines/xdp/isa/isa.toml; change that."""
 
 # lane
 LANE_OP_AT = 0

@@ -2,7 +2,7 @@
 """Writes the numbers of the xdp engine's core (engines/xdp/isa/isa.toml) as a SystemVerilog package, a Rust module and
 a Python module.
 
-Usage: python tools/xdp_isa.py [--check]
+Usage: python engines/xdp/isa/generate_isa.py [--check]
 
 An entry NAME of table TABLE is the constant TABLE_NAME; a field [lowest bit, how many] is TABLE_NAME_AT and
 TABLE_NAME_BITS.
@@ -13,12 +13,16 @@ from __future__ import annotations
 import argparse
 import sys
 import tomllib
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
 from generated import ROOT, bring
 
 SOURCE = "engines/xdp/isa/isa.toml"
+TOOL = "engines/xdp/isa/generate_isa.py"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
-ORIGIN = f"Written by tools/xdp_isa.py from {SOURCE}; change that."
+ORIGIN = f"Written by {TOOL} from {SOURCE}; change that."
 
 
 def constants() -> dict[str, list[tuple[str, int]]]:
@@ -52,7 +56,7 @@ def render(tables: dict[str, list[tuple[str, int]]]) -> dict[str, str]:
     files = {
         "engines/xdp/isa/xdp_isa_pkg.sv": sv,
         "engines/xdp/isa/isa.rs": rust,
-        "python/penstock/xdp_isa.py": py,
+        "engines/xdp/tests/xdp_isa.py": py,
     }
     return {name: "\n".join(lines) + "\n" for name, lines in files.items()}
 
@@ -61,7 +65,7 @@ def main() -> int:
     args = argparse.ArgumentParser(description=__doc__)
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     opts = args.parse_args()
-    return 0 if bring(render(constants()), opts.check, "xdp_isa.py") else 1
+    return 0 if bring(render(constants()), opts.check, TOOL) else 1
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Writes src/proto/ again: the messages and the service of P4Runtime as Rust.
+"""Writes ../src/proto/ again: the messages and the service of P4Runtime as Rust.
 
 The interface comes from the descriptors of the Python package p4runtime (Apache-2.0), so the tree has no .proto file
 and cargo needs no Python. Run it when the version below changes; the package's modules need protobuf in Python:
@@ -36,7 +36,7 @@ def main() -> None:
     with tempfile.NamedTemporaryFile(suffix=".bin") as file:
         file.write(descriptors.SerializeToString())
         file.flush()
-        command = ["cargo", "run", "--quiet", "--example", "generate", file.name, str(HERE / "src/proto")]
+        command = ["cargo", "run", "--quiet", "--locked", "--", file.name, str(HERE.parent / "src/proto")]
         subprocess.run(command, cwd=HERE, check=True)
 
 

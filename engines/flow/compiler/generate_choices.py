@@ -3,7 +3,7 @@
 each half of the key and each operand can reach. A choice among all words is three times as large; the compiler finds
 places for the words of a program (a matching).
 
-Usage: python tools/flow_choices.py [--check]
+Usage: python engines/flow/compiler/generate_choices.py [--check]
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import sys
 import textwrap
 import tomllib
 from collections.abc import Hashable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
 import fields
 from generated import ROOT, bring
@@ -22,7 +25,8 @@ Place = tuple[Hashable, int]  # of bits: where they are, and how many
 Lists = list[list[tuple[int, int]]]
 
 NOTICE = fields.NOTICE
-ORIGIN = "Written by tools/flow_choices.py from lib/headers/fields.toml; change those."
+TOOL = "engines/flow/compiler/generate_choices.py"
+ORIGIN = f"Written by {TOOL} from lib/headers/fields.toml; change those."
 HALVES, OPERANDS = 20, 8
 
 # Both sides of a pair have places that `biflow` exchanges (n and n + 8, 16 and 17): those of each side, from its lowest
@@ -203,7 +207,7 @@ def main() -> int:
     args = argparse.ArgumentParser(description=__doc__)
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     opts = args.parse_args()
-    return 0 if bring(render(), opts.check, "flow_choices.py") else 1
+    return 0 if bring(render(), opts.check, TOOL) else 1
 
 
 if __name__ == "__main__":
