@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 pub use build::BuildError;
 pub use pace::LINE_GBPS;
-use penstock_engine::window::read_unit;
+use penstock_engine::window::{count_unit, read_unit};
 use penstock_engine::{Access, AccessError, Bus, CardError, HELD_LIMIT, Kept, Log, Native, Request, Root};
 use penstock_shell::{Cause, Fault};
 use serde_json::Value as Json;
@@ -203,16 +203,15 @@ impl RtlDevice {
             self.count_endless(&mut endless);
         }
         result.time = clock.elapsed();
-        result.taken = (self.taken()?.wrapping_sub(taken).into(), self.model.cycle() - looked);
+        result.taken = (self.taken()? - taken, self.model.cycle() - looked);
         result.drops = self.end_endless(&mut endless)?;
         result.offered = endless.entered;
         Ok(result)
     }
 
-    /// Frames that have entered units, modulo 2^32.
-    fn taken(&mut self) -> Result<u32, DeviceError> {
-        (0..self.host.units)
-            .try_fold(0u32, |sum, unit| Ok(sum.wrapping_add(read_unit(&mut self.model, unit, regs::UNIT_RX_FRAMES)?)))
+    /// Frames that have entered units.
+    fn taken(&mut self) -> Result<u64, DeviceError> {
+        (0..self.host.units).try_fold(0, |sum, unit| Ok(sum + count_unit(&mut self.model, unit, regs::UNIT_RX_FRAMES)?))
     }
 
     /// Repeats the frames of `traffic` endlessly, lets the card warm up, and loads its units anew, one after the other.
