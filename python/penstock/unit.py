@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import overload
+from collections.abc import Callable, Iterable, Mapping
+from typing import Self, overload
 
 from penstock import _native, regs
 
@@ -114,6 +114,15 @@ class Registers(dict[str, int]):
         number = self._NUMBERS[name]
         self._card.unit_set_register(self._unit, number, value & 0xFFFFFFFF)
         super().__setitem__(self.NAMES[number], value & 0xFFFFFFFF if number else 0)
+
+    def update(self, *registers: Mapping[str, int] | Iterable[tuple[str, int]], **named: int) -> None:  # type: ignore[override]
+        """Writes several registers of the core, one after the other."""
+        for name, value in dict(*registers, **named).items():
+            self[name] = value
+
+    def __ior__(self, registers: Mapping[str, int] | Iterable[tuple[str, int]]) -> Self:  # type: ignore[override,misc]
+        self.update(registers)
+        return self
 
 
 class Unit:

@@ -159,6 +159,12 @@ def test_a_unit_is_halted_looked_at_and_goes_on(target: str) -> None:
         # A shorter frame to the other port; and the program is left to itself.
         registers[register] = descriptor - 20
         assert unit.registers[register] == registers[register] == 40 | 1 << 16
+        # An update of several writes them, too, under any name.
+        own = {name: registers[name] for name in ("t0", "t1", "t2")}
+        registers.update({"x5": 7}, t1=8)
+        registers |= {"t2": 9}
+        assert [unit.registers[name] for name in own] == [7, 8, 9]
+        registers.update(own)
         registers["zero"] = 5
         assert unit.registers["x0"] == registers["zero"] == 0
         assert unit.step() and unit.halted and unit.pc == pc + 8

@@ -157,7 +157,7 @@ fn line(rows: &[Row]) -> String {
     );
     for row in &rows[1..] {
         text += &match row.metric.as_str() {
-            "share" => format!("  {:5.1} % of line rate", row.value * 100.0),
+            "share" => format!("  {:5.1} % {}", row.value * 100.0, row.unit),
             metric => format!("  {:6.1} {metric}", row.value),
         };
     }

@@ -113,6 +113,8 @@ pub struct RtlDevice {
     sent: usize,
     empty: u64,
     rate: Rate,
+    /// Exits whose receivers take nothing.
+    stopped: Vec<Port>,
     /// What [`Device::advance`] has left on its way.
     flight: Option<Flight>,
     /// Programs were loaded, the last time in this cycle.
@@ -164,6 +166,7 @@ impl RtlDevice {
             sent: 0,
             empty: 0,
             rate: Rate::Lossless,
+            stopped: Vec::new(),
             flight: None,
             is_loaded: false,
             loaded: 0,
@@ -185,8 +188,35 @@ impl RtlDevice {
     /// Ends with the card empty, and fails when frames got lost on the way.
     pub fn measure(&mut self, traffic: &Traffic, rate: Rate, warmup: u64, window: u64) -> Result<Window, DeviceError> {
         let mut endless = self.begin_endless(traffic, rate, warmup)?;
+        let mut result = self.count_window(&mut endless, window)?;
+        result.drops = self.end_endless(&mut endless)?;
+        result.offered = endless.entered;
+        Ok(result)
+    }
+
+    /// The same on a card that may never be empty again, because a unit or an exit is stuck: ends with the window, and
+    /// leaves `drops` and `offered` 0. Nothing can be sent through the card afterwards.
+    pub fn measure_stuck(
+        &mut self,
+        traffic: &Traffic,
+        rate: Rate,
+        warmup: u64,
+        window: u64,
+    ) -> Result<Window, DeviceError> {
+        let mut endless = self.begin_endless(traffic, rate, warmup)?;
+        self.count_window(&mut endless, window)
+    }
+
+    /// From now on the receiver at this exit takes nothing.
+    pub fn stop_exit(&mut self, exit: Port) {
+        self.stopped.push(exit);
+        self.set_pace(false);
+    }
+
+    /// Counts what a card does in a window of cycles.
+    fn count_window(&mut self, endless: &mut Endless, window: u64) -> Result<Window, DeviceError> {
         let (taken, looked) = (self.taken()?, self.model.cycle());
-        self.count_endless(&mut endless);
+        self.count_endless(endless);
         let (from, clock) = (self.model.cycle(), Instant::now());
         let mut result = Window { cycles: window, left: vec![(0, 0); self.host.ports as usize], ..Window::default() };
         while self.model.cycle() < from + window {
@@ -200,12 +230,10 @@ impl RtlDevice {
                     *bytes += u64::from(exit.length);
                 }
             }
-            self.count_endless(&mut endless);
+            self.count_endless(endless);
         }
         result.time = clock.elapsed();
         result.taken = (self.taken()? - taken, self.model.cycle() - looked);
-        result.drops = self.end_endless(&mut endless)?;
-        result.offered = endless.entered;
         Ok(result)
     }
 
@@ -293,10 +321,13 @@ impl RtlDevice {
     }
 
     fn set_pace(&mut self, repeat: bool) {
+        let out = |exit, pace| if self.stopped.contains(&exit) { Pace::stopped() } else { pace };
         for port in 0..self.host.ports {
-            self.model.pace(port, Pace::of(self.rate, repeat), Pace::out_of(self.rate));
+            let exit = out(Port::Ethernet(port as u8), Pace::out_of(self.rate));
+            self.model.pace(port, Pace::of(self.rate, repeat), exit);
         }
-        self.model.pace(self.host.ports, Pace::unlimited(repeat), Pace::unlimited(false));
+        let exit = out(Port::Host, Pace::unlimited(false));
+        self.model.pace(self.host.ports, Pace::unlimited(repeat), exit);
     }
 
     /// Hands this many of the waiting frames to the model.

@@ -44,6 +44,11 @@ impl Pace {
         }
     }
 
+    /// The pace of a receiver that takes nothing: the beat after the first comes due in 100 million cycles.
+    pub fn stopped() -> Self {
+        Self { wire: 1, ..Self::default() }
+    }
+
     /// As fast as the other side takes beats: the host queues.
     pub fn unlimited(repeat: bool) -> Self {
         Self { repeat: repeat.into(), ..Self::default() }

@@ -4,6 +4,7 @@
 mod firewall;
 mod forward;
 mod generate;
+mod isolation;
 mod latency;
 mod messages;
 mod paper;
@@ -37,6 +38,16 @@ pub static BENCHES: &[Bench] = &[
         units: &generate::UNITS,
         sizes: &SIZES,
         ..Bench::new("rpu-generate", "Frames that the units make themselves (Rosebud, section 6.1)", generate::run)
+    },
+    Bench {
+        units: &isolation::UNITS,
+        sizes: &isolation::SIZES,
+        has_cases: true,
+        ..Bench::new(
+            "rpu-isolation",
+            "Throughput beside a unit that stores in a loop or is stuck, a host that takes nothing, a paused port",
+            isolation::run,
+        )
     },
     Bench {
         units: &reload::UNITS,
