@@ -2,7 +2,7 @@
 //! The host's side of a card: starts it and reads its state over the host address space (shell/regs/card.rdl), in the
 //! same way on every target. The drivers handle their engines.
 
-use penstock_engine::window::{INLINE_WINDOW, UNIT_WINDOW, read_unit, units_of};
+use penstock_engine::window::{INLINE_WINDOW, UNIT_WINDOW, read_count, read_unit, units_of};
 use penstock_engine::{
     Bus, CardError, CardShape, Driver, Engine, EngineError, HELD_LIMIT, Kept, Kind, LoadUnits, Log, Request, Tenant,
     UnitCounters,
@@ -554,7 +554,7 @@ fn drain(bus: &mut dyn Bus, units: u32) -> Result<(), CardError> {
 
 fn stream_counters(bus: &mut dyn Bus, stream: u32) -> Result<PortCounters, CardError> {
     let base = regs::CARD_STREAM_BASE + stream * regs::CARD_STREAM_STRIDE;
-    let mut read = |register: u32| bus.read(base + register).map(u64::from);
+    let mut read = |register: u32| read_count(bus, base + register, regs::CARD_COUNT_H);
     Ok(PortCounters {
         rx_frames: read(regs::CARD_STREAM_RX_FRAMES)?,
         rx_bytes: read(regs::CARD_STREAM_RX_BYTES)?,
@@ -573,7 +573,7 @@ fn stream_counters(bus: &mut dyn Bus, stream: u32) -> Result<PortCounters, CardE
 }
 
 fn host_memory_counters(bus: &mut dyn Bus) -> Result<HostMemoryCounters, CardError> {
-    let mut read = |register: u32| bus.read(register).map(u64::from);
+    let mut read = |register: u32| read_count(bus, register, regs::CARD_COUNT_H);
     Ok(HostMemoryCounters {
         reads: read(regs::CARD_HOST_READS)?,
         read_bytes: read(regs::CARD_HOST_READ_BYTES)?,
@@ -586,7 +586,7 @@ fn host_memory_counters(bus: &mut dyn Bus) -> Result<HostMemoryCounters, CardErr
 fn unit_counters(bus: &mut dyn Bus, unit: u32) -> Result<UnitCounters, CardError> {
     bus.write(regs::CARD_UNIT_READ, unit)?;
     let errors = bus.read(UNIT_WINDOW + regs::UNIT_ERRORS)?;
-    let mut read = |register: u32| bus.read(UNIT_WINDOW + register).map(u64::from);
+    let mut read = |register: u32| read_count(bus, UNIT_WINDOW + register, UNIT_WINDOW + regs::UNIT_COUNT_H);
     Ok(UnitCounters {
         rx_frames: read(regs::UNIT_RX_FRAMES)?,
         rx_bytes: read(regs::UNIT_RX_BYTES)?,

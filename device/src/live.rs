@@ -182,6 +182,9 @@ impl SoftDevice {
                 ..PortCounters::default()
             }
         };
+        let ports = (0..self.host.ports as usize).map(stream).collect();
+        let (host, loopback) = (stream(HOST_STREAM), stream(LOOPBACK_STREAM));
+        let memory = self.card.host_memory_counters();
         let unit = |number: u8| -> Result<UnitCounters, DeviceError> {
             let counters = self.card.unit(number);
             Ok(UnitCounters {
@@ -196,9 +199,6 @@ impl SoftDevice {
                 ..UnitCounters::default()
             })
         };
-        let memory = self.card.host_memory_counters();
-        let ports = (0..self.host.ports as usize).map(stream).collect();
-        let (host, loopback) = (stream(HOST_STREAM), stream(LOOPBACK_STREAM));
         let mut units = (0..self.host.units as u8).map(unit).collect::<Result<Vec<_>, _>>()?;
         self.host.count_units(&mut SoftBus(&mut self.card), &mut units)?;
         Ok(Counters {
@@ -218,7 +218,7 @@ impl SoftDevice {
     }
 
     /// How each unit is.
-    pub fn vitals(&self) -> Result<Vec<Vitals>, DeviceError> {
+    pub fn vitals(&mut self) -> Result<Vec<Vitals>, DeviceError> {
         (0..self.host.units as u8)
             .map(|unit| {
                 let is_in = |mask: u32| mask >> unit & 1 == 1;
@@ -286,7 +286,7 @@ impl SoftDevice {
     }
 
     /// Reads a word of a unit's window (docs/architecture.md, "RPU address map").
-    pub fn read_unit(&self, unit: u32, address: u32) -> Result<u32, DeviceError> {
+    pub fn read_unit(&mut self, unit: u32, address: u32) -> Result<u32, DeviceError> {
         self.bit(unit)?;
         Ok(self.card.read_unit(unit as u8, address).map_err(CardError::from)?)
     }

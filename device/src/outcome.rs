@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use penstock_engine::{UnitCounters, diff};
+use penstock_engine::UnitCounters;
 use penstock_registry::engine;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -63,23 +63,6 @@ impl Drops {
     /// Frames dropped for any reason.
     pub fn total(&self) -> u64 {
         self.list().iter().map(|(_, count)| count).sum()
-    }
-
-    /// Drops since `earlier` was read.
-    pub(crate) fn since(&self, earlier: Self) -> Self {
-        Self {
-            runt: diff(self.runt, earlier.runt),
-            oversize: diff(self.oversize, earlier.oversize),
-            overflow: diff(self.overflow, earlier.overflow),
-            damaged: diff(self.damaged, earlier.damaged),
-            disabled: diff(self.disabled, earlier.disabled),
-            policy: diff(self.policy, earlier.policy),
-            blocked: diff(self.blocked, earlier.blocked),
-            refused: diff(self.refused, earlier.refused),
-            aborted: diff(self.aborted, earlier.aborted),
-            lost: self.lost - earlier.lost,
-            unsent: diff(self.unsent, earlier.unsent),
-        }
     }
 
     pub(crate) fn add_port(&mut self, port: &PortCounters) {
@@ -201,19 +184,19 @@ pub struct Counters {
 impl PortCounters {
     fn since(&self, earlier: &Self) -> Self {
         Self {
-            rx_frames: diff(self.rx_frames, earlier.rx_frames),
-            rx_bytes: diff(self.rx_bytes, earlier.rx_bytes),
-            rx_stalls: diff(self.rx_stalls, earlier.rx_stalls),
-            tx_frames: diff(self.tx_frames, earlier.tx_frames),
-            tx_bytes: diff(self.tx_bytes, earlier.tx_bytes),
-            tx_stalls: diff(self.tx_stalls, earlier.tx_stalls),
-            drop_overflow: diff(self.drop_overflow, earlier.drop_overflow),
-            drop_oversize: diff(self.drop_oversize, earlier.drop_oversize),
-            drop_runt: diff(self.drop_runt, earlier.drop_runt),
-            drop_damaged: diff(self.drop_damaged, earlier.drop_damaged),
-            drop_disabled: diff(self.drop_disabled, earlier.drop_disabled),
-            drop_policy: diff(self.drop_policy, earlier.drop_policy),
-            drop_unsent: diff(self.drop_unsent, earlier.drop_unsent),
+            rx_frames: self.rx_frames.saturating_sub(earlier.rx_frames),
+            rx_bytes: self.rx_bytes.saturating_sub(earlier.rx_bytes),
+            rx_stalls: self.rx_stalls.saturating_sub(earlier.rx_stalls),
+            tx_frames: self.tx_frames.saturating_sub(earlier.tx_frames),
+            tx_bytes: self.tx_bytes.saturating_sub(earlier.tx_bytes),
+            tx_stalls: self.tx_stalls.saturating_sub(earlier.tx_stalls),
+            drop_overflow: self.drop_overflow.saturating_sub(earlier.drop_overflow),
+            drop_oversize: self.drop_oversize.saturating_sub(earlier.drop_oversize),
+            drop_runt: self.drop_runt.saturating_sub(earlier.drop_runt),
+            drop_damaged: self.drop_damaged.saturating_sub(earlier.drop_damaged),
+            drop_disabled: self.drop_disabled.saturating_sub(earlier.drop_disabled),
+            drop_policy: self.drop_policy.saturating_sub(earlier.drop_policy),
+            drop_unsent: self.drop_unsent.saturating_sub(earlier.drop_unsent),
         }
     }
 }
@@ -221,11 +204,11 @@ impl PortCounters {
 impl HostMemoryCounters {
     fn since(&self, earlier: &Self) -> Self {
         Self {
-            reads: diff(self.reads, earlier.reads),
-            read_bytes: diff(self.read_bytes, earlier.read_bytes),
-            writes: diff(self.writes, earlier.writes),
-            write_bytes: diff(self.write_bytes, earlier.write_bytes),
-            errors: diff(self.errors, earlier.errors),
+            reads: self.reads.saturating_sub(earlier.reads),
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            writes: self.writes.saturating_sub(earlier.writes),
+            write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
+            errors: self.errors.saturating_sub(earlier.errors),
         }
     }
 }
@@ -233,7 +216,10 @@ impl HostMemoryCounters {
 impl InlineCounters {
     fn since(&self, earlier: &Self) -> Self {
         let both = self.blocks.iter().zip(&earlier.blocks);
-        Self { refused: diff(self.refused, earlier.refused), blocks: both.map(|(now, then)| now.since(then)).collect() }
+        Self {
+            refused: self.refused.saturating_sub(earlier.refused),
+            blocks: both.map(|(now, then)| now.since(then)).collect(),
+        }
     }
 }
 
@@ -242,10 +228,10 @@ impl BlockCounters {
         let own =
             engine(&self.engine).map_or_else(|| self.own.clone(), |engine| engine.counted(&self.own, &earlier.own));
         Self {
-            frames: diff(self.frames, earlier.frames),
-            made: diff(self.made, earlier.made),
-            absorbed: diff(self.absorbed, earlier.absorbed),
-            blocked: diff(self.blocked, earlier.blocked),
+            frames: self.frames.saturating_sub(earlier.frames),
+            made: self.made.saturating_sub(earlier.made),
+            absorbed: self.absorbed.saturating_sub(earlier.absorbed),
+            blocked: self.blocked.saturating_sub(earlier.blocked),
             own,
             ..self.clone()
         }

@@ -58,14 +58,17 @@ pub const CARD_EXIT_TIMEOUT: u32 = 0x54;
 pub const CARD_UNIT_TIMEOUT: u32 = 0x58;
 /// Reads of host memory that units have asked for and got.
 pub const CARD_HOST_READS: u32 = 0x60;
-/// Their bytes, low 32 bits.
+/// Their bytes.
 pub const CARD_HOST_READ_BYTES: u32 = 0x64;
 /// Writes to host memory that units have asked for and that were answered.
 pub const CARD_HOST_WRITES: u32 = 0x68;
-/// Their bytes, low 32 bits.
+/// Their bytes.
 pub const CARD_HOST_WRITE_BYTES: u32 = 0x6C;
 /// Reads and writes among them that the host refused, wholly or in part (SLVERR or DECERR).
 pub const CARD_HOST_ERRORS: u32 = 0x70;
+/// High word of the counter whose low word was read last: of a stream, or of host memory. Counters have 64 bits; a read
+/// of the low word, which has the counter's name, latches the high word here, so both are of the same cycle.
+pub const CARD_COUNT_H: u32 = 0x74;
 /// Flow hash policies: entry i names the unit [4:0] of the frames whose hash ends in i (7 bits).
 pub const CARD_RETA: u32 = 0x200;
 /// How many there are, 4 bytes apart.
@@ -78,7 +81,7 @@ pub const CARD_STREAM_STRIDE: u32 = 0x40;
 pub const CARD_STREAM_COUNT: u32 = 0x6;
 /// Frames that entered whole.
 pub const CARD_STREAM_RX_FRAMES: u32 = 0x0;
-/// Their bytes, low 32 bits.
+/// Their bytes.
 pub const CARD_STREAM_RX_BYTES: u32 = 0x4;
 /// Frames dropped at the port because the ingress buffer was full.
 pub const CARD_STREAM_DROP_OVERFLOW: u32 = 0x8;
@@ -100,7 +103,7 @@ pub const CARD_STREAM_DROP_POLICY: u32 = 0x1C;
 pub const CARD_STREAM_RX_STALLS: u32 = 0x20;
 /// Frames that left.
 pub const CARD_STREAM_TX_FRAMES: u32 = 0x24;
-/// Their bytes, low 32 bits.
+/// Their bytes.
 pub const CARD_STREAM_TX_BYTES: u32 = 0x28;
 /// Cycles in which the receiver of the outgoing stream was not ready.
 pub const CARD_STREAM_TX_STALLS: u32 = 0x2C;
@@ -129,6 +132,9 @@ pub const INLINE_TENANT_VLAN: u32 = 0x18;
 /// Written: the frames of TENANT_VLAN belong to this tenant from now on. A reset gives all frames to tenant 0; after
 /// it, the write waits for up to 4096 cycles.
 pub const INLINE_TENANT: u32 = 0x1C;
+/// High word of the counter whose low word was read last: REFUSED, or one of a block. Counters have 64 bits; a read of
+/// the low word, which has the counter's name, latches the high word here, so both are of the same cycle.
+pub const INLINE_COUNT_H: u32 = 0x20;
 /// First of these.
 pub const INLINE_BLOCK_BASE: u32 = 0x100;
 /// Bytes from one to the next.
@@ -210,13 +216,13 @@ pub const UNIT_DEBUG_OUT_L: u32 = 0x40;
 pub const UNIT_DEBUG_OUT_H: u32 = 0x44;
 /// Frames received.
 pub const UNIT_RX_FRAMES: u32 = 0x50;
-/// Bytes received, low 32 bits.
+/// Bytes received.
 pub const UNIT_RX_BYTES: u32 = 0x54;
 /// Cycles in which the unit said that it has no room for beats.
 pub const UNIT_RX_STALLS: u32 = 0x58;
 /// Frames sent.
 pub const UNIT_TX_FRAMES: u32 = 0x5C;
-/// Bytes sent, low 32 bits.
+/// Bytes sent.
 pub const UNIT_TX_BYTES: u32 = 0x60;
 /// Cycles in which a departing beat had to wait.
 pub const UNIT_TX_STALLS: u32 = 0x64;
@@ -226,6 +232,9 @@ pub const UNIT_BLOCKED: u32 = 0x68;
 pub const UNIT_REFUSED: u32 = 0x6C;
 /// Frames that the program made. TX_FRAMES counts them, too, when they leave.
 pub const UNIT_GENERATED: u32 = 0x74;
+/// High word of the counter whose low word was read last, the engine's own ones included. Counters have 64 bits; a read
+/// of the low word, which has the counter's name, latches the high word here, so both are of the same cycle.
+pub const UNIT_COUNT_H: u32 = 0x78;
 /// [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a
 /// load that waits; 0 lets it go on. [1] The breakpoint instruction halts the core and is no exception.
 pub const UNIT_HALT: u32 = 0x80;

@@ -25,3 +25,4 @@ fifo_block.sv
 rr_arbiter.sv
 reg_copy.sv
 unit_clock.sv
+wide_counters.sv

@@ -314,7 +314,7 @@ impl Live {
                     self.device.write_unit(unit, regs::UNIT_DEBUG_IN_L, value as u32)?;
                     self.device.write_unit(unit, regs::UNIT_DEBUG_IN_H, (value >> 32) as u32)?;
                 }
-                let half = |register| self.device.read_unit(unit, register).map(u64::from);
+                let mut half = |register| self.device.read_unit(unit, register).map(u64::from);
                 reply.debug = Some(half(regs::UNIT_DEBUG_OUT_H)? << 32 | half(regs::UNIT_DEBUG_OUT_L)?);
             }
             Request::Enable { unit } => self.device.set_enabled(unit, true)?,

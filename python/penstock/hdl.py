@@ -108,7 +108,9 @@ def simulate(
         hdl_toplevel=toplevel,
         test_module=test_module,
         build_dir=build_dir,
-        test_dir=build_dir,
+        # cocotb reads the pyproject.toml above this folder, and puts the folders of its `pythonpath` in front. build/cocotb
+        # may be a link into another checkout, whose tests would run.
+        test_dir=ROOT / "build",
         testcase=testcase,
         extra_env=dict(env or {}),
         plusargs=list(plusargs),

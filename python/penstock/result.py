@@ -53,7 +53,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class PortCounters:
-    """Counters of a stream: an Ethernet port, the host, or the loopback between units. The card's are 32 bits wide."""
+    """Counters of a stream: an Ethernet port, the host, or the loopback between units."""
 
     rx_frames: int
     """Frames that entered whole."""

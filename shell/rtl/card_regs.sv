@@ -67,26 +67,34 @@ module card_regs
   end
   assign now = cycles_q[31:0];
 
-  // Host memory
-  logic [31:0] host_reads_q, host_read_bytes_q, host_writes_q, host_write_bytes_q, host_errors_q;
-  always_ff @(posedge clk) begin
-    if (host_events.read) begin
-      host_reads_q <= host_reads_q + 1;
-      host_read_bytes_q <= host_read_bytes_q + 32'(host_events.bytes);
-    end
-    if (host_events.write) begin
-      host_writes_q <= host_writes_q + 1;
-      host_write_bytes_q <= host_write_bytes_q + 32'(host_events.bytes);
-    end
-    if ((host_events.read || host_events.write) && host_events.error) host_errors_q <= host_errors_q + 1;
-    if (rst) begin
-      host_reads_q <= '0;
-      host_read_bytes_q <= '0;
-      host_writes_q <= '0;
-      host_write_bytes_q <= '0;
-      host_errors_q <= '0;
-    end
+  // Host memory: the counters by their registers' offsets from HOST_READS
+  localparam int unsigned HostCounters = 5;
+  localparam int unsigned HostBase = CARD_HOST_READS;
+  localparam int unsigned ReadBytes = (CARD_HOST_READ_BYTES - HostBase) / 4;
+  localparam int unsigned WriteBytes = (CARD_HOST_WRITE_BYTES - HostBase) / 4;
+  logic [15:0] host_step[HostCounters];
+  logic [63:0] host_count;
+  logic read_host;
+  always_comb begin
+    host_step = '{default: '0};
+    host_step[0] = 16'(host_events.read);
+    host_step[ReadBytes] = host_events.read ? host_events.bytes : '0;
+    host_step[(CARD_HOST_WRITES-HostBase)/4] = 16'(host_events.write);
+    host_step[WriteBytes] = host_events.write ? host_events.bytes : '0;
+    host_step[(CARD_HOST_ERRORS-HostBase)/4] = 16'((host_events.read || host_events.write) && host_events.error);
   end
+  assign read_host = start && !cfg.we && addr >= HostBase && addr < HostBase + 4 * HostCounters;
+  wide_counters #(
+      .Counters(HostCounters),
+      .Bytes(HostCounters'(1) << ReadBytes | HostCounters'(1) << WriteBytes)
+  ) i_host_counters (
+      .clk,
+      .rst,
+      .step(host_step),
+      .read(read_host),
+      .index(3'((addr - HostBase) >> 2)),
+      .value(host_count)
+  );
 
   // Writes
   logic in_reta, in_streams, writable_q;
@@ -157,13 +165,15 @@ module card_regs
   end
 
   // Reads
-  logic [31:0] stream_data[Streams];
+  logic [63:0] stream_count[Streams];
   logic [Streams-1:0] stream_known;
+  logic [2:0] stream_d, stream_q;
+  assign stream_d = 3'((addr - CARD_STREAM_BASE) >> $clog2(CARD_STREAM_STRIDE));
   for (genvar i = 0; i < Streams; i++) begin : gen_stream
     // Streams 0..3 are the ports, 4 the host, 5 the loopback: the last two sources
     localparam int unsigned Source = i < MaxPorts ? i : Ports + i - MaxPorts;
     if (i < MaxPorts && i >= Ports) begin : gen_absent
-      assign stream_data[i] = '0;
+      assign stream_count[i] = '0;
       assign stream_known[i] = cfg.addr[5:0] <= CARD_STREAM_DROP_UNSENT[5:0];
     end else begin : gen_here
       stream_counters i_counters (
@@ -173,21 +183,23 @@ module card_regs
           .dispatch(dispatch_events[Source]),
           .tx(tx_events[Source]),
           .inline_oversize(i < MaxPorts ? inline_oversize[i%MaxPorts] : 4'd0),
+          .read(start && !cfg.we && in_streams && stream_d == 3'(i)),
           .offset(cfg.addr[5:0]),
-          .rdata(stream_data[i]),
+          .count(stream_count[i]),
           .known(stream_known[i])
       );
     end
   end
 
   logic [31:0] single_q;
-  logic single_known_q, reta_q;
-  logic [2:0] stream_q;
-  logic streams_q;
+  logic single_known_q, reta_q, streams_q, host_q;
+  logic [31:0] count_high_q;
+  wire [63:0] count = streams_q ? stream_count[stream_q] : host_count;
   always_ff @(posedge clk) begin
     if (start) begin
       streams_q <= in_streams;
-      stream_q <= 3'((addr - CARD_STREAM_BASE) >> $clog2(CARD_STREAM_STRIDE));
+      stream_q <= stream_d;
+      host_q <= read_host;
       reta_q <= in_reta;
       single_known_q <= 1'b1;
       case (addr)
@@ -215,19 +227,16 @@ module card_regs
         CARD_SLOTS_TOTAL: single_q <= 32'(show_total);
         CARD_SLOTS_SIZE: single_q <= 32'(show_size);
         CARD_UNITS_IDLE: single_q <= units_idle;
-        CARD_HOST_READS: single_q <= host_reads_q;
-        CARD_HOST_READ_BYTES: single_q <= host_read_bytes_q;
-        CARD_HOST_WRITES: single_q <= host_writes_q;
-        CARD_HOST_WRITE_BYTES: single_q <= host_write_bytes_q;
-        CARD_HOST_ERRORS: single_q <= host_errors_q;
+        CARD_COUNT_H: single_q <= count_high_q;
         default: begin
           single_q <= '0;
-          single_known_q <= 1'b0;
+          single_known_q <= read_host;
         end
       endcase
     end
     if (step_q[1]) begin
-      cfg.rdata <= streams_q ? stream_data[stream_q] : reta_q ? 32'(reta_rdata) : single_q;
+      cfg.rdata <= streams_q || host_q ? count[31:0] : reta_q ? 32'(reta_rdata) : single_q;
+      if (!cfg.we && (streams_q || host_q)) count_high_q <= count[63:32];
       cfg.err <= cfg.we ? !writable_q : !(streams_q ? stream_known[stream_q] : reta_q || single_known_q);
     end
     cfg.ack <= step_q[1] && !rst;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registers of the inline chain (shell/regs/inline.rdl) and the card's time. An access takes three cycles; an
+// The registers of the inline chain (shell/regs/inline.rdl) and the card's time. An access takes four cycles; an
 // address without a register answers with `err`, and so does a write to one that can only be read, and a read of one
 // that can only be written. A write to TENANT waits until the tenants can be written (tenant_stage.sv).
 module inline_regs
@@ -32,8 +32,9 @@ module inline_regs
   localparam int unsigned BlockW = Blocks > 1 ? $clog2(Blocks) : 1;
 
   // ---- counters
-  logic [31:0] block_data[Blocks];
-  logic [Blocks-1:0] block_known;
+  logic [BlockW-1:0] block_d, block_q;
+  logic [63:0] block_count[Blocks];
+  logic read_block, read_refused;
   for (genvar b = 0; b < Blocks; b++) begin : gen_block
     block_event_t of_block[Ports];
     for (genvar p = 0; p < Ports; p++) begin : gen_port
@@ -48,33 +49,48 @@ module inline_regs
         .entered(entered[b]),
         .events(of_block),
         .outside(outside[b]),
+        .read(read_block && block_d == BlockW'(b)),
         .offset(cfg.addr[StrideW-1:0]),
-        .rdata(block_data[b]),
-        .known(block_known[b])
+        .count(block_count[b])
     );
   end
 
   logic [Ports-1:0] refused_q;
-  logic [31:0] refusals_q;
+  logic [15:0] refusals[1];
+  logic [63:0] refused_count;
+  assign refusals[0] = 16'($countones(refused_q));
   always_ff @(posedge clk) begin
-    refused_q  <= refused;
-    refusals_q <= refusals_q + 32'($countones(refused_q));
-    if (rst) begin
-      refused_q  <= '0;
-      refusals_q <= '0;
-    end
+    refused_q <= refused;
+    if (rst) refused_q <= '0;
   end
+  wide_counters #(
+      .Counters(1),
+      .StepW($clog2(Ports + 1))
+  ) i_refused (
+      .clk,
+      .rst,
+      .step(refusals),
+      .read(read_refused),
+      .index(1'b0),
+      .value(refused_count)
+  );
 
-  // ---- access: 1 read or written, 2 selected, answered
-  logic step_q, in_blocks_q, known_q, writes_q;
+  // ---- access: 1 read or written, 2 counters read, 3 selected, answered
+  logic [1:0] step_q;
+  logic in_blocks_q, counts_q, known_q, writes_q;
+  logic [31:0] count_high_q;
   logic [11:0] tenant_vlan_q;
   logic [MaxPorts-1:0] tenant_ports_q;
-  logic [BlockW-1:0] block_q;
   logic [31:0] single_q;
   wire [31:0] addr = 32'(cfg.addr);
   wire waits = cfg.we && addr == INLINE_TENANT && !tenants_ready;
-  wire start = cfg.req && !cfg.ack && !step_q && !waits;
+  wire start = cfg.req && !cfg.ack && step_q == 0 && !waits;
   wire in_blocks = addr >= INLINE_BLOCK_BASE && addr < INLINE_BLOCK_BASE + Blocks * INLINE_BLOCK_STRIDE;
+
+  assign block_d = BlockW'((addr - INLINE_BLOCK_BASE) >> StrideW);
+  assign read_block = start && !cfg.we && in_blocks;
+  assign read_refused = start && !cfg.we && addr == INLINE_REFUSED;
+  wire [63:0] count = in_blocks_q ? block_count[block_q] : refused_count;
 
   // ---- the card's time
   logic [63:0] time_q;
@@ -84,14 +100,15 @@ module inline_regs
 
   always_ff @(posedge clk) begin
     if (!held_q) time_q <= time_q + 64'(CycleNs);
-    step_q <= start;
+    step_q <= {step_q[0], start};
     tenant_write.valid <= start && cfg.we && addr == INLINE_TENANT && !rst;
     tenant_write.vlan <= tenant_vlan_q;
     tenant_write.ports <= tenant_ports_q;
     tenant_write.tenant <= cfg.wdata[5:0];
     if (start) begin
       in_blocks_q <= in_blocks;
-      block_q <= BlockW'((addr - INLINE_BLOCK_BASE) >> StrideW);
+      block_q <= block_d;
+      counts_q <= read_block || read_refused;
       known_q <= 1'b1;
       writes_q <= 1'b0;
       single_q <= '0;
@@ -114,7 +131,8 @@ module inline_regs
           writes_q <= 1'b1;
           if (cfg.we) held_q <= cfg.wdata[0];
         end
-        INLINE_REFUSED: single_q <= refusals_q;
+        INLINE_REFUSED: ;
+        INLINE_COUNT_H: single_q <= count_high_q;
         INLINE_TENANT_VLAN: begin
           single_q <= {12'b0, tenant_ports_q, 4'b0, tenant_vlan_q};
           writes_q <= 1'b1;
@@ -127,11 +145,12 @@ module inline_regs
         default: known_q <= 1'b0;
       endcase
     end
-    cfg.ack   <= step_q && !rst;
-    cfg.rdata <= in_blocks_q ? block_data[block_q] : single_q;
-    cfg.err   <= cfg.we ? !writes_q : !(in_blocks_q ? block_known[block_q] : known_q);
+    cfg.ack   <= step_q[1] && !rst;
+    cfg.rdata <= counts_q ? count[31:0] : single_q;
+    cfg.err   <= cfg.we ? !writes_q : !(in_blocks_q || known_q);
+    if (step_q[1] && counts_q) count_high_q <= count[63:32];
     if (rst) begin
-      step_q <= 1'b0;
+      step_q <= '0;
       time_q <= '0;
       high_q <= '0;
       held_q <= 1'b0;

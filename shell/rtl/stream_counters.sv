@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The counters of one stream (`stream_t` in shell/regs/card.rdl). `rdata` and `known` follow `offset` by one cycle.
+// The counters of one stream (`stream_t` in shell/regs/card.rdl), 64 bits each. `count` and `known` answer a `read` of
+// `offset`, which stands until then, two cycles later.
 module stream_counters
   import penstock_pkg::*, shell_pkg::*, regs_pkg::*;
 (
@@ -13,69 +14,52 @@ module stream_counters
     input wire tx_event_t       tx,
     input wire logic [3:0]      inline_oversize,  // frames that inline blocks dropped since they had become too long
 
+    input wire logic       read,
     input wire logic [5:0] offset,
-    output logic [31:0] rdata,
-    output logic        known
+    output logic [63:0]    count,
+    output logic           known
 );
-  logic [31:0] rx_frames_q, rx_bytes_q, overflow_q, oversize_q, runt_q, damaged_q, disabled_q, policy_q, rx_stalls_q;
-  logic [31:0] tx_frames_q, tx_bytes_q, tx_stalls_q, unsent_q;
+  // The counters by their registers' offsets; RX_LEVEL has the place of one that never counts.
+  localparam int unsigned Counters = 14;
+  localparam int unsigned StepW = 5;  // of `oversize`
+  localparam logic [Counters-1:0] Bytes =
+      Counters'(1) << (CARD_STREAM_RX_BYTES / 4) | Counters'(1) << (CARD_STREAM_TX_BYTES / 4);
 
-  always_ff @(posedge clk) begin
-    if (rx.frame) begin
-      rx_frames_q <= rx_frames_q + 32'd1;
-      rx_bytes_q  <= rx_bytes_q + 32'(rx.bytes);
-    end
-    if (rx.overflow) overflow_q <= overflow_q + 32'd1;
-    oversize_q <= oversize_q + 32'(rx.oversize) + 32'(dispatch.oversize) + 32'(inline_oversize);
-    if (rx.runt) runt_q <= runt_q + 32'd1;
-    if (rx.damaged) damaged_q <= damaged_q + 32'd1;
-    if (rx.disabled) disabled_q <= disabled_q + 32'd1;
-    if (dispatch.policy) policy_q <= policy_q + 32'd1;
-    if (dispatch.stall) rx_stalls_q <= rx_stalls_q + 32'd1;
-    if (tx.frame) begin
-      tx_frames_q <= tx_frames_q + 32'd1;
-      tx_bytes_q  <= tx_bytes_q + 32'(tx.bytes);
-    end
-    if (tx.stall) tx_stalls_q <= tx_stalls_q + 32'd1;
-    unsent_q <= unsent_q + 32'(tx.unsent);
-    if (rst) begin
-      rx_frames_q <= '0;
-      rx_bytes_q  <= '0;
-      overflow_q  <= '0;
-      oversize_q  <= '0;
-      runt_q      <= '0;
-      damaged_q   <= '0;
-      disabled_q  <= '0;
-      policy_q    <= '0;
-      rx_stalls_q <= '0;
-      tx_frames_q <= '0;
-      tx_bytes_q  <= '0;
-      tx_stalls_q <= '0;
-      unsent_q    <= '0;
-    end
+  logic [15:0] step[Counters];
+  always_comb begin
+    step = '{default: '0};
+    step[CARD_STREAM_RX_FRAMES/4] = 16'(rx.frame);
+    step[CARD_STREAM_RX_BYTES/4] = rx.frame ? rx.bytes : '0;
+    step[CARD_STREAM_DROP_OVERFLOW/4] = 16'(rx.overflow);
+    step[CARD_STREAM_DROP_OVERSIZE/4] = 16'(rx.oversize) + 16'(dispatch.oversize) + 16'(inline_oversize);
+    step[CARD_STREAM_DROP_RUNT/4] = 16'(rx.runt);
+    step[CARD_STREAM_DROP_DAMAGED/4] = 16'(rx.damaged);
+    step[CARD_STREAM_DROP_DISABLED/4] = 16'(rx.disabled);
+    step[CARD_STREAM_DROP_POLICY/4] = 16'(dispatch.policy);
+    step[CARD_STREAM_RX_STALLS/4] = 16'(dispatch.stall);
+    step[CARD_STREAM_TX_FRAMES/4] = 16'(tx.frame);
+    step[CARD_STREAM_TX_BYTES/4] = tx.frame ? tx.bytes : '0;
+    step[CARD_STREAM_TX_STALLS/4] = 16'(tx.stall);
+    step[CARD_STREAM_DROP_UNSENT/4] = 16'(tx.unsent);
   end
 
-  always_ff @(posedge clk) begin
-    known <= 1'b1;
-    rdata <= '0;
-    case (32'(offset))
-      CARD_STREAM_RX_FRAMES: rdata <= rx_frames_q;
-      CARD_STREAM_RX_BYTES: rdata <= rx_bytes_q;
-      CARD_STREAM_DROP_OVERFLOW: rdata <= overflow_q;
-      CARD_STREAM_DROP_OVERSIZE: rdata <= oversize_q;
-      CARD_STREAM_DROP_RUNT: rdata <= runt_q;
-      CARD_STREAM_DROP_DAMAGED: rdata <= damaged_q;
-      CARD_STREAM_DROP_DISABLED: rdata <= disabled_q;
-      CARD_STREAM_DROP_POLICY: rdata <= policy_q;
-      CARD_STREAM_RX_STALLS: rdata <= rx_stalls_q;
-      CARD_STREAM_TX_FRAMES: rdata <= tx_frames_q;
-      CARD_STREAM_TX_BYTES: rdata <= tx_bytes_q;
-      CARD_STREAM_TX_STALLS: rdata <= tx_stalls_q;
-      CARD_STREAM_RX_LEVEL: rdata <= 32'(rx.level);
-      CARD_STREAM_DROP_UNSENT: rdata <= unsent_q;
-      default: known <= 1'b0;
-    endcase
-  end
+  logic [63:0] value;
+  wire is_there = 32'(offset[5:2]) < Counters;
+  wide_counters #(
+      .Counters(Counters),
+      .StepW(StepW),
+      .Bytes(Bytes)
+  ) i_counters (
+      .clk,
+      .rst,
+      .step(step),
+      .read(read && is_there),
+      .index(offset[5:2]),
+      .value
+  );
+
+  assign count = 32'(offset) == CARD_STREAM_RX_LEVEL ? 64'(rx.level) : value;
+  always_ff @(posedge clk) known <= is_there;
 endmodule
 
 `default_nettype wire

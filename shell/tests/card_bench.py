@@ -226,9 +226,10 @@ class CardBench:
         return self.answer
 
     async def counter(self, stream: int, name: str) -> int:
-        """A counter of a stream by its name in card.rdl."""
+        """A counter of a stream, 64 bits, by its name in card.rdl."""
         offset = int(getattr(regs, f"CARD_STREAM_{name}"))
-        return await self.read(regs.CARD_STREAM_BASE + regs.CARD_STREAM_STRIDE * stream + offset)
+        low = await self.read(regs.CARD_STREAM_BASE + regs.CARD_STREAM_STRIDE * stream + offset)
+        return low | await self.read(regs.CARD_COUNT_H) << 32
 
     async def unit_write(self, mask: int, addr: int, data: int) -> None:
         await self.write(regs.CARD_UNIT_WRITE_MASK, mask)

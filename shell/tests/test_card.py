@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -91,6 +92,36 @@ async def forwards(dut: Any) -> None:
         entry = [bench.entry[p][int.from_bytes(f.data[1:5], "big")] - f.timestamp for f in bench.out[to]]
         assert len(set(entry)) == 1, set(entry)
     await expect_idle(bench)
+
+
+@cocotb.test()
+async def counters_have_64_bits(dut: Any) -> None:
+    """Counters that begin at FIRST_COUNT, just below 2^32, are read while frames pass: they never go back, and in the
+    end they are exact.
+    """
+    first = int(os.environ.get("FIRST_COUNT", "0"))
+    bench = CardBench(dut)
+    await bench.start()
+    await bench.boot()
+    frames = [numbered(bench, 0, number, 60 + number) for number in range(200)]
+    for frame in frames:
+        bench.send(0, frame)
+    to = 1 if bench.ports > 1 else 0
+    seen = [first]
+    while bench.total() < len(frames):
+        seen.append(await bench.counter(0, "RX_BYTES"))
+    await bench.drained(len(frames))
+    octets = sum(map(len, frames))
+    assert seen == sorted(seen), "a count went back"
+    assert len(set(seen)) > 10, "no read was among the frames"
+    assert seen[-1] <= first + octets
+    await expect_counters(bench, 0, RX_FRAMES=first + 200, RX_BYTES=first + octets, DROP_RUNT=first)
+    await expect_counters(bench, to, TX_FRAMES=first + 200, TX_BYTES=first + octets)
+    # The high word is that of the counter read last, not of the one that is read now.
+    low = await bench.read(regs.CARD_STREAM_BASE + regs.CARD_STREAM_RX_LEVEL)
+    assert low | await bench.read(regs.CARD_COUNT_H) << 32 == 0
+    assert await bench.read(regs.CARD_HOST_READS) == first & 0xFFFFFFFF
+    assert await bench.read(regs.CARD_COUNT_H) == first >> 32
 
 
 async def send(dut: Any, channel: str, pause: Callable[[], int], values: Sequence[dict[str, int]]) -> None:
@@ -569,4 +600,17 @@ def test_card(ports: int, units: int) -> None:
         ["lib/rtl/rtl.f", "shell/tests/unit.sv", "shell/rtl/rtl.f"],
         "test_card",
         {"Ports": ports, "Units": units, "IngressDepth": 1024},
+    )
+
+
+def test_counters_beyond_32_bits() -> None:
+    first = (1 << 32) - 100  # frames go beyond 2^32 at the end, bytes at once
+    simulate(
+        "card_top",
+        ["lib/rtl/rtl.f", "shell/tests/unit.sv", "shell/rtl/rtl.f"],
+        "test_card",
+        {"Ports": 2, "Units": 8, "IngressDepth": 1024},
+        testcase="counters_have_64_bits",
+        env={"FIRST_COUNT": str(first)},
+        plusargs=[f"+first_count={first}"],
     )

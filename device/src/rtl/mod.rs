@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 pub use build::BuildError;
 pub use pace::LINE_GBPS;
-use penstock_engine::window::read_unit;
+use penstock_engine::window::{count_unit, read_unit};
 use penstock_engine::{Access, AccessError, Bus, CardError, HELD_LIMIT, Kept, Log, Native, Request, Root};
 use penstock_shell::{Cause, Fault};
 use serde_json::Value as Json;
@@ -94,9 +94,9 @@ pub struct Reloads {
     pub drops: Drops,
 }
 
-/// Frames that are repeated endlessly: the drops before, and the frames that have entered and left so far.
+/// Frames that are repeated endlessly: the counters before, and the frames that have entered and left so far.
 struct Endless {
-    before: Drops,
+    before: Counters,
     entered: u64,
     left: u64,
 }
@@ -233,14 +233,13 @@ impl RtlDevice {
             self.count_endless(endless);
         }
         result.time = clock.elapsed();
-        result.taken = (self.taken()?.wrapping_sub(taken).into(), self.model.cycle() - looked);
+        result.taken = (self.taken()? - taken, self.model.cycle() - looked);
         Ok(result)
     }
 
-    /// Frames that have entered units, modulo 2^32.
-    fn taken(&mut self) -> Result<u32, DeviceError> {
-        (0..self.host.units)
-            .try_fold(0u32, |sum, unit| Ok(sum.wrapping_add(read_unit(&mut self.model, unit, regs::UNIT_RX_FRAMES)?)))
+    /// Frames that have entered units.
+    fn taken(&mut self) -> Result<u64, DeviceError> {
+        (0..self.host.units).try_fold(0, |sum, unit| Ok(sum + count_unit(&mut self.model, unit, regs::UNIT_RX_FRAMES)?))
     }
 
     /// Repeats the frames of `traffic` endlessly, lets the card warm up, and loads its units anew, one after the other.
@@ -269,7 +268,7 @@ impl RtlDevice {
 
     /// Repeats the frames of `traffic` endlessly and lets the card warm up.
     fn begin_endless(&mut self, traffic: &Traffic, rate: Rate, warmup: u64) -> Result<Endless, DeviceError> {
-        let mut endless = Endless { before: self.counters()?.drops(), entered: 0, left: 0 };
+        let mut endless = Endless { before: self.counters()?, entered: 0, left: 0 };
         self.send(traffic, rate)?;
         self.model.clear();
         self.start(self.waiting.len(), true);
@@ -292,24 +291,27 @@ impl RtlDevice {
     fn end_endless(&mut self, endless: &mut Endless) -> Result<Drops, DeviceError> {
         self.set_pace(false);
         self.model.queue(&[], &[]);
-        let mut drops = Drops::default();
+        // Blocks make one frame of several, or several of one.
+        let (mut drops, mut come, mut gone) = (Drops::default(), endless.entered, endless.left);
         // Frames that units drop move no beat, so the loop counts looks without a change.
         let (mut told, mut looks) = ((0, 0), 0);
         while looks < STILL / QUIET {
             self.model.step(LOOK, QUIET);
             self.count_endless(endless);
-            drops = self.counters()?.drops().since(endless.before);
-            let now = endless.left + drops.total();
-            if now >= endless.entered {
+            let counters = self.counters()?.since(&endless.before);
+            drops = counters.drops();
+            come = endless.entered + counters.made_by_blocks();
+            gone = endless.left + drops.total() + counters.absorbed();
+            if gone >= come {
                 break;
             }
-            let now = (now, self.host.steps(&mut self.model)?);
+            let now = (gone, self.host.steps(&mut self.model)?);
             looks = if now == told { looks + 1 } else { 0 };
             told = now;
         }
         self.model.keep_bytes(true);
         check(&self.model)?;
-        match endless.entered.saturating_sub(endless.left + drops.total()) {
+        match come.saturating_sub(gone) {
             0 => Ok(drops),
             missing => Err(DeviceError::broken(format!(
                 "{missing} of {} frames neither left nor were counted",

@@ -54,6 +54,7 @@ module l7_block
   // ---- settings
   filter_row_t [FilterRows-1:0] rows;
   logic [31:0] timeout;
+  logic [15:0] decision_cycles;
   logic [11:0] pages_max[Apps];
   logic [11:0] pages_used[Apps];
   logic [9:0] messages_max[Apps];
@@ -148,10 +149,9 @@ module l7_block
   end
 
   // ---- lane
-  logic classes_bank, enters_bank, lane_busy;
-  app_t classes_app, whole_app, give_app;
-  logic [DataW-1:0] classes_data, mem_data;
-  class_t [BeatBytes-1:0] classes;
+  logic enters_bank, lane_busy;
+  app_t whole_app, give_app;
+  logic [DataW-1:0] mem_data;
   logic [Apps-1:0] window_ready, window_push, enters;
   window_t window;
   logic mem_we, link_we, at_we, head_we, whole_we, whole_expired, page_give, slot_give;
@@ -183,10 +183,6 @@ module l7_block
       .packet_valid,
       .packet,
       .packet_take,
-      .classes_app,
-      .classes_bank,
-      .classes_data,
-      .classes,
       .window_ready,
       .window_push,
       .window,
@@ -223,17 +219,6 @@ module l7_block
       .busy(lane_busy)
   );
 
-  l7_classes i_classes (
-      .clk,
-      .we(classes_we),
-      .waddr(classes_waddr),
-      .wdata(classes_wdata),
-      .app(classes_app),
-      .bank(classes_bank),
-      .data(classes_data),
-      .classes
-  );
-
   // ---- decisions
   l7_match i_match (.*);
 
@@ -254,6 +239,24 @@ module l7_block
     matching = 1'b0;
     for (int unsigned a = 0; a < Apps; a++) matching |= live[a][0] != '0 || live[a][1] != '0;
   end
+  // ---- cycles of a decision: from a beat that finds the block idle to the first decision behind it
+  logic [Ports-1:0] taken;
+  logic [15:0] age_q;
+  logic counts_q;
+  for (genvar p = 0; p < Ports; p++) begin : gen_taken
+    assign taken[p] = frames[p].valid && frames[p].ready;
+  end
+  always_ff @(posedge clk) begin
+    if (taken != '0 && !busy) age_q <= 16'd1;
+    else if (age_q != '1) age_q <= age_q + 16'd1;
+    counts_q <= (counts_q && !decided_valid && busy) || (taken != '0 && !busy);
+    if (counts_q && decided_valid) decision_cycles <= age_q;
+    if (rst) begin
+      counts_q <= 1'b0;
+      decision_cycles <= '0;
+    end
+  end
+
   assign busy = filter_busy != '0 || out_busy != '0 || lane_busy || matching || delivery_busy;
 endmodule
 

@@ -34,12 +34,6 @@ module l7_lane
     input  wire packet_t             packet      [Ports],
     output logic         [Ports-1:0] packet_take,
 
-    // classes of a payload beat, in the same cycle
-    output app_t                     classes_app,
-    output logic                     classes_bank,
-    output logic         [DataW-1:0] classes_data,
-    input  wire class_t  [BeatBytes-1:0] classes,
-
     // window queues: room for a whole window when ready
     input  wire logic [Apps-1:0] window_ready,
     output logic      [Apps-1:0] window_push,
@@ -356,11 +350,6 @@ module l7_lane
     if (rst) state_q <= Idle;
   end
 
-  // ---- classes of the beat that goes on
-  assign classes_app  = body_q.app;
-  assign classes_bank = body_q.bank;
-  assign classes_data = body_beat.data;
-
   // ---- write
   logic to_window, whole_q;
   assign to_window = writes && {at_q, 6'd0} < 15'(body_q.limit);
@@ -385,7 +374,6 @@ module l7_lane
         bank: body_q.bank,
         mtype: body_q.mtype,
         limit: body_q.limit,
-        classes: classes,
         data: body_beat.data
     };
   end

@@ -3,8 +3,9 @@
 
 // Decides messages: a queue of windows for each application, the matchers, and the table of decisions.
 //
-//   windows ─> queue ×2 ─> protocol ×2 ─> matcher ×4 ─> arbiter ─> decision table ─> decided
-//              2           0 for QNP      2N + 2                                     1 cycle
+//   windows ─> queue ×2 ─> protocol ×2 ─┬────────────> matcher ×4 ─> arbiter ─> decision table ─> decided
+//                                       └> classes ×2 ─^
+//              2           0 for QNP       0           2N + 2                                     1 cycle
 //
 // A window waits in the queue of its application for one of the matchers that serve it. Two applications are served
 // in turn where their sets of matchers overlap. A beat of a window takes a cycle of its queue.
@@ -26,6 +27,9 @@ module l7_match
     input wire logic             decision_we,
     input wire logic       [7:0] decision_waddr,
     input wire logic      [31:0] decision_wdata,
+    input wire logic             classes_we,
+    input wire logic       [6:0] classes_waddr,  // application, bank, byte value / 8
+    input wire logic      [31:0] classes_wdata,
     input wire logic             hits_we,
     input wire logic       [7:0] hits_addr,
     input wire logic      [31:0] hits_wdata,
@@ -53,6 +57,7 @@ module l7_match
   logic [Apps-1:0] queued_valid, queued_pop, head_valid, head_pop;
   window_t queued[Apps];
   window_t head[Apps];
+  class_t [BeatBytes-1:0] classes[Apps];
 
   for (genvar a = 0; a < Apps; a++) begin : gen_queue
     fifo_dist #(
@@ -81,6 +86,16 @@ module l7_match
         .out_valid(head_valid[a]),
         .out_pop(head_pop[a]),
         .out(head[a])
+    );
+
+    l7_classes i_classes (
+        .clk,
+        .we(classes_we && 32'(classes_waddr[6]) == a),
+        .waddr(classes_waddr[5:0]),
+        .wdata(classes_wdata),
+        .bank(head[a].bank),
+        .data(head[a].data),
+        .classes(classes[a])
     );
   end
 
@@ -125,6 +140,7 @@ module l7_match
     logic load, row_re;
     logic [9:0] row_addr;
     window_t beat;
+    class_t [BeatBytes-1:0] beat_classes;
     app_t app;
     branch_t first;
     row_t row;
@@ -133,12 +149,14 @@ module l7_match
       load = 1'b0;
       app = '0;
       beat = head[0];
+      beat_classes = classes[0];
       first = start[0];
       for (int unsigned a = 0; a < Apps; a++)
         if (pick[a][m]) begin
           load = 1'b1;
           app = app_t'(a);
           beat = head[a];
+          beat_classes = classes[a];
           first = start[a];
         end
     end
@@ -162,6 +180,7 @@ module l7_match
         .idle(idle[m]),
         .load,
         .window_i(beat),
+        .classes_i(beat_classes),
         .app,
         .start(first),
         .row_re,

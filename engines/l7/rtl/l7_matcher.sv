@@ -31,6 +31,7 @@ module l7_matcher
     output logic       idle,
     input wire logic    load,      // a beat of the window; the first one only while `idle`
     input wire window_t window_i,
+    input wire class_t [BeatBytes-1:0] classes_i,  // of the beat's bytes
     input wire app_t    app,
     input wire branch_t start,     // with the first beat
 
@@ -68,7 +69,7 @@ module l7_matcher
       for (int unsigned b = 0; b < WindowBeats; b++)
         if (32'(first ? '0 : loaded_q[7:6]) == b) begin
           bytes_q[DataW*b+:DataW] <= window_i.data;
-          classes_q[BeatBytes*b+:BeatBytes] <= window_i.classes;
+          classes_q[BeatBytes*b+:BeatBytes] <= classes_i;
         end
       loaded_q <= (first ? '0 : loaded_q) + place_in_window_t'(BeatBytes);
       open_q   <= !window_i.last;

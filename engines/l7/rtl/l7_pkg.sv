@@ -101,7 +101,6 @@ package l7_pkg;
     logic bank;
     logic [3:0] mtype;
     place_in_window_t limit;  // bytes of the window
-    class_t [BeatBytes-1:0] classes;
     logic [DataW-1:0] data;
   } window_t;
 

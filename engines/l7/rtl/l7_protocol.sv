@@ -8,8 +8,7 @@
 //             1 a beat     DNS: 1 a label                    1        1 a label, or 1 for each 64 bytes of a key
 //                          memcached: 1    1                          (beats leave as they fill)
 //
-// Windows of QNP pass in the same cycle. A name of L labels takes about 2L + 5 cycles, a key of up to 64 bytes 6. The
-// bytes of these windows have no classes: class 0, so that `until` finds nothing in them.
+// Windows of QNP pass in the same cycle. A name of L labels takes about 2L + 5 cycles, a key of up to 64 bytes 6.
 //
 // LUTs by hand: 64 of 256 bytes 4,000, placing them behind those that are kept 3,500, rest 1,500. The window is 2,048
 // flip-flops. The longest path is a label: place, one of 256 bytes, sum, compare.
@@ -184,7 +183,6 @@ module l7_protocol
       out_q.mtype <= mtype_q;
       out_q.limit <= limit;
       out_q.data <= state_q == Flush ? kept_q : joined[DataW-1:0];
-      out_q.classes <= '0;
       begun_q <= 1'b1;
     end
     out_valid_q <= (go && (emits || state_q == Flush)) || (out_valid_q && !out_pop);

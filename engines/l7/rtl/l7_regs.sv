@@ -38,6 +38,7 @@ module l7_regs
     output logic    [31:0] hits_wdata,
     input  wire logic      hits_ready,
     input  wire logic [31:0] hits_rdata,
+    input wire logic [15:0] decision_cycles,
     output logic           classes_we,
     output logic     [6:0] classes_waddr,
     output logic    [31:0] classes_wdata
@@ -111,6 +112,7 @@ module l7_regs
     end else if (is_low && addr == L7_BLOCK_SHAPE[13:0]) answer = {16'(Rows), 8'(Matchers), 8'(Apps)};
     else if (is_low && addr == L7_BLOCK_LIMITS[13:0]) answer = {16'(Pages), 16'(Slots)};
     else if (is_low && addr == L7_BLOCK_TIMEOUT[13:0]) answer = timeout;
+    else if (is_low && addr == L7_BLOCK_CYCLES[13:0]) answer = 32'(decision_cycles);
     else readable = 1'b0;
   end
 

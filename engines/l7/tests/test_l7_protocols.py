@@ -13,7 +13,7 @@ import cocotb
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from l7_bench import SOURCES, Bench, Frame
-from l7_machine import Packet
+from l7_machine import Branch, Packet, Row, Rules, Skip, at_field, decide, exactly
 from l7_protocols import DNS, MEMCACHED, QNP, TYPES
 from penstock.hdl import simulate
 from test_l7_block import always, random_message, random_rules
@@ -69,6 +69,13 @@ def packet(rng: random.Random, at: int) -> Packet:
     )
 
 
+async def undecided(bench: Bench, most: int) -> None:
+    """Waits until at most so many messages have no decision: a window queue has room for them, and drops none."""
+    assert bench.model is not None
+    while len(bench.model.steps) - len(bench.decided) > most:
+        await bench.step()
+
+
 @cocotb.test()
 async def names_and_keys(dut: Any) -> None:
     """Any rules over names, types and keys; bytes, verdicts and counters as in the model."""
@@ -76,15 +83,14 @@ async def names_and_keys(dut: Any) -> None:
         bench = Bench(dut, seed)
         await bench.start()
         rng = bench.rng
-        await bench.use([random_rules(rng, 0, 0, False), random_rules(rng, 512, 64, False)], [MEMCACHED, DNS])
+        await bench.use([random_rules(rng, 0, 0), random_rules(rng, 512, 64)], [MEMCACHED, DNS])
         for rates in ((1.0, 1.0), (0.6, 0.5)):
             bench.into, bench.out = [rates[0]] * 2, [rates[1]] * 2
             for at in range(250):
                 bench.send_packet(rng.randrange(2), packet(rng, at))
                 if rng.random() < 0.2:
                     bench.send_straight(rng.randrange(2), rng.randbytes(rng.randint(14, 200)))
-                while sum(len(port.waiting) for port in bench.ports) > 2:
-                    await bench.step()
+                await undecided(bench, 8)
             await bench.drain()
             bench.check()
             await bench.check_counters()
@@ -99,7 +105,7 @@ async def beside_qnp(dut: Any) -> None:
     await bench.start()
     rng = bench.rng
     rows = [(7000, 1, 0, 0), (53, 0, 0, 1)]
-    await bench.use([random_rules(rng, 0, 0), random_rules(rng, 512, 64, False)], [QNP, DNS], rows)
+    await bench.use([random_rules(rng, 0, 0), random_rules(rng, 512, 64)], [QNP, DNS], rows)
     for number in range(100):
         for part in random_message(rng, number):
             if (part.app_id, part.dport) == (1, 7000):
@@ -127,6 +133,45 @@ async def queues_in_turn(dut: Any) -> None:
         await bench.run(60)
     bench.check()
     assert [frame.mark for frame in bench.left if frame.port == 0] == [40 + number % 4 for number in range(11)]
+
+
+@cocotb.test()
+async def delimiter_at_every_place(dut: Any) -> None:
+    """A delimiter at each byte of keys and names, behind which the rules compare a byte: `until` finds it wherever the window has it."""
+    bench = Bench(dut, 10)
+    await bench.start()
+
+    def behind(delimiter: str, row: int) -> Rules:
+        """Field 1 up to the delimiter: decision `row` if `b` follows, the next one if another byte does."""
+        classes = bytearray(256)
+        classes[ord(delimiter)] = 15
+        until = Branch(row + 1, False, Skip.UNTIL, 1 << 15)
+        rows = {
+            row: Row((exactly(b"", until),), decide(row % 256 + 2)),
+            row + 1: Row((exactly(b"b", decide(row % 256)),), decide(row % 256 + 1)),
+        }
+        decisions = {row % 256 + i: (1, row + i, 0) for i in range(3)}
+        return Rules([at_field(row, 1)] * 16, rows, decisions, bytes(classes))
+
+    await bench.use([behind(":", 0), behind("-", 512 + 64)], [MEMCACHED, DNS])
+    for at in range(240):
+        follows = "b" if at % 3 else "c"
+        key = "a" * at + ":" + follows
+        bench.send_packet(0, Packet(f"\0\1\0\0\0\1\0\0get {key}\r\n".encode(), plain=True, msg_id=at))
+        if at < 230:
+            # Labels from the last to the first: one of the name's first 59 bytes or fewer, and whole ones behind it.
+            letters = "a" * (at % 59) + "-" + follows
+            sizes = [59] * (at // 59)
+            labels = [letters] + ["a" * size for size in sizes]
+            wire = b"".join(bytes([len(label)]) + label.encode() for label in labels)
+            payload = b"\0\1\1\0\0\1" + bytes(6) + wire + b"\0\0\1\0\1"
+            bench.send_packet(1, Packet(payload, dport=53, plain=True, msg_id=at))
+        await undecided(bench, 8)
+    await bench.drain()
+    bench.check()
+    await bench.check_counters()
+    marks = {frame.mark & 0xFFFF for frame in bench.left}
+    assert marks == {0, 1, 576, 577}, marks
 
 
 @cocotb.test()

@@ -4,6 +4,7 @@
 // The host's window into a unit (cfg_if): registers (rpu.rdl, rpu_host), memories, accelerator tables.
 //
 //   request ─> register ─> access ─> 0 to 3 cycles by region ─> answer register ─> ack
+//                              (a counter: 1)
 //
 // The host wins every port it asks for, in the cycle it asks, but that of the broadcast region, where words come first:
 // accesses are rare, and each is answered in at most 24 cycles, of the broadcast region 68, whatever the core and the
@@ -93,36 +94,43 @@ module host_window
     Nothing
   } region_e;
 
-  // ---- counters
-  typedef logic [31:0] count_t;
-  count_t rx_frames_q, rx_bytes_q, rx_stalls_q, tx_frames_q, tx_bytes_q, tx_stalls_q, blocked_q, refused_q, generated_q;
+  // ---- counters, by their registers' offsets from RX_FRAMES; one in between is no counter
+  localparam int unsigned Counters = 10;
+  localparam int unsigned CountBase = UNIT_RX_FRAMES;
+  localparam int unsigned RxBytes = (UNIT_RX_BYTES - CountBase) / 4;
+  localparam int unsigned TxBytes = (UNIT_TX_BYTES - CountBase) / 4;
+  logic [15:0] counted[Counters];
+  logic [63:0] count;
+  logic read_count, counts_q;
+  logic [31:0] count_high_q;
 
-  always_ff @(posedge clk) begin
-    if (rx_frame) begin
-      rx_frames_q <= rx_frames_q + 1;
-      rx_bytes_q  <= rx_bytes_q + 32'(rx_bytes);
-    end
-    if (tx_frame) begin
-      tx_frames_q <= tx_frames_q + 1;
-      tx_bytes_q  <= tx_bytes_q + 32'(tx_bytes);
-    end
-    if (rx_stall) rx_stalls_q <= rx_stalls_q + 1;
-    if (tx_stall) tx_stalls_q <= tx_stalls_q + 1;
-    if (blocked) blocked_q <= blocked_q + 1;
-    if (refused) refused_q <= refused_q + 1;
-    if (generated) generated_q <= generated_q + 1;
-    if (rst) begin
-      rx_frames_q <= '0;
-      rx_bytes_q  <= '0;
-      rx_stalls_q <= '0;
-      tx_frames_q <= '0;
-      tx_bytes_q  <= '0;
-      tx_stalls_q <= '0;
-      blocked_q   <= '0;
-      refused_q   <= '0;
-      generated_q <= '0;
-    end
+  always_comb begin
+    counted = '{default: '0};
+    counted[0] = 16'(rx_frame);
+    counted[RxBytes] = rx_frame ? rx_bytes : '0;
+    counted[(UNIT_RX_STALLS-CountBase)/4] = 16'(rx_stall);
+    counted[(UNIT_TX_FRAMES-CountBase)/4] = 16'(tx_frame);
+    counted[TxBytes] = tx_frame ? tx_bytes : '0;
+    counted[(UNIT_TX_STALLS-CountBase)/4] = 16'(tx_stall);
+    counted[(UNIT_BLOCKED-CountBase)/4] = 16'(blocked);
+    counted[(UNIT_REFUSED-CountBase)/4] = 16'(refused);
+    counted[(UNIT_GENERATED-CountBase)/4] = 16'(generated);
   end
+  wide_counters #(
+      .Counters(Counters),
+      .Bytes(Counters'(1) << RxBytes | Counters'(1) << TxBytes)
+  ) i_counters (
+      .clk,
+      .rst,
+      .step(counted),
+      .read(read_count),
+      .index(4'((8'(cfg.addr[7:0]) - 8'(CountBase)) >> 2)),
+      .value(count)
+  );
+
+  function automatic logic is_count(logic [25:0] a);
+    return a >= 26'(CountBase) && a <= 26'(UNIT_GENERATED) && !at(a[7:2], RPU_HOST_ACCEL);
+  endfunction
 
   // ---- access
   region_e region_q;
@@ -141,6 +149,7 @@ module host_window
 
   wire start = cfg.req && !busy_q && !served_q;
   wire first = busy_q && step_q == 0;
+  assign read_count = start && !cfg.we && is_count(cfg.addr);
 
   // Out of registers: they select the owner of the memories' ports.
   always_ff @(posedge clk) begin
@@ -160,7 +169,7 @@ module host_window
   always_comb begin
     fails = 1'b0;
     unique case (region_q)
-      Registers: finish = 1'b1;
+      Registers: finish = !counts_q || step_q == 5'd1;
       Imem: finish = we || step_q == 5'd2;
       Dmem: finish = we || step_q == 5'd3;
       Broadcast: finish = (we && bc_en && bc_ready) || step_q == 5'd2;
@@ -204,7 +213,9 @@ module host_window
       we <= cfg.we;
       wdata <= cfg.wdata;
       region_q <= region_of(cfg.addr);
+      counts_q <= read_count;
     end
+    if (busy_q && counts_q && finish) count_high_q <= count[63:32];
     // Memories are slow and their rows wide: a word is chosen in cycles of their own, two of them where no register
     // follows the memory.
     imem_word_q <= imem_rdata;
@@ -213,7 +224,7 @@ module host_window
     pmem_word_q <= pmem_rdata[addr_q[5:2]*32+:32];
     bc_word_q <= bc_rdata;
     unique case (region_q)
-      Registers: cfg.rdata <= register;
+      Registers: cfg.rdata <= counts_q ? count[31:0] : register;
       Broadcast: cfg.rdata <= bc_word_q;
       Imem: cfg.rdata <= imem_word_q;
       Dmem: cfg.rdata <= dmem_word_q;
@@ -276,15 +287,7 @@ module host_window
       UNIT_HELD_CYCLES[7:2]: register = held_cycles;
       UNIT_DEBUG_OUT_L[7:2]: register = debug_out[31:0];
       UNIT_DEBUG_OUT_H[7:2]: register = debug_out[63:32];
-      UNIT_RX_FRAMES[7:2]: register = rx_frames_q;
-      UNIT_RX_BYTES[7:2]: register = rx_bytes_q;
-      UNIT_RX_STALLS[7:2]: register = rx_stalls_q;
-      UNIT_TX_FRAMES[7:2]: register = tx_frames_q;
-      UNIT_TX_BYTES[7:2]: register = tx_bytes_q;
-      UNIT_TX_STALLS[7:2]: register = tx_stalls_q;
-      UNIT_BLOCKED[7:2]: register = blocked_q;
-      UNIT_REFUSED[7:2]: register = refused_q;
-      UNIT_GENERATED[7:2]: register = generated_q;
+      UNIT_COUNT_H[7:2]: register = count_high_q;
       RPU_HOST_ACCEL[7:2]: register = Accel;
       UNIT_HALT[7:2]: register = {30'd0, halt_ebreak, halt};
       UNIT_HALTED[7:2]: register = {30'd0, halted};

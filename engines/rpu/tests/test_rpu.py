@@ -45,7 +45,7 @@ async def check_counters(unit: Unit, blocked: int = 0, refused: int = 0, errors:
     def total(frames: list[Frame]) -> int:
         return sum(len(frame.data) for frame in frames)
 
-    expected = {
+    counts = {
         regs.UNIT_RX_FRAMES: len(unit.entered),
         regs.UNIT_RX_BYTES: total(unit.entered),
         regs.UNIT_RX_STALLS: unit.rx_stalls,
@@ -55,6 +55,10 @@ async def check_counters(unit: Unit, blocked: int = 0, refused: int = 0, errors:
         regs.UNIT_BLOCKED: blocked,
         regs.UNIT_REFUSED: refused,
         regs.UNIT_GENERATED: generated,
+    }
+    for register, value in counts.items():
+        assert await unit.count(register) == value, hex(register)
+    expected = {
         regs.UNIT_ERRORS: errors,
         regs.UNIT_ACTIVE_SLOTS: 0,
         regs.UNIT_HELD_CYCLES: 0,
@@ -501,3 +505,8 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_rpu(case: str) -> None:
     bench.run("test_rpu", case, *CASES[case])
+
+
+def test_counters_beyond_32_bits() -> None:
+    case = "forwards_frames_of_all_sizes"
+    bench.run("test_rpu", case, *CASES[case], first_count=(1 << 32) - 100)

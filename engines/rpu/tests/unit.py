@@ -78,14 +78,15 @@ def compile_firmware(source: Path) -> Path:
     return elf
 
 
-def run(module: str, case: str, *firmware: Path) -> None:
-    """Runs a coroutine of `module` on `rpu_bench`; it finds the compiled firmware by name (see `Unit.load`)."""
+def run(module: str, case: str, *firmware: Path, first_count: int = 0) -> None:
+    """Runs a coroutine of `module` on `rpu_bench`; it finds the compiled firmware by name (see `Unit.load`). Counters
+    begin at `first_count`.
+    """
     for source in firmware:
         compile_firmware(source)
     env = {"PYTHONPATH": os.pathsep.join([str(HERE), str(ROOT / "python"), *sys.path])}
-    hdl.simulate(
-        "rpu_bench", SOURCES, module, testcase=case, env={**env, "PENSTOCK_TEST_FIRMWARE": firmware_folder().name}
-    )
+    env |= {"PENSTOCK_TEST_FIRMWARE": firmware_folder().name, "FIRST_COUNT": str(first_count)}
+    hdl.simulate("rpu_bench", SOURCES, module, testcase=case, env=env, plusargs=[f"+first_count={first_count}"])
 
 
 def load_words(elf: Path) -> dict[int, int]:
@@ -319,6 +320,11 @@ class Unit:
         done = await self.access(addr)
         assert not done.err, f"read of {addr:#x} fails"
         return done.value
+
+    async def count(self, addr: int) -> int:
+        """A counter, 64 bits, since the bench began."""
+        low = await self.read(addr)
+        return (low | await self.read(regs.UNIT_COUNT_H) << 32) - int(os.environ["FIRST_COUNT"])
 
     async def write(self, addr: int, data: int) -> None:
         done = await self.access(addr, data)

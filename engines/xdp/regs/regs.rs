@@ -12,7 +12,7 @@ pub const XDP_HOST_WORKING: u32 = 0x98;
 pub const XDP_HOST_SHAPE: u32 = 0x9C;
 /// Frames that ended with XDP_ABORTED, with a verdict that does not exist, or because their program took too many rows.
 pub const XDP_HOST_ABORTED: u32 = 0xA0;
-/// Rows executed, low 32 bits.
+/// Rows executed.
 pub const XDP_HOST_ROWS: u32 = 0xA4;
 /// Requests to a destination that does not exist, or of a kind that the unit lacks.
 pub const XDP_HOST_WILD: u32 = 0xA8;

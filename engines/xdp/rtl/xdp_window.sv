@@ -63,43 +63,56 @@ module xdp_window
     Nothing
   } region_e;
 
-  typedef logic [31:0] count_t;
-  count_t rx_frames_q, rx_bytes_q, rx_stalls_q, tx_frames_q, tx_bytes_q, tx_stalls_q;
-  count_t dropped_q, refused_q, aborted_q, rows_q, wild_q,
-      stray_q;
+  // ---- counters: those of all units by their registers' offsets from RX_FRAMES, then this engine's
+  localparam int unsigned Own = 8;
+  localparam int unsigned Counters = Own + 4;
+  localparam int unsigned CountBase = UNIT_RX_FRAMES;
+  localparam int unsigned OwnBase = XDP_HOST_ABORTED;
+  localparam int unsigned RxBytes = (UNIT_RX_BYTES - CountBase) / 4;
+  localparam int unsigned TxBytes = (UNIT_TX_BYTES - CountBase) / 4;
+  logic [15:0] counted[Counters];
+  logic [63:0] count;
+  logic read_count, counts_q, waited_q;
+  logic [31:0] count_high_q;
 
-  always_ff @(posedge clk) begin
-    if (rx_frame) begin
-      rx_frames_q <= rx_frames_q + 1;
-      rx_bytes_q  <= rx_bytes_q + 32'(rx_bytes);
-    end
-    if (tx_frame) begin
-      tx_frames_q <= tx_frames_q + 1;
-      tx_bytes_q  <= tx_bytes_q + 32'(tx_bytes);
-    end
-    if (rx_stall) rx_stalls_q <= rx_stalls_q + 1;
-    if (tx_stall) tx_stalls_q <= tx_stalls_q + 1;
-    if (dropped) dropped_q <= dropped_q + 1;
-    if (refused) refused_q <= refused_q + 1;
-    if (aborted) aborted_q <= aborted_q + 1;
-    if (issued) rows_q <= rows_q + 1;
-    if (wild) wild_q <= wild_q + 1;
-    if (stray) stray_q <= stray_q + 1;
-    if (rst) begin
-      rx_frames_q <= '0;
-      rx_bytes_q  <= '0;
-      rx_stalls_q <= '0;
-      tx_frames_q <= '0;
-      tx_bytes_q  <= '0;
-      tx_stalls_q <= '0;
-      dropped_q   <= '0;
-      refused_q   <= '0;
-      aborted_q   <= '0;
-      rows_q      <= '0;
-      wild_q      <= '0;
-      stray_q     <= '0;
-    end
+  always_comb begin
+    counted = '{default: '0};
+    counted[0] = 16'(rx_frame);
+    counted[RxBytes] = rx_frame ? rx_bytes : '0;
+    counted[(UNIT_RX_STALLS-CountBase)/4] = 16'(rx_stall);
+    counted[(UNIT_TX_FRAMES-CountBase)/4] = 16'(tx_frame);
+    counted[TxBytes] = tx_frame ? tx_bytes : '0;
+    counted[(UNIT_TX_STALLS-CountBase)/4] = 16'(tx_stall);
+    counted[(UNIT_BLOCKED-CountBase)/4] = 16'(dropped);
+    counted[(UNIT_REFUSED-CountBase)/4] = 16'(refused);
+    counted[Own] = 16'(aborted);
+    counted[Own+(XDP_HOST_ROWS-OwnBase)/4] = 16'(issued);
+    counted[Own+(XDP_HOST_WILD-OwnBase)/4] = 16'(wild);
+    counted[Own+(XDP_HOST_STRAY-OwnBase)/4] = 16'(stray);
   end
+
+  function automatic logic is_shared_count(logic [25:0] a);
+    return a >= 26'(CountBase) && a <= 26'(UNIT_REFUSED);
+  endfunction
+
+  function automatic logic is_own_count(logic [25:0] a);
+    return a >= 26'(OwnBase) && a <= 26'(XDP_HOST_STRAY);
+  endfunction
+
+  wire [3:0] count_index =
+      is_own_count(cfg.addr) ? 4'(Own) + 4'((cfg.addr[7:0] - 8'(OwnBase)) >> 2) :
+      4'((cfg.addr[7:0] - 8'(CountBase)) >> 2);
+  wide_counters #(
+      .Counters(Counters),
+      .Bytes(Counters'(1) << RxBytes | Counters'(1) << TxBytes)
+  ) i_counters (
+      .clk,
+      .rst,
+      .step(counted),
+      .read(read_count),
+      .index(count_index),
+      .value(count)
+  );
 
   // ---- access
   region_e region_q;
@@ -121,11 +134,12 @@ module xdp_window
 
   wire start = cfg.req && !busy_q && !served_q;
   logic finish, fails;
+  assign read_count = start && !cfg.we && (is_shared_count(cfg.addr) || is_own_count(cfg.addr));
   always_comb begin
     finish = 1'b1;
     fails = 1'b0;
     unique case (region_q)
-      Registers: ;
+      Registers: finish = !counts_q || waited_q;
       Maps: finish = map_done;
       RowMemory: fails = !we_q;
       default: fails = 1'b1;
@@ -136,6 +150,7 @@ module xdp_window
     cfg.ack <= busy_q && finish;
     cfg.err <= fails;
     busy_q <= start || (busy_q && !finish);
+    waited_q <= busy_q && !finish;
     served_q <= cfg.req && (served_q || (busy_q && finish));
     map_ask <= (start && region_of(cfg.addr) == Maps) || (map_ask && !map_done);
     if (rst) begin
@@ -152,9 +167,11 @@ module xdp_window
       we_q <= cfg.we;
       wdata_q <= cfg.wdata;
       region_q <= region_of(cfg.addr);
+      counts_q <= read_count;
     end
+    if (busy_q && counts_q && finish) count_high_q <= count[63:32];
     unique case (region_q)
-      Registers: cfg.rdata <= register;
+      Registers: cfg.rdata <= counts_q ? count[31:0] : register;
       Maps: cfg.rdata <= map_rdata;
       default: cfg.rdata <= '0;
     endcase
@@ -216,18 +233,7 @@ module xdp_window
       UNIT_STATUS[7:2]: register = 32'(reset);
       XDP_HOST_SHAPE[7:2]: register = {16'(MapBytes / 1024), 8'(Contexts), 8'(Lanes)};
       UNIT_ACTIVE_SLOTS[7:2]: register = 32'(used);
-      UNIT_RX_FRAMES[7:2]: register = rx_frames_q;
-      UNIT_RX_BYTES[7:2]: register = rx_bytes_q;
-      UNIT_RX_STALLS[7:2]: register = rx_stalls_q;
-      UNIT_TX_FRAMES[7:2]: register = tx_frames_q;
-      UNIT_TX_BYTES[7:2]: register = tx_bytes_q;
-      UNIT_TX_STALLS[7:2]: register = tx_stalls_q;
-      UNIT_BLOCKED[7:2]: register = dropped_q;
-      UNIT_REFUSED[7:2]: register = refused_q;
-      XDP_HOST_ABORTED[7:2]: register = aborted_q;
-      XDP_HOST_ROWS[7:2]: register = rows_q;
-      XDP_HOST_WILD[7:2]: register = wild_q;
-      XDP_HOST_STRAY[7:2]: register = stray_q;
+      UNIT_COUNT_H[7:2]: register = count_high_q;
       default: register = 32'd0;
     endcase
   end

@@ -37,24 +37,18 @@ impl UnitCounters {
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
-            rx_frames: diff(self.rx_frames, earlier.rx_frames),
-            rx_bytes: diff(self.rx_bytes, earlier.rx_bytes),
-            rx_stalls: diff(self.rx_stalls, earlier.rx_stalls),
-            tx_frames: diff(self.tx_frames, earlier.tx_frames),
-            tx_bytes: diff(self.tx_bytes, earlier.tx_bytes),
-            tx_stalls: diff(self.tx_stalls, earlier.tx_stalls),
-            blocked: diff(self.blocked, earlier.blocked),
-            refused: diff(self.refused, earlier.refused),
-            aborted: diff(self.aborted, earlier.aborted),
-            wild: diff(self.wild, earlier.wild),
-            generated: diff(self.generated, earlier.generated),
+            rx_frames: self.rx_frames.saturating_sub(earlier.rx_frames),
+            rx_bytes: self.rx_bytes.saturating_sub(earlier.rx_bytes),
+            rx_stalls: self.rx_stalls.saturating_sub(earlier.rx_stalls),
+            tx_frames: self.tx_frames.saturating_sub(earlier.tx_frames),
+            tx_bytes: self.tx_bytes.saturating_sub(earlier.tx_bytes),
+            tx_stalls: self.tx_stalls.saturating_sub(earlier.tx_stalls),
+            blocked: self.blocked.saturating_sub(earlier.blocked),
+            refused: self.refused.saturating_sub(earlier.refused),
+            aborted: self.aborted.saturating_sub(earlier.aborted),
+            wild: self.wild.saturating_sub(earlier.wild),
+            generated: self.generated.saturating_sub(earlier.generated),
             errors: self.errors,
         }
     }
-}
-
-/// The count of a 32-bit counter of the card between the readings `then` and `now`.
-#[must_use]
-pub fn diff(now: u64, then: u64) -> u64 {
-    now.wrapping_sub(then) & 0xFFFF_FFFF
 }

@@ -30,7 +30,7 @@ pub mod window;
 pub mod regs;
 
 pub use bus::{Bus, CardError, Native};
-pub use counters::{UnitCounters, diff};
+pub use counters::UnitCounters;
 pub use driver::{Driver, Kept, LoadUnits};
 pub use engine::{CardShape, Engine, Job, Kind, PartJob, TableOption};
 pub use error::{EngineError, ErrorKind};

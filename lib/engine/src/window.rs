@@ -26,6 +26,24 @@ pub fn read_unit(bus: &mut dyn Bus, unit: u32, offset: u32) -> Result<u32, CardE
     bus.read(UNIT_WINDOW.wrapping_add(offset))
 }
 
+/// Reads a counter of 64 bits. A read of its low word, at `low`, latches the high word in the register at `high`.
+///
+/// # Errors
+/// Nothing can be read there.
+pub fn read_count(bus: &mut dyn Bus, low: u32, high: u32) -> Result<u64, CardError> {
+    let count = u64::from(bus.read(low)?);
+    Ok(count | u64::from(bus.read(high)?) << 32)
+}
+
+/// Reads a counter of one unit, whose low word is at `offset` of the unit's window.
+///
+/// # Errors
+/// The card has no such unit, or nothing can be read there.
+pub fn count_unit(bus: &mut dyn Bus, unit: u32, offset: u32) -> Result<u64, CardError> {
+    bus.write(regs::CARD_UNIT_READ, unit)?;
+    read_count(bus, UNIT_WINDOW.wrapping_add(offset), UNIT_WINDOW + regs::UNIT_COUNT_H)
+}
+
 /// Up to four bytes as a word, followed by zeros.
 #[must_use]
 pub fn word_of(bytes: &[u8]) -> u32 {

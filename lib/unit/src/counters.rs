@@ -1,7 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The counters of a unit.
 
-/// The counters of a unit. The registers show the lower 32 bits.
+use crate::regs;
+
+/// The counters of a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Frames received.
@@ -18,4 +20,23 @@ pub struct Counters {
     pub refused: u64,
     /// Frames that the program made; the count of sent frames includes them.
     pub generated: u64,
+}
+
+impl Counters {
+    /// The counter whose low word has this offset in the window of every unit (shell/regs/unit.rdl). Nothing ever
+    /// stalls in native code.
+    #[must_use]
+    pub fn at(&self, offset: u32) -> Option<u64> {
+        Some(match offset {
+            regs::UNIT_RX_FRAMES => self.rx_frames,
+            regs::UNIT_RX_BYTES => self.rx_bytes,
+            regs::UNIT_TX_FRAMES => self.tx_frames,
+            regs::UNIT_TX_BYTES => self.tx_bytes,
+            regs::UNIT_RX_STALLS | regs::UNIT_TX_STALLS => 0,
+            regs::UNIT_BLOCKED => self.blocked,
+            regs::UNIT_REFUSED => self.refused,
+            regs::UNIT_GENERATED => self.generated,
+            _ => return None,
+        })
+    }
 }

@@ -42,7 +42,14 @@ pub trait Unit: Any {
     /// Slots with a frame: bit n - 1 is slot n.
     fn active_slots(&self) -> u32;
 
-    /// Reads the word at `offset` of the unit's window, as the host does; None where nothing is.
+    /// The counter whose low word is at `offset` of the unit's window, if a counter is there. An engine that has more
+    /// than those of every unit adds its own.
+    fn count_at(&self, offset: u32) -> Option<u64> {
+        self.counters().at(offset)
+    }
+
+    /// Reads the word at `offset` of the unit's window, as the host does; None where nothing is. The card itself
+    /// answers for counters ([`Unit::count_at`]) and their high words.
     fn host_read(&self, offset: u32) -> Option<u32>;
 
     /// Writes the word at `offset` of the unit's window, as the host does; false where nothing is.

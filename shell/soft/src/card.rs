@@ -47,7 +47,7 @@ pub enum Exit {
     Host,
 }
 
-/// The counters of a stream. The registers show the lower 32 bits.
+/// The counters of a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamCounters {
     /// Frames that entered whole.
@@ -76,7 +76,7 @@ impl StreamCounters {
     }
 }
 
-/// The counters of the units' requests to host memory. The registers show the lower 32 bits.
+/// The counters of the units' requests to host memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HostMemoryCounters {
     /// Reads.

@@ -30,6 +30,9 @@ pub(crate) struct HostState {
     unit_read: u32,
     slots_unit: u32,
     cycles_high: u32,
+    /// High words of the counters that were read last: of the card's, and of each unit's.
+    count_high: u32,
+    unit_count_high: [u32; 32],
 }
 
 impl Default for HostState {
@@ -42,6 +45,8 @@ impl Default for HostState {
             unit_read: 0,
             slots_unit: 0,
             cycles_high: 0,
+            count_high: 0,
+            unit_count_high: [0; 32],
         }
     }
 }
@@ -54,10 +59,7 @@ impl Card {
     pub fn read(&mut self, address: u32) -> Result<u32, AccessError> {
         let value = match address {
             _ if !address.is_multiple_of(4) => None,
-            WINDOW..WINDOW_END => {
-                let unit = self.units.get(self.host.unit_read as usize);
-                unit.and_then(|unit| unit.host_read(address - WINDOW))
-            }
+            WINDOW..WINDOW_END => self.unit_word(self.host.unit_read as usize, address - WINDOW),
             _ => self.register(address),
         };
         value.ok_or(AccessError { access: Access::Read, address })
@@ -67,11 +69,23 @@ impl Card {
     ///
     /// # Errors
     /// When there is no such unit or word, or `offset` is no multiple of 4.
-    pub fn read_unit(&self, unit: u8, offset: u32) -> Result<u32, AccessError> {
-        let word =
-            self.units.get(usize::from(unit)).filter(|_| offset.is_multiple_of(4) && offset < WINDOW_END - WINDOW);
-        let error = AccessError { access: Access::Read, address: WINDOW.wrapping_add(offset) };
-        word.and_then(|unit| unit.host_read(offset)).ok_or(error)
+    pub fn read_unit(&mut self, unit: u8, offset: u32) -> Result<u32, AccessError> {
+        let is_there = offset.is_multiple_of(4) && offset < WINDOW_END - WINDOW;
+        let word = if is_there { self.unit_word(unit.into(), offset) } else { None };
+        word.ok_or(AccessError { access: Access::Read, address: WINDOW.wrapping_add(offset) })
+    }
+
+    /// The word at `offset` of a unit's window. Its counters are here: a read of the low word latches the high word.
+    fn unit_word(&mut self, number: usize, offset: u32) -> Option<u32> {
+        let (unit, high) = (self.units.get(number)?, self.host.unit_count_high.get_mut(number)?);
+        match (offset, unit.count_at(offset)) {
+            (regs::UNIT_COUNT_H, _) => Some(*high),
+            (_, Some(count)) => {
+                *high = (count >> 32) as u32;
+                Some(count as u32)
+            }
+            _ => unit.host_read(offset),
+        }
     }
 
     /// Writes the word at `offset` of a unit's window, whatever UNIT_WRITE_MASK names.
@@ -118,11 +132,12 @@ impl Card {
             // Without a clock no exit and no unit keeps others waiting.
             regs::CARD_EXIT_TIMEOUT => self.host.exit_timeout,
             regs::CARD_UNIT_TIMEOUT => self.host.unit_timeout,
-            regs::CARD_HOST_READS => self.host_memory_counters().reads as u32,
-            regs::CARD_HOST_READ_BYTES => self.host_memory_counters().read_bytes as u32,
-            regs::CARD_HOST_WRITES => self.host_memory_counters().writes as u32,
-            regs::CARD_HOST_WRITE_BYTES => self.host_memory_counters().write_bytes as u32,
-            regs::CARD_HOST_ERRORS => self.host_memory_counters().errors as u32,
+            regs::CARD_HOST_READS => self.low_word(self.host_memory_counters().reads),
+            regs::CARD_HOST_READ_BYTES => self.low_word(self.host_memory_counters().read_bytes),
+            regs::CARD_HOST_WRITES => self.low_word(self.host_memory_counters().writes),
+            regs::CARD_HOST_WRITE_BYTES => self.low_word(self.host_memory_counters().write_bytes),
+            regs::CARD_HOST_ERRORS => self.low_word(self.host_memory_counters().errors),
+            regs::CARD_COUNT_H => self.host.count_high,
             regs::CARD_SLOTS_UNIT => self.host.slots_unit,
             TENANT_VLAN if self.has_blocks() => self.tenants.select,
             regs::CARD_SLOTS_FREE => slots.map_or(0, |slots| slots.free.count_ones()),
@@ -140,7 +155,13 @@ impl Card {
         })
     }
 
-    fn stream_register(&self, stream: usize, register: u32) -> Option<u32> {
+    /// The low word of a counter of the card. COUNT_H then has the high word.
+    fn low_word(&mut self, count: u64) -> u32 {
+        self.host.count_high = (count >> 32) as u32;
+        count as u32
+    }
+
+    fn stream_register(&mut self, stream: usize, register: u32) -> Option<u32> {
         let counters = self.streams[stream];
         let count = match register {
             regs::CARD_STREAM_RX_FRAMES => counters.rx_frames,
@@ -161,7 +182,7 @@ impl Card {
             | regs::CARD_STREAM_DROP_UNSENT => 0,
             _ => return None,
         };
-        Some(count as u32)
+        Some(self.low_word(count))
     }
 
     /// Writes the register at `address`.
@@ -221,4 +242,64 @@ fn indexed(address: u32, base: u32, stride: u32, count: usize) -> Option<usize> 
 fn stream_of(address: u32) -> Option<(usize, u32)> {
     let stream = indexed(address, regs::CARD_STREAM_BASE, regs::CARD_STREAM_STRIDE, STREAMS)?;
     Some((stream, (address - regs::CARD_STREAM_BASE) % regs::CARD_STREAM_STRIDE))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use penstock_unit::{Counters, Outside, Pause, Unit};
+
+    use super::*;
+
+    /// A unit that has received many bytes, and its window reads as zeros.
+    struct Busy(Counters);
+
+    impl Unit for Busy {
+        fn receive(&mut self, _slot: u8, _arrival: penstock_unit::Arrival, bytes: &[u8]) {
+            self.0.rx_bytes += bytes.len() as u64;
+        }
+
+        fn run(&mut self, _outside: &mut dyn Outside, _limit: u64) -> Pause {
+            Pause::Waiting
+        }
+
+        fn counters(&self) -> Counters {
+            self.0
+        }
+
+        fn active_slots(&self) -> u32 {
+            0
+        }
+
+        fn host_read(&self, _offset: u32) -> Option<u32> {
+            Some(0)
+        }
+
+        fn host_write(&mut self, _offset: u32, _value: u32) -> bool {
+            true
+        }
+
+        fn steps(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn a_read_of_a_low_word_latches_the_high_word() {
+        let busy = Busy(Counters { rx_bytes: (3 << 32) - 1, rx_frames: 7, ..Counters::default() });
+        let mut card = Card::new(1, vec![Box::new(busy)]);
+        let (low, high) = (WINDOW + regs::UNIT_RX_BYTES, WINDOW + regs::UNIT_COUNT_H);
+        assert_eq!(card.read(low).unwrap(), u32::MAX);
+        card.units[0].receive(1, penstock_unit::Arrival::default(), &[0; 60]);
+        assert_eq!(card.read(high).unwrap(), 2, "the high word of another time");
+        assert_eq!((card.read(low).unwrap(), card.read(high).unwrap()), (59, 3));
+        assert_eq!((card.read(WINDOW + regs::UNIT_RX_FRAMES).unwrap(), card.read(high).unwrap()), (7, 0));
+
+        card.streams[0].rx_bytes = u64::from(u32::MAX);
+        let low = regs::CARD_STREAM_BASE + regs::CARD_STREAM_RX_BYTES;
+        assert_eq!(card.read(low).unwrap(), u32::MAX);
+        card.streams[0].rx_bytes += 1;
+        assert_eq!(card.read(regs::CARD_COUNT_H).unwrap(), 0, "the high word of another time");
+        assert_eq!((card.read(low).unwrap(), card.read(regs::CARD_COUNT_H).unwrap()), (0, 1));
+    }
 }

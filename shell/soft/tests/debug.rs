@@ -23,7 +23,7 @@ struct Debugger<'a> {
 }
 
 impl Debugger<'_> {
-    fn read(&self, offset: u32) -> u32 {
+    fn read(&mut self, offset: u32) -> u32 {
         self.card.read_unit(self.unit, offset).unwrap()
     }
 
@@ -31,7 +31,7 @@ impl Debugger<'_> {
         self.card.write_unit(self.unit, offset, value).unwrap();
     }
 
-    fn state(&self) -> (u32, u32) {
+    fn state(&mut self) -> (u32, u32) {
         (self.read(regs::UNIT_HALTED), self.read(regs::UNIT_PC))
     }
 

@@ -1,7 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Counters of flow blocks.
 
-use penstock_engine::diff;
 use penstock_flow_compiler::program::Element;
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +58,7 @@ pub(crate) fn rows(element: &Element, frames: &[u64]) -> Vec<RowCounter> {
 
 /// The difference of a counter. Native counters have 64 bits, counters of hardware have 32 and wrap.
 fn since(now: u64, then: u64) -> u64 {
-    now.checked_sub(then).unwrap_or_else(|| diff(now, then))
+    now.checked_sub(then).unwrap_or_else(|| now.wrapping_sub(then) & 0xFFFF_FFFF)
 }
 
 impl BlockCounters {

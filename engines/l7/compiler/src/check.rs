@@ -198,12 +198,6 @@ impl Check {
         let mut variants: Vec<Variant> = vec![Vec::new()];
         for condition in &rule.conditions {
             let Some(field) = self.dispatch_field(&condition.field, message) else { continue };
-            let is_until = |piece: &&At<Piece>| matches!(piece.value, Piece::Until(_));
-            if let (true, Some(piece)) =
-                (message.protocol != Protocol::Qnp, condition.alternatives.iter().flatten().find(is_until))
-            {
-                self.fault(piece.span, "`until` is for messages of QNP only: write \"text\" or `skip N`");
-            }
             let conditions: Vec<Condition> =
                 condition.alternatives.iter().filter_map(|pieces| self.condition(pieces, field)).collect();
             let with = |variant: &Variant| {

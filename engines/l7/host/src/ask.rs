@@ -37,6 +37,9 @@ pub enum Ask {
     Messages,
     /// Counters of all applications.
     Counters,
+    /// For each block on `rtl`, the cycles from the first beat that it took while it was idle to the first decision
+    /// behind it, the last time that there was one: a list of numbers. On `soft` the list is empty.
+    Cycles,
 }
 
 impl Ask {

@@ -99,6 +99,14 @@ impl CardBlock {
         Ok(card)
     }
 
+    /// Cycles of the last decision for a message that found the block idle.
+    ///
+    /// # Errors
+    /// The card does not answer.
+    pub fn cycles(bus: &mut dyn Bus, block: usize) -> Result<u32, L7Error> {
+        window(bus, block).read(own::L7_BLOCK_CYCLES)
+    }
+
     /// Finds rows and decisions for the rules of an application, beside those that are in use.
     fn place(&self, compiled: &Compiled, app: usize) -> Result<CardApp, L7Error> {
         let image = &compiled.images[app];

@@ -1,7 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Counters of l7 blocks.
 
-use penstock_engine::diff;
 use penstock_l7::Counters;
 use penstock_l7_compiler::image::{AppImage, Decided};
 use penstock_l7_compiler::program::{Action, Application, Program};
@@ -111,7 +110,7 @@ pub(crate) fn rules(application: &Application, program: &Program, image: &AppIma
 
 /// The difference of a counter. Native counters have 64 bits, counters of hardware have 32 and wrap.
 fn since(now: u64, then: u64) -> u64 {
-    now.checked_sub(then).unwrap_or_else(|| diff(now, then))
+    now.checked_sub(then).unwrap_or_else(|| now.wrapping_sub(then) & 0xFFFF_FFFF)
 }
 
 impl BlockCounters {

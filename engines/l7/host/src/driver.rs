@@ -149,6 +149,10 @@ impl L7Driver {
             Ask::Apps => Ok(self.apps()),
             Ask::Load { application, file, text } => self.load_rules(bus, application, file, text).map(|()| Json::Null),
             Ask::Counters => Ok(json!(self.count(bus)?)),
+            Ask::Cycles => {
+                let of_card = self.places.iter().filter(|place| place.card.is_some());
+                of_card.map(|place| Ok(json!(CardBlock::cycles(bus, place.block)?))).collect()
+            }
             Ask::Rules => {
                 let of = |app: &AppCounters| {
                     let rule = |rule: &crate::RuleCounter| {

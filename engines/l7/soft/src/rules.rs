@@ -100,11 +100,15 @@ impl OfType {
         let count = self.variants.len();
         let looked_at = self.fields.len();
         let mut fulfilled: [&[u64]; NUMBERS] = [&[]; NUMBERS];
+        // No rule in front of the first one that a field leaves can win.
+        let mut first = 0;
         for (place, (number, rules)) in fulfilled.iter_mut().zip(&mut self.fields) {
-            *place = rules.fulfilled(fields[*number]);
+            let of_field = rules.fulfilled(fields[*number]);
+            *place = &of_field.variants;
+            first = first.max(of_field.first);
         }
         let fulfilled = &fulfilled[..looked_at];
-        for word in 0..count.div_ceil(64) {
+        for word in first / 64..count.div_ceil(64) {
             let left = fulfilled.iter().fold(u64::MAX, |left, of_field| left & of_field[word]);
             let variant = 64 * word + left.trailing_zeros() as usize;
             if left != 0 && variant < count {

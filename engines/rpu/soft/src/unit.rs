@@ -114,7 +114,6 @@ impl Unit {
 
     fn host_register(&self, offset: u32) -> u32 {
         let system = &self.system;
-        let counters = &system.counters;
         match offset {
             regs::UNIT_RESET => u32::from(self.reset),
             regs::UNIT_DEBUG_IN_L => system.debug_in[0],
@@ -133,13 +132,6 @@ impl Unit {
             regs::UNIT_HELD_CYCLES => system.held() as u32,
             regs::UNIT_DEBUG_OUT_L => system.debug_out[0],
             regs::UNIT_DEBUG_OUT_H => system.debug_out[1],
-            regs::UNIT_RX_FRAMES => counters.rx_frames as u32,
-            regs::UNIT_RX_BYTES => counters.rx_bytes as u32,
-            regs::UNIT_TX_FRAMES => counters.tx_frames as u32,
-            regs::UNIT_TX_BYTES => counters.tx_bytes as u32,
-            regs::UNIT_BLOCKED => counters.blocked as u32,
-            regs::UNIT_REFUSED => counters.refused as u32,
-            regs::UNIT_GENERATED => counters.generated as u32,
             regs::RPU_HOST_ACCEL => system.accelerators.mask(),
             regs::UNIT_HALT => u32::from(self.debug.halt) | u32::from(self.core.ebreak_halts) << 1,
             regs::UNIT_HALTED => match self.debug.state {
@@ -151,7 +143,7 @@ impl Unit {
             regs::RPU_HOST_DESCRIPTOR_PC => system.error_pcs[1],
             regs::RPU_HOST_DESTINATION_PC => system.error_pcs[2],
             regs::RPU_HOST_SLOT_PC => system.error_pcs[3],
-            // RX_STALLS and TX_STALLS among them: nothing ever stalls here. Places without a register read as 0.
+            // Places without a register read as 0.
             _ => 0,
         }
     }

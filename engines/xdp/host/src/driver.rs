@@ -5,7 +5,7 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-use penstock_engine::window::{UNIT_WINDOW, mask_of, read_unit};
+use penstock_engine::window::{UNIT_WINDOW, count_unit, mask_of, read_unit};
 use penstock_engine::{
     Bus, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Log, Native, Request, UnitCounters, regs,
 };
@@ -367,8 +367,8 @@ impl Driver for XdpDriver {
     }
 
     fn count(&mut self, bus: &mut dyn Bus, unit: u32, counters: &mut UnitCounters) -> Result<(), EngineError> {
-        counters.aborted = read_unit(bus, unit, penstock_xdp_soft::regs::XDP_HOST_ABORTED)?.into();
-        counters.wild = read_unit(bus, unit, penstock_xdp_soft::regs::XDP_HOST_WILD)?.into();
+        counters.aborted = count_unit(bus, unit, penstock_xdp_soft::regs::XDP_HOST_ABORTED)?;
+        counters.wild = count_unit(bus, unit, penstock_xdp_soft::regs::XDP_HOST_WILD)?;
         Ok(())
     }
 

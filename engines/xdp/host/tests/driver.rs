@@ -121,7 +121,9 @@ impl Bus for Card {
     fn read(&mut self, address: u32) -> Result<u32, CardError> {
         let refused = AccessError { access: Access::Read, address };
         let offset = address.checked_sub(UNIT_WINDOW).ok_or(refused)?;
-        Ok(self.units[self.read].host_read(offset).ok_or(refused)?)
+        let unit = &self.units[self.read];
+        let low = unit.count_at(offset).map(|count| count as u32);
+        Ok(low.or_else(|| unit.host_read(offset)).ok_or(refused)?)
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {

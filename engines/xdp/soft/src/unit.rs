@@ -202,8 +202,16 @@ impl penstock_unit::Unit for Unit {
         self.held.push(Held { slot, arrival, bytes: copy });
     }
 
+    fn count_at(&self, offset: u32) -> Option<u64> {
+        match offset {
+            regs::XDP_HOST_ABORTED => Some(self.aborted),
+            // Native code counts no rows, requests or stores.
+            regs::XDP_HOST_ROWS | regs::XDP_HOST_WILD | regs::XDP_HOST_STRAY => Some(0),
+            _ => self.counters.at(offset),
+        }
+    }
+
     fn host_read(&self, offset: u32) -> Option<u32> {
-        let Counters { rx_frames, rx_bytes, tx_frames, tx_bytes, blocked, refused, .. } = self.counters;
         (offset < REGISTER_BYTES).then(|| match offset & !3 {
             regs::UNIT_RESET | regs::UNIT_STATUS => u32::from(self.reset),
             regs::XDP_HOST_BY_FLOW => u32::from(self.by_flow),
@@ -212,14 +220,7 @@ impl penstock_unit::Unit for Unit {
             regs::UNIT_ENGINE => ENGINE,
             regs::UNIT_ID => self.identity.unit.into(),
             regs::UNIT_ACTIVE_SLOTS => self.active_slots(),
-            regs::UNIT_RX_FRAMES => rx_frames as u32,
-            regs::UNIT_RX_BYTES => rx_bytes as u32,
-            regs::UNIT_TX_FRAMES => tx_frames as u32,
-            regs::UNIT_TX_BYTES => tx_bytes as u32,
-            regs::UNIT_BLOCKED => blocked as u32,
-            regs::UNIT_REFUSED => refused as u32,
-            regs::XDP_HOST_ABORTED => self.aborted as u32,
-            // Nothing ever stalls here, there are no banks, and no rows. Places without a register read as 0.
+            // There are no banks, and no rows. Places without a register read as 0.
             _ => 0,
         })
     }

@@ -48,8 +48,8 @@ fn start(notes: &mut Notes) -> Unit {
     unit
 }
 
-fn counter(unit: &Unit, register: u32) -> u32 {
-    unit.host_read(register).unwrap()
+fn counter(unit: &Unit, register: u32) -> u64 {
+    unit.count_at(register).unwrap()
 }
 
 #[test]
@@ -80,14 +80,14 @@ fn verdicts_lead_where_they_say() {
         // Bits 7 to 10 of the hash are the context, those below are not its business.
         let hash = u32::from(slot % 16) << 7 | 0x7F | 0xFFFF_F800;
         unit.receive(slot, Arrival { port, hash, ..Arrival::default() }, &bytes);
-        assert_eq!(counter(&unit, regs::UNIT_ACTIVE_SLOTS), 1 << (slot - 1));
+        assert_eq!(unit.host_read(regs::UNIT_ACTIVE_SLOTS), Some(1 << (slot - 1)));
         unit.run(&mut notes, STEPS);
         assert_eq!(notes.freed.pop(), Some(slot));
         let mut seen = bytes;
         (seen[2], seen[3]) = (3 * 16 + slot % 16, ifindex);
         assert_eq!(notes.sent.pop(), expected.map(|to| (to, seen.to_vec())), "port {port}, verdict {verdict}");
     }
-    assert!(notes.freed.is_empty() && counter(&unit, regs::UNIT_ACTIVE_SLOTS) == 0);
+    assert!(notes.freed.is_empty() && unit.active_slots() == 0);
     let counters = [
         (regs::UNIT_RX_FRAMES, 14),
         (regs::UNIT_RX_BYTES, 14 * 9),

@@ -1,0 +1,21 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The benches of the l7 engine, beside the figures of QingNiao (chapter 4 of the dissertation on Menshen).
+
+mod card;
+mod cycles;
+mod load;
+mod rate;
+mod soft;
+mod straw_man;
+
+use penstock_bench::Bench;
+
+/// All of them.
+pub static BENCHES: &[Bench] = &[
+    Bench::new("l7-soft", "Messages that native code decides on a core, beside a loop over the rules", soft::run),
+    Bench::new("l7-cycles", "Cycles from a message's first beat to its decision (QingNiao, Table 4.2)", cycles::run),
+    Bench {
+        has_cases: true,
+        ..Bench::new("l7-rate", "Messages a second through one port (QingNiao, Figures 4.16 to 4.21)", rate::run)
+    },
+];

@@ -1,0 +1,116 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Rules of N skip-and-matches, and messages that need all of them.
+
+use std::fmt::Write;
+
+/// Bytes in front of a packet's payload: Ethernet, IPv4, UDP, QNP.
+pub const HEADERS: usize = 64;
+
+/// The source of an application whose rules take `steps` skip-and-matches. Each skip but the first goes to the next
+/// `/`. The last match tells `rules` values apart; beside them, a rule for each earlier step matches other messages.
+/// Messages of [`path`] leave at port 1, all others are dropped.
+pub fn source(steps: usize, rules: usize) -> String {
+    let mut text = "message Request { option (type) = 1; bytes path = 1 [(dispatch) = true]; }
+application paths = 1 { udp port 7000; on Request {\n"
+        .to_owned();
+    let begin = |done: usize| (0..done).map(|step| if step == 0 { "\"/\"" } else { "until \"/\" \"b\"" });
+    for done in 1..steps {
+        let pattern = begin(done).collect::<Vec<_>>().join(" ");
+        let _ = writeln!(text, "rule other{done} {{ path = {pattern} until \"/\" \"c\" ..; }} => drop;");
+    }
+    let pattern = begin(steps - 1).collect::<Vec<_>>().join(" ");
+    let skip = if steps == 1 { "" } else { "until \"/\"" };
+    for rule in 0..rules {
+        let value = String::from_utf8_lossy(&value(steps, rule, rules)).into_owned();
+        let _ = writeln!(text, "rule r{rule} {{ path = {pattern} {skip} \"{value}\" ..; }} => port 1;");
+    }
+    text + "default => drop; } }\n"
+}
+
+/// The bytes that the last step compares.
+fn value(steps: usize, rule: usize, rules: usize) -> Vec<u8> {
+    let begin = if steps == 1 { "/" } else { "b" };
+    if rules == 1 { begin.into() } else { format!("{begin}{rule:04}").into() }
+}
+
+/// The field of a message that this rule matches.
+pub fn path(steps: usize, rule: usize, rules: usize) -> Vec<u8> {
+    let mut path = Vec::new();
+    for step in 0..steps - 1 {
+        path.extend(if step == 0 { &b"/"[..] } else { b"/b" });
+    }
+    if steps > 1 {
+        path.push(b'/');
+    }
+    path.extend(value(steps, rule, rules));
+    path
+}
+
+/// A message on the wire: packets of `size` bytes without FCS, or more if the path needs more.
+#[derive(Debug, Clone, Copy)]
+pub struct Message<'a> {
+    pub path: &'a [u8],
+    pub id: u32,
+    pub size: usize,
+    pub packets: u8,
+}
+
+impl Message<'_> {
+    /// The frames of its packets, in order.
+    pub fn frames(&self) -> Vec<Vec<u8>> {
+        (0..self.packets).map(|number| self.frame(number)).collect()
+    }
+
+    fn frame(&self, number: u8) -> Vec<u8> {
+        let mut payload = Vec::new();
+        if number == 0 {
+            payload.extend([1, self.path.len() as u8]);
+            payload.extend(self.path);
+        }
+        // The rest is one field behind those for rules, or bytes of no field where a packet is longer.
+        let rest = (self.size - HEADERS).saturating_sub(payload.len());
+        if rest >= 2 {
+            payload.extend([200, (rest - 2).min(255) as u8]);
+        }
+        payload.resize(payload.len().max(self.size - HEADERS), 0);
+        let length = (30 + payload.len()) as u16;
+        let mut frame = vec![2; 12];
+        frame.extend([8, 0, 0x45, 0]);
+        frame.extend((length + 20).to_be_bytes());
+        frame.extend([0, 0, 0, 0, 64, 17, 0, 0, 198, 18, 0, 1, 192, 0, 2, 1, 0x0F, 0xA0, 0x1B, 0x58]);
+        frame.extend(length.to_be_bytes());
+        frame.extend([0, 0, 1, 1]);
+        frame.extend(self.id.to_be_bytes());
+        frame.extend([0, 0, 0, 0, self.packets, number, 0, 0]);
+        frame.extend([0; 8]);
+        frame.extend(payload);
+        frame
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use penstock_l7::Rules;
+    use penstock_l7_compiler::program::Action;
+
+    /// Each path reaches its rule, after as many steps as the case says; a hash step more if the last match tells many
+    /// values apart.
+    #[test]
+    fn messages_take_their_steps() {
+        for (steps, rules) in [(1, 1), (2, 1), (4, 1), (48, 1), (4, 128)] {
+            let compiled = penstock_l7_compiler::compile("bench", &source(steps, rules)).unwrap();
+            let mut native = Rules::new(&compiled.program.applications[0], &compiled.program);
+            for rule in [0, rules - 1] {
+                let path = path(steps, rule, rules);
+                let frame = Message { path: &path, id: 1, size: 128, packets: 1 }.frames().remove(0);
+                assert_eq!(native.decide(1, &frame[HEADERS..]).action, Action::Port(1), "{steps} {rule}");
+                assert_eq!(native.decide(1, &[1, 1, b'x']).action, Action::Drop);
+            }
+            let all = steps + usize::from(rules > 4);
+            let told = format!("{all} step{}, {} cycles", if all == 1 { "" } else { "s" }, 9 + 2 * all);
+            assert!(compiled.explain().contains(&told), "{told}: {}", compiled.explain());
+        }
+    }
+}

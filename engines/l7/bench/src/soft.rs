@@ -1,0 +1,148 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `l7-soft`: messages a second that native code decides on one processor, with four skip-and-matches.
+//!
+//! Two things are timed: the decision alone, and the whole way of a message of one packet through a block, from headers
+//! to the verdict. Beside the decision stands the paper's straw man on the same messages in the same run. The rules
+//! of 4,096 exceed the rows of a card; native code takes them as it takes any program.
+
+use std::hint::black_box;
+
+use penstock_bench::row::{Better::Higher, Row};
+use penstock_bench::{BenchError, Lab, parameters, soft};
+use penstock_l7::{Block, Limits, Rules};
+use penstock_l7_compiler::pattern::{ByteSet, Condition, Pattern, Step};
+use penstock_l7_compiler::program::{Action, Program, Rule};
+use penstock_unit::{Block as _, Entering};
+use serde_json::json;
+
+use crate::load::{HEADERS, Message, source};
+use crate::straw_man::StrawMan;
+
+/// The bench's name in its rows.
+const BENCH: &str = "l7-soft";
+/// The origin of the figure beside a decision.
+const PEER: &str = "measured: the paper's straw man, a loop over the rules in each skip-and-match";
+/// Goal, in millions of messages a second.
+const GOAL: f64 = 10.0;
+/// Rules of a case.
+const RULES: [usize; 3] = [32, 250, 4096];
+/// Different messages that the straw man decides, and how many of them are timed at once.
+const SAMPLE: usize = 256;
+const SLOW: usize = 200_000;
+
+/// Measures all numbers of rules.
+pub fn run(lab: &Lab) -> Result<(), BenchError> {
+    for rules in RULES {
+        let straw_man = straw_man(rules)?;
+        let program = program(rules)?;
+        let decisions = decisions(&program, rules)?;
+        let messages = messages(&program, rules)?;
+        let case = parameters(&[("rules", json!(rules)), ("steps", json!(4))]);
+        let row =
+            |metric, unit, paper, value| Row::new(BENCH, &case, (metric, unit, Higher), [paper, Some(GOAL)], value);
+        let beside = row("decisions", "million decisions/s", Some(straw_man), decisions);
+        lab.report(&[Row { peer: Some(PEER.into()), ..beside }, row("messages", "million messages/s", None, messages)]);
+    }
+    Ok(())
+}
+
+/// The value behind the last `/` of a rule.
+fn item(rule: usize) -> String {
+    format!("item{rule:04}/")
+}
+
+/// The field of a message for a rule.
+fn field(rule: usize) -> Vec<u8> {
+    format!("/site{}/v1/user{rule}/{}x", rule % 7, item(rule)).into()
+}
+
+/// Rules `"/" until "/" "v1/" until "/" "itemNNNN/" ..`, one for each queue.
+fn program(rules: usize) -> Result<Program, BenchError> {
+    let compiled = penstock_l7_compiler::compile("the bench's rules", &source(1, 1));
+    let mut program = compiled.map_err(|faults| BenchError::Program(Box::new(faults)))?.program;
+    let slash = || Step::Until(ByteSet::of(b"/"));
+    let bytes = |text: &str| text.bytes().map(|byte| Step::Byte(Some(byte))).collect::<Vec<_>>();
+    let rule = |number: usize| {
+        let steps = [bytes("/"), vec![slash()], bytes("v1/"), vec![slash()], bytes(&item(number))].concat();
+        Rule {
+            name: format!("r{number}"),
+            line: 1,
+            priority: 0,
+            variants: vec![vec![(1, Condition::Bytes(Pattern { steps, open: true }))]],
+            action: Action::Queue(number as u16),
+        }
+    };
+    let none = || BenchError::Wrong(BENCH, "the program has no rules".to_owned());
+    let of_type = program.applications.first_mut().and_then(|app| app.types.first_mut()).ok_or_else(none)?;
+    of_type.rules = (0..rules).map(rule).collect();
+    Ok(program)
+}
+
+fn wrong(rule: usize) -> BenchError {
+    BenchError::Wrong(BENCH, format!("the message of rule {rule} goes elsewhere"))
+}
+
+fn frames(rules: usize) -> Vec<Vec<u8>> {
+    // Neighbours in time are not neighbours among the rules.
+    let rule = |at: usize| at * 1237 % rules;
+    (0..rules)
+        .flat_map(|at| Message { path: &field(rule(at)), id: at as u32, size: 128, packets: 1 }.frames())
+        .collect()
+}
+
+fn decisions(program: &Program, rules: usize) -> Result<f64, BenchError> {
+    let mut native = Rules::new(&program.applications[0], program);
+    for rule in 0..rules {
+        let field = field(rule);
+        let payload = [&[1, field.len() as u8], &field[..]].concat();
+        if native.decide(1, &payload).action != Action::Queue(rule as u16) {
+            return Err(wrong(rule));
+        }
+    }
+    let frames = frames(rules);
+    soft::mpps(frames.len(), || {
+        for frame in &frames {
+            black_box(native.decide(1, &frame[HEADERS..]));
+        }
+        Ok(())
+    })
+}
+
+fn messages(program: &Program, rules: usize) -> Result<f64, BenchError> {
+    let mut block = Block::new(program, Limits::default());
+    let frames = frames(rules);
+    let mut made = Vec::new();
+    let mut copy = Vec::new();
+    let mpps = soft::mpps(frames.len(), || {
+        for frame in &frames {
+            copy.clear();
+            copy.extend_from_slice(frame);
+            block.carry(&mut copy, &mut 0, Entering::default(), &mut made);
+            // The memory of a frame is used again, as a card does it.
+            copy = made.pop().map_or_else(Vec::new, |made: penstock_unit::Made| made.frame);
+        }
+        Ok(())
+    })?;
+    let counters = block.counters(0);
+    match counters.packets == counters.delivered && counters.delivered > 0 && counters.denied == 0 {
+        true => Ok(mpps),
+        false => Err(BenchError::Wrong(BENCH, format!("not all messages are delivered: {counters:?}"))),
+    }
+}
+
+fn straw_man(rules: usize) -> Result<f64, BenchError> {
+    let values = |rule: usize| ["", "v1", "", &item(rule)].map(|text| text.as_bytes().to_vec()).to_vec();
+    let man = StrawMan::new(&(0..rules).map(values).collect::<Vec<_>>());
+    let fields: Vec<Vec<u8>> = (0..SAMPLE).map(|at| field(at * 1237 % rules)).collect();
+    for (at, field) in fields.iter().enumerate() {
+        if man.decide(field) != Some(at * 1237 % rules) {
+            return Err(wrong(at));
+        }
+    }
+    soft::mpps_of(SLOW, fields.len(), || {
+        for field in &fields {
+            black_box(man.decide(field));
+        }
+        Ok(())
+    })
+}
