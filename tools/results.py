@@ -21,7 +21,6 @@ BENCHES = (
     "rpu-firewall",
     "rpu-messages",
     "rpu-generate",
-    "rpu-isolation",
     "rpu-reload",
     "flow-soft",
     "flow-rate",

@@ -55,7 +55,7 @@ impl Head {
             let of = &program.instances[*instance];
             let bits = program.headers[of.header].bits;
             let lead = if self.first.contains(instance) { 16 } else { 0 };
-            if bits % 16 != 0 {
+            if !bits.is_multiple_of(16) {
                 let what = format!(
                     "`{}`, which the program adds or removes, or which is in front of such a header, has {} bytes",
                     of.name,
