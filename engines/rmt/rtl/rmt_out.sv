@@ -139,7 +139,8 @@ module rmt_out
     enough = 1'b1;
     if (skip >= 2'sd0 && !a_q.last) enough = b_valid_q && (!folded || skip != 2'sd0 || b_q.last || body_valid);
     emits = a_valid_q && edited && !drop && !drains_q && enough && ready1 && !(skip == 2'sd1 && !a_q.last);
-    passes = a_valid_q && edited && (drop || drains_q || (enough && skip == 2'sd1 && !a_q.last));
+    // A drop is reported behind the frames ahead of it, of which one may wait at `out`.
+    passes = a_valid_q && edited && ((drop && ready1) || drains_q || (enough && skip == 2'sd1 && !a_q.last));
     take = '0;
     finish = 1'b0;
     if (passes || (emits && (final_beat || skip >= 2'sd0))) begin
