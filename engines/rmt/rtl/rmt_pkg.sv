@@ -243,8 +243,8 @@ package rmt_pkg;
   typedef struct packed {
     key_t mask;
     key_t value;
-    logic [24:0] unused;
-    logic [5:0] tenant;
+    logic [23:0] unused;
+    logic [6:0] bt;
     logic valid;
   } ternary_t;
 

@@ -40,6 +40,7 @@ module rmt_stage
   logic [Lanes-1:0][Ways-1:0][BucketW-1:0] bucket;
   ctl_t [Lanes-1:0] ctl_table, ctl_action;
   logic [Lanes-1:0][5:0] tenant;
+  logic [Lanes-1:0][6:0] bt;
   key_t [Lanes-1:0] key;
   word_t [Lanes-1:0] first_key;
   logic [Lanes-1:0][15:0] base;
@@ -87,7 +88,7 @@ module rmt_stage
       .host_word(words[4]),
       .busy,
       .valid,
-      .tenant,
+      .bt,
       .key,
       .found(by_ternary)
   );
@@ -122,7 +123,8 @@ module rmt_stage
     found_t by_key_late, by_ternary_late;
     search_t at_end;
 
-    assign tenant[l] = ctl_table[l].bt[5:0];
+    assign bt[l] = ctl_table[l].bt;
+    assign tenant[l] = bt[l][5:0];
     assign valid[l] = ctl_table[l].valid;
     assign key[l] = search[l].key;
     assign first_key[l] = search[l].key[0];

@@ -3,7 +3,7 @@
 
 // Ternary match: all rows are compared at once, and the first one that fits wins.
 //
-//   key, tenant ─> MATCH ─────> GROUPS ────> ROW ─> target's memory ─> found     5 cycles, a frame a cycle in each lane
+//   key, bt ─────> MATCH ─────> GROUPS ────> ROW ─> target's memory ─> found     5 cycles, a frame a cycle in each lane
 //                  27 digits    16 groups    first
 //                  of 5 bits                 group
 //
@@ -23,12 +23,12 @@ module rmt_ternary
     output     logic  busy,       // a row is being set out; the access stands until it ends
 
     input wire logic   [Lanes-1:0]      valid,   // there is a frame
-    input wire logic   [Lanes-1:0][5:0] tenant,
+    input wire logic   [Lanes-1:0][6:0] bt,  // bank and tenant: while a program is swapped, both have rows
     input wire key_t   [Lanes-1:0]      key,
     output     found_t [Lanes-1:0]      found
 );
   localparam int unsigned DigitW = 5;
-  localparam int unsigned Digits = ($bits(key_t) + 6 + DigitW - 1) / DigitW;
+  localparam int unsigned Digits = ($bits(key_t) + 7 + DigitW - 1) / DigitW;
   localparam int unsigned Groups = 16;
   localparam int unsigned GroupRows = TernaryRows / Groups;
   localparam int unsigned GroupW = $clog2(Groups);
@@ -70,7 +70,7 @@ module rmt_ternary
   assign busy = busy_q;
   assign row_bit = rows_t'(1) << host.row[TernaryW-1:0];
   assign writes = busy_q && wheel_q == '0;
-  assign wanted = $bits(digits_t)'({given.tenant, given.value});
+  assign wanted = $bits(digits_t)'({given.bt, given.value});
   assign masks = {{($bits(digits_t) - $bits(key_t)) {1'b1}}, given.mask};
 
   always_ff @(posedge clk) begin
@@ -102,7 +102,7 @@ module rmt_ternary
   rows_t [Lanes-1:0] match_d, match_q;
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_digits
-    assign digits[l] = $bits(digits_t)'({tenant[l], key[l]});
+    assign digits[l] = $bits(digits_t)'({bt[l], key[l]});
   end
 
   for (genvar d = 0; d < Digits; d++) begin : gen_digit

@@ -307,7 +307,7 @@ class Machine:
         for n in range(ROWS):
             row = self.read(TERNARY, stage, n)
             fits = all(k & mask == value for k, value, mask in zip(key, row[1:5], row[5:9], strict=True))
-            if bits(row[0], 0) and bits(row[0], 6, 1) == bt % 64 and fits:
+            if bits(row[0], 0) and bits(row[0], 7, 1) == bt and fits:
                 target = self.read(TARGET, stage, n)
                 return bits(target[0], 2, 0), target[1:5]
         return None

@@ -62,6 +62,14 @@ impl AtWork {
         TENANTS * self.bank + u32::from(tenant)
     }
 
+    /// Clears what programs of the same bank would find, when no frame takes this program any more.
+    fn leave(&self, window: &mut Window<'_>) -> Result<(), RmtError> {
+        self.tables.iter().enumerate().try_for_each(|(stage, table)| match table {
+            Some(Table::Ternary(table)) => table.leave(window, stage),
+            _ => Ok(()),
+        })
+    }
+
     /// Gives all room back.
     fn give(&self, rooms: &mut [Rooms]) {
         for (stage, rooms) in rooms.iter_mut().enumerate() {
@@ -163,12 +171,14 @@ impl CardBlock {
         let mut window = Window { bus, block: self.block };
         let done = fill(&mut window, &self.shape, &mut self.rooms, &mut new, tenant, changes);
         if let Err(error) = done {
+            new.leave(&mut window)?;
             new.give(&mut self.rooms);
             return Err(error);
         }
         let word = 1 | bank << 1 | u32::from(new.lowered.stateful()) << 2;
         window.write_and_check(Row::of(Memory::Tenant, 0, tenant.into()), &[word])?;
         if let Some(before) = self.tenants.insert(tenant, new) {
+            before.leave(&mut window)?;
             before.give(&mut self.rooms);
         }
         Ok(())
@@ -389,11 +399,12 @@ fn place(
     let name = key(entry);
     let cell = at.cell(window, code.table, &name)?;
     let target = code.call(&entry.call, cell).map_err(refused)?;
+    let bt = at.bt(tenant);
     match &mut at.tables[code.stage] {
         Some(Table::Exact(table)) => table.put(window, code.stage, tenant, code.key(entry), target),
         Some(Table::Ternary(table)) => {
             let lines = code.lines(entry).map_err(refused)?;
-            table.put(window, code.stage, tenant, (&name, code.rank(entry)), &lines, target)
+            table.put(window, code.stage, bt, (&name, code.rank(entry)), &lines, target)
         }
         Some(Table::Prefix(_)) | None => Ok(()),
     }

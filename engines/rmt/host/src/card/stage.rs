@@ -265,9 +265,18 @@ impl TernaryTable {
                 "stage {stage} has no room for a ternary table of {rows} rows: {free} are free in all; give the table a smaller `size`"
             ))
         })?;
-        window.clear(range.clone().map(|row| Row::of(Memory::Ternary, stage, row)), TERNARY_ROW)?;
         let length = range.len();
-        Ok(Self { range, placed: Lines::new(length), lines: vec![None; length] })
+        let table = Self { range, placed: Lines::new(length), lines: vec![None; length] };
+        table.leave(window, stage)?;
+        Ok(table)
+    }
+
+    /// Clears all its rows: the next program in the same bank would find them.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn leave(&self, window: &mut Window<'_>, stage: usize) -> Result<(), RmtError> {
+        Ok(window.clear(self.range.clone().map(|row| Row::of(Memory::Ternary, stage, row)), TERNARY_ROW)?)
     }
 
     fn row(&self, row: usize) -> u32 {
@@ -279,7 +288,7 @@ impl TernaryTable {
         &mut self,
         window: &mut Window<'_>,
         stage: usize,
-        tenant: u8,
+        bt: u32,
         row: usize,
         line: (Line, Target),
     ) -> Result<(), RmtError> {
@@ -289,7 +298,7 @@ impl TernaryTable {
         let ((values, masks), target) = line;
         self.point(window, stage, row, &target)?;
         let mut words = [0; TERNARY_ROW];
-        words[0] = 1 | u32::from(tenant) << 1;
+        words[0] = 1 | bt << 1;
         words[1..5].copy_from_slice(&values);
         words[5..9].copy_from_slice(&masks);
         window.write_and_check(Row::of(Memory::Ternary, stage, self.row(row)), &words)?;
@@ -323,7 +332,7 @@ impl TernaryTable {
         &mut self,
         window: &mut Window<'_>,
         stage: usize,
-        tenant: u8,
+        bt: u32,
         (key, rank): (&EntryKey, i32),
         lines: &[Line],
         target: Target,
@@ -354,11 +363,11 @@ impl TernaryTable {
             // First the copy, then the original is overwritten, so that no frame misses it.
             for (from, to) in plan.moves {
                 if let Some(moved) = self.lines[from] {
-                    self.write(window, stage, tenant, to, moved)?;
+                    self.write(window, stage, bt, to, moved)?;
                     self.placed.moved(from, to);
                 }
             }
-            self.write(window, stage, tenant, plan.row, (*line, target))?;
+            self.write(window, stage, bt, plan.row, (*line, target))?;
             self.placed.set(plan.row, rank, key.clone());
         }
         Ok(())

@@ -32,11 +32,11 @@ impl Rows {
     }
 
     /// The parameters and the action of the first ternary row that fits.
-    fn ternary(&self, stage: u32, tenant: u32, key: [u32; 4]) -> Option<[u32; 5]> {
+    fn ternary(&self, stage: u32, bt: u32, key: [u32; 4]) -> Option<[u32; 5]> {
         let fits = |row: &[u32; 32]| (0..4).all(|word| key[word] & row[5 + word] == row[1 + word]);
         let found = (0..128).find(|row| {
             let row = self.row(TERNARY, stage, *row);
-            row[0] & 1 == 1 && row[0] >> 1 & 63 == tenant && fits(&row)
+            row[0] & 1 == 1 && row[0] >> 1 & 127 == bt && fits(&row)
         })?;
         let target = self.row(TARGET, stage, found);
         Some([target[0], target[1], target[2], target[3], target[4]])
@@ -166,6 +166,27 @@ fn the_entry_of_highest_priority_is_found_whatever_came_and_went() {
 fn there_or(there: &[Entry], source: &Source) -> Entry {
     let of = json!({"table": "lines", "priority": 1, "action": "permit"});
     there.first().cloned().unwrap_or_else(|| entry(source, of))
+}
+
+/// While a program is swapped, both have rows: those of one are not found by the other, and none stay behind.
+#[test]
+fn a_swapped_program_does_not_find_the_rows_of_the_one_before() {
+    let (mut bus, mut card, source, table) = acl();
+    let line = entry(&source, json!({"table": "lines", "priority": 1, "action": "redirect", "params": {"port": 7}}));
+    let lines = |bus: &Rows| {
+        let rows = bus.rows.iter().filter(|(at, row)| *at >> 24 == TERNARY && row[0] & 1 == 1);
+        rows.map(|(_, row)| row[0] >> 1).collect::<Vec<_>>()
+    };
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        one(&mut OnCard { card: &mut card, bus: &mut bus, tenant: TENANT }, &Change::Insert(table, line.clone()))
+            .unwrap();
+        seen.push(lines(&bus));
+        card.load(&mut bus, TENANT, &source, &[]).unwrap();
+        assert!(lines(&bus).is_empty());
+    }
+    let (first, second) = (u32::from(TENANT), 64 + u32::from(TENANT));
+    assert_eq!(seen, [[first], [second], [first]]);
 }
 
 #[test]
