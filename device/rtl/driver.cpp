@@ -395,6 +395,9 @@ struct Card {
 #endif
 
     Card() {
+        // Verilator ends a model that looks for an argument of the simulation before it was told of any.
+        const char* arguments[] = {"penstock"};
+        context.commandArgs(1, arguments);
         listen();
 #ifdef PENSTOCK_UNITS
         for (int u = 0; u < PENSTOCK_UNITS; u++) {
