@@ -3,7 +3,7 @@
  * A unit that behaves as the low debug word from the host says, so that a bench can see what its neighbours lose. The
  * program waits for a word that is not 0 before it takes the first frame.
  *
- *   1  forwards: what comes in at one port of a pair leaves at the other
+ *   1  forwards: a frame that enters at one port of a pair leaves at the other
  *   2  forwards, and gives UDP frames to port 54 to the host
  *   3  drops each frame
  *   4  stores 2,048 words to packet memory for each frame, then drops it

@@ -89,6 +89,9 @@ struct Shell {
     double now = 0;
 
     explicit Shell(double ppm) {
+        // Verilator ends a model that looks for an argument of the simulation before it was told of any.
+        const char* arguments[] = {"penstock"};
+        context.commandArgs(1, arguments);
         for (int p = 0; p < Ports; p++) cmac[p] = {CmacPs * (1 - ppm * 1e-6), 300.0 + 700.0 * p};
         top.mod_rstn = 0;
         top.box_rstn = 0;

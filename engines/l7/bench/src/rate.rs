@@ -24,7 +24,7 @@ const MESSAGES: u32 = 61;
 const WARMUP: u64 = 4_000;
 const WINDOW: u64 = 20_000;
 
-/// What is measured: skip-and-matches, rules, bytes of a packet without FCS, packets of a message.
+/// A case: skip-and-matches, rules, bytes of a packet without FCS, packets of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Case {
     steps: usize,

@@ -29,7 +29,7 @@ const TO_HOST_EVERY: usize = 8;
 /// UDP destination port of these, and where it stands in a frame.
 const TO_HOST: (std::ops::Range<usize>, u16) = (36..38, 54);
 
-/// What a unit does: a debug word of engines/rpu/programs/neighbour.c.
+/// The behaviour of a unit: a debug word of engines/rpu/programs/neighbour.c.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     Forward = 1,
@@ -154,8 +154,7 @@ fn moved(device: &mut RtlDevice, fault: Fault) -> Result<u64, BenchError> {
 }
 
 /// The rate of the neighbours, Mpps, the frames that were lost at the ports, and the frames that the place of the
-/// fault moved. `of_unit` is what the faulty unit
-/// does, or, when an exit is faulty, what all do.
+/// fault moved. `of_unit` is the mode of the faulty unit, or, when an exit is faulty, of all units.
 fn measure(
     device: &mut RtlDevice,
     units: u32,
