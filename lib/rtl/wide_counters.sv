@@ -7,8 +7,9 @@
 //   step ─> narrow counters ─> select, clear ─> total + narrow ─> RAM
 //              1                 +1                +1         └─> value, of the counter that is read
 //
-// Registers and adders of 64 bits for each counter would cost several times as much. `value` is exact: it has all steps
-// before the cycle of `read`, and none of that cycle or later ones. It holds until the next read.
+// A register and an adder of 64 bits for each counter would cost more by estimate; neither was synthesized. `value` is
+// exact: it has all steps before the cycle of `read`, and none of that cycle or later ones. It holds until the next
+// read.
 module wide_counters #(
     parameter int unsigned Counters = 2,
     parameter int unsigned StepW    = 1,  // a counter grows by up to so many bits a cycle,
