@@ -44,7 +44,7 @@ fn described() -> HashMap<u32, String> {
             in_stream = false;
         }
     }
-    assert_eq!(all.len(), 27 + 128 + 6 * 14);
+    assert_eq!(all.len(), 28 + 128 + 6 * 14);
     all
 }
 

@@ -49,7 +49,7 @@ pub fn text(program: &Program, images: &[AppImage]) -> String {
 fn cost((least, most): (usize, usize)) -> String {
     let cycles = |rows: usize| CYCLES + ROW_CYCLES * rows;
     if least == most {
-        format!("{least} steps, {} cycles", cycles(least))
+        format!("{least} step{}, {} cycles", if least == 1 { "" } else { "s" }, cycles(least))
     } else {
         format!("{least} to {most} steps, {} to {} cycles", cycles(least), cycles(most))
     }
