@@ -286,7 +286,7 @@ async def windows_and_time(dut: Any) -> None:
     assert [await bench.read(BLOCK + STRIDE * block + SHARE) for block in range(BLOCKS)] == [200, 201]
     absent = BLOCK + STRIDE * BLOCKS
     behind = CHAIN + regs.INLINE_BLOCK_BASE + regs.INLINE_BLOCK_STRIDE * BLOCKS
-    for address in (absent, BLOCK + STRIDE * 7, BLOCK - 4, CHAIN + 0x20, CHAIN + 0x200, behind, CHAIN + 0x1000):
+    for address in (absent, BLOCK + STRIDE * 7, BLOCK - 4, CHAIN + 0x24, CHAIN + 0x200, behind, CHAIN + 0x1000):
         await refused(False, address)
         await refused(True, address)
     await refused(True, CHAIN + regs.INLINE_REFUSED)
