@@ -5,6 +5,7 @@ byte.
 
 from __future__ import annotations
 
+import functools
 import heapq
 import random
 from collections import Counter
@@ -919,9 +920,14 @@ def test_nat_has_no_room() -> None:
             assert ports([100], time) == [wanted]
 
 
+@functools.cache
+def first_of_many() -> bytes:
+    return bytes(udp("192.168.0.1", "9.9.9.9", 5, 80))
+
+
 def many_flows(flow: int) -> bytes:
     """A frame of one of more flows than there are ports."""
-    one = bytes(udp("192.168.0.1", "9.9.9.9", 5, 80))
+    one = first_of_many()
     return one[:29] + bytes([flow // 60_000]) + one[30:34] + (flow % 60_000).to_bytes(2, "big") + one[36:]
 
 
