@@ -15,14 +15,15 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import machine
-from block_bench import Bench
+from block_bench import Bench, beats
 from machine import M32, Machine, Result
 from machine_random import Program, Write, pack, random_frame, random_program
 from penstock import regs
 from penstock.hdl import simulate
 
-STAGE_CYCLES, OTHER_CYCLES, SLACK = 19, 46, 1
+STAGE_CYCLES, OTHER_CYCLES, SLACK = 19, 48, 1
 Config = list[Write]
+NO_HEAD = (0,) * 9  # of EXIT: no header is added or removed
 CHANGED = {machine.REGISTER, machine.COUNTER}  # memories that frames change
 
 
@@ -48,6 +49,7 @@ async def random_programs(dut: Any) -> None:
     await bench.start()
     rng = bench.rng
     gone = 0  # a tenant that has no program
+    moved: set[int] = set()
     for turn in range(3):
         # A tenant with registers has all its frames on one port: else the lanes' order would decide.
         tenants = rng.sample([tenant for tenant in range(64) if tenant != gone], 8)
@@ -73,6 +75,8 @@ async def random_programs(dut: Any) -> None:
         kinds = {frame.result.kind for port in bench.ports for frame in port.gone if frame.result}
         assert kinds == {"onward", "port", "host", "drop"}
         assert model.errors >= {0, 1, 4, 5}
+        moved |= model.moved
+        assert model.refused_lengths and max(model.refused_lengths) < 14
         bench.write([(machine.TENANT, 0, tenant, (0,)) for tenant in tenants])
         # A program that comes later would find the ternary rows.
         rows = [
@@ -81,6 +85,7 @@ async def random_programs(dut: Any) -> None:
         bench.write([(machine.TERNARY, stage, row, (0,) * 9) for row in rows for stage in range(bench.stages)])
         await bench.settle()
         gone = tenants[0]
+    assert len(moved) > 20 and min(moved) < -64
 
 
 def read_counters(bench: Bench, model: Machine, counters: range) -> None:
@@ -117,7 +122,7 @@ async def rate_and_latency(dut: Any) -> None:
     bench = Bench(dut, 2)
     await bench.start()
     rng = bench.rng
-    programs = [random_program(rng, t, 0, bench.stages, t, t < 2, t % 2) for t in range(4)]
+    programs = [random_program(rng, t, 0, bench.stages, t, t < 2, t % 2, heads=False) for t in range(4)]
     for program in programs:
         bench.write([*program.writes, program.enable])
     await bench.settle()
@@ -149,6 +154,48 @@ async def rate_and_latency(dut: Any) -> None:
                 await bench.step()
 
 
+def tags(tenant: int, push: bool, stages: int) -> Config:
+    """A program that puts a word of 0 behind Ethernet, or takes away the word that is there."""
+    states = [(pack((4, 5), (4, 10)), 0, pack((1, 0), (16, 16)), 0 if not push else 8 << 6, *(0,) * 8)]
+    states.append((pack((4, 0), (1, 5), (1, 10)), 0, pack((4, 16)), 8 << 6, *(0,) * 8))
+    writes: Config = [(machine.PARSER, depth, 8 * tenant, state) for depth, state in enumerate(states)]
+    ethernet = [pack((1, 6), (2 if word == 0 else 3, 8)) for word in range(4)]
+    tag = pack((32, 0), (push, 7), (3, 8))
+    head = (pack(*((ethernet[n], 10 * n) for n in range(3))), pack((ethernet[3], 0), (tag, 10)), *(0,) * 7)
+    writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, tenant, (0, 0, 0, 3 << 6, *head))]
+    for n in range(stages):
+        writes += [(machine.KEY, n, tenant, (0,) * 12), (machine.ACTION, n, 8 * tenant, (0,) * 29)]
+    return [*writes, (machine.TENANT, 0, tenant, (1,))]
+
+
+@cocotb.test()
+async def rate_of_heads(dut: Any) -> None:
+    """Frames that become four bytes longer or shorter take no more cycles than the beats that they have on one side;
+    at 64 bytes they pass at the machine's rate.
+    """
+    bench = Bench(dut, 12)
+    await bench.start()
+    rng = bench.rng
+    model = Machine(bench.stages)
+    for write in [*tags(4, True, bench.stages), *tags(5, False, bench.stages)]:
+        model.write(*write)
+        bench.write([write])
+    await bench.settle()
+    count = 400
+    for tenant, change in ((4, 4), (5, -4)):
+        for length in (60, 64, 76, 82, 126, 132, 193, 260):
+            for _ in range(count):
+                for p in range(2):
+                    data = rng.randbytes(length)
+                    frame = bench.send(p, data, tenant, 0, [model.carry(p, data, tenant, 0)])
+                    assert len(frame.results[0].frame) == length + change
+            start = bench.cycle
+            await bench.drain()
+            cycles = max(frame.left for port in bench.ports for frame in port.gone) - start
+            least = max(8 / 7, beats(length), beats(length + change))
+            assert cycles <= count * least + 200, (length, change, cycles, least)
+
+
 def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
     """A program that adds 1 to register 5 of its segment and shows what it was in bytes 14 to 17."""
     bt = 64 * bank + tenant
@@ -160,7 +207,7 @@ def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
         *(0,) * 2,
     )
     writes: Config = [(machine.PARSER, 0, 8 * bt, (pack((5, 5), (5, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
-    writes += [(machine.CHECK, 0, bt, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, bt, (1 << 4, 0, 0, 3 << 6))]
+    writes += [(machine.CHECK, 0, bt, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, bt, (1 << 4, 0, 0, 3 << 6, *NO_HEAD))]
     for n in range(stages):
         writes.append((machine.KEY, n, bt, (0,) * 12))
         writes.append((machine.ACTION, n, 8 * bt, action if n == stage else (0,) * 29))
@@ -216,7 +263,10 @@ def register_program(bench: Bench, tenant: int, base: int, size: int) -> Config:
     # A state that only advances, and one that extracts.
     writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((4, 10)), 0, pack((16, 16)), 0, *(0,) * 8))]
     writes.append((machine.PARSER, 1, 8 * tenant, (pack((3, 5)), 0, pack((12, 16)), 8 << 6, *(0,) * 8)))
-    writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, tenant, (1 << 2, 0, 0, 3 << 6))]
+    writes += [
+        (machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)),
+        (machine.EXIT, 0, tenant, (1 << 2, 0, 0, 3 << 6, *NO_HEAD)),
+    ]
     for n in range(bench.stages):
         here = n == tenant % bench.stages
         operation = pack((rng.randrange(1, 12), 0), (2, 4), (31, 14), (rng.randrange(2), 27), (1, 28))
@@ -277,7 +327,7 @@ async def headers_end_with_the_frame(dut: Any) -> None:
     show = (pack((1, 0), (1, 4), (31, 14)), pack((31, 0), (31, 11)), 0)
     first = (pack((1, 0), (2, 4), (31, 14)), pack((10, 0), (31, 11)), 0)  # the first word of options, in bytes 6 to 9
     writes: Config = [(machine.PARSER, 0, 0, ethernet), (machine.PARSER, 1, 1, ipv4)]
-    writes += [(machine.CHECK, 0, 0, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, 0, (6, 0, 0, 3 << 6))]
+    writes += [(machine.CHECK, 0, 0, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, 0, (6, 0, 0, 3 << 6, *NO_HEAD))]
     for n in range(bench.stages):
         writes.append((machine.KEY, n, 0, (0,) * 12))
         writes.append((machine.ACTION, n, 0, (*show, *first, *(0,) * 23) if n == 0 else (0,) * 29))
@@ -369,7 +419,7 @@ async def host_between_frames(dut: Any) -> None:
     # Hit: the first two parameters go to bytes 14 to 21.
     shows = [n for u in range(2) for n in (pack((1, 0), (4 + u, 4), (31, 14)), pack((32 + 3 * u, 0), (31, 11)), 0)]
     program += [(machine.ACTION, 0, 8 * bt + 2, (*shows, *(0,) * 23)), (machine.ACTION, 0, 8 * bt, (0,) * 29)]
-    program += [(machine.EXIT, 0, bt, (3 << 4, 0, 0, 3 << 6))]
+    program += [(machine.EXIT, 0, bt, (3 << 4, 0, 0, 3 << 6, *NO_HEAD))]
     program += [(machine.PARSER, 0, 8 * bt, (pack((6, 5)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
     program += [(machine.WAY + way, 0, base + n, (0,) * 9) for way in range(4) for n in range(1 << size)]
     bench.write([*program, (machine.TENANT, 0, tenant, (1,))])
@@ -420,7 +470,7 @@ async def ternary_rows_move(dut: Any) -> None:
     shows = [n for u in range(2) for n in (pack((1, 0), (4 + u, 4), (31, 14)), pack((32 + 3 * u, 0), (31, 11)), 0)]
     program += [(machine.ACTION, n, 8 * bt, (0,) * 29) for n in range(stages)]
     program += [(machine.ACTION, stage, 8 * bt + 2, (*shows, *(0,) * 23))]
-    program += [(machine.EXIT, 0, bt, (3 << 4, 0, 0, 3 << 6))]
+    program += [(machine.EXIT, 0, bt, (3 << 4, 0, 0, 3 << 6, *NO_HEAD))]
     program += [(machine.PARSER, 0, 8 * bt, (pack((6, 5)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
     program += [(machine.TERNARY, stage, n, (0,) * 9) for n in range(machine.ROWS)]
 
@@ -586,6 +636,7 @@ async def what_the_host_may_ask(dut: Any) -> None:
 CASES = [
     "random_programs",
     "rate_and_latency",
+    "rate_of_heads",
     "lanes_share_a_register",
     "registers_have_bounds",
     "headers_end_with_the_frame",

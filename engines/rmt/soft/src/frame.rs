@@ -48,6 +48,10 @@ impl Tenant {
             self.send_to_controller(std::mem::take(bytes));
             return Verdict::Absorb;
         }
+        if bytes.len() < MIN_FRAME {
+            self.dropped += 1;
+            return Verdict::Drop;
+        }
         verdict
     }
 
@@ -62,6 +66,8 @@ impl Tenant {
     }
 }
 
+/// Bytes of an Ethernet header. A frame that headers are removed from until it is shorter is dropped.
+const MIN_FRAME: usize = 14;
 /// Frames that wait for a controller.
 const PACKETS: usize = 1024;
 
