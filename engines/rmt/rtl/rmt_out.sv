@@ -123,7 +123,7 @@ module rmt_out
   logic signed [1:0] skip_q, skip;  // beats by which A is behind (1) or ahead of (-1, -2) the beat that leaves
   logic [8:0] number_q, number;     // of the beat that leaves
   logic [8:0] beats;
-  logic begins_q, drains_q, drop, folded, final_beat, ready1, emits, passes, enough;
+  logic begins_q, drains_q, drop, folded, final_beat, ready1, skips, emits, passes, enough;
   frame_meta_t meta_q;
   verdict_t verdict_q;
 
@@ -138,9 +138,11 @@ module rmt_out
     // A's successors are there if the beat needs them.
     enough = 1'b1;
     if (skip >= 2'sd0 && !a_q.last) enough = b_valid_q && (!folded || skip != 2'sd0 || b_q.last || body_valid);
-    emits = a_valid_q && edited && !drop && !drains_q && enough && ready1 && !(skip == 2'sd1 && !a_q.last);
-    // A drop is reported behind the frames ahead of it, of which one may wait at `out`.
-    passes = a_valid_q && edited && ((drop && ready1) || drains_q || (enough && skip == 2'sd1 && !a_q.last));
+    skips = skip == 2'sd1 && !a_q.last;
+    emits = a_valid_q && edited && !drop && !drains_q && enough && ready1 && !skips;
+    // A drop is reported when the frames ahead of it are gone, but for one that may wait at `out`. It waits for that
+    // whatever its `skip` says.
+    passes = a_valid_q && edited && (drop ? ready1 : drains_q || (enough && skips));
     take = '0;
     finish = 1'b0;
     if (passes || (emits && (final_beat || skip >= 2'sd0))) begin
@@ -252,6 +254,7 @@ module rmt_out
     if (!rst) begin
       assert (!emits || final_beat || skip < 2'sd0 || !a_q.last) else $error("%m: a frame is longer than its body");
       assert (!finish || a_q.last || (b_valid_q && b_q.last)) else $error("%m: an edit ends within its frame");
+      assert (!(drop && finish) || ready1) else $error("%m: a drop is reported ahead of a frame that came before it");
       assert (take <= 2'(a_valid_q) + 2'(b_valid_q)) else $error("%m: beats are taken that are not there");
     end
 `endif

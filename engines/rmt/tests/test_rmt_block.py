@@ -196,6 +196,56 @@ async def rate_of_heads(dut: Any) -> None:
             assert cycles <= count * least + 200, (length, change, cycles, least)
 
 
+def cuts(tenant: int, stages: int) -> Config:
+    """A program that takes away the first 70 bytes, so that frames of less than 84 bytes are dropped."""
+    state = (pack((18, 5), (18, 10)), 0, pack((72, 16)), 8 << 6, *(0,) * 8)
+    head = (pack(*((3 << 8, 10 * n) for n in range(3))),) * 6 + (0,) * 3
+    writes: Config = [(machine.PARSER, 0, 8 * tenant, state)]
+    writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, tenant, (0, 0, 0, 3 << 6, *head))]
+    for n in range(stages):
+        writes += [(machine.KEY, n, tenant, (0,) * 12), (machine.ACTION, n, 8 * tenant, (0,) * 29)]
+    return [*writes, (machine.TENANT, 0, tenant, (1,))]
+
+
+@cocotb.test()
+async def drops_keep_their_order(dut: Any) -> None:
+    """Frames wait at the output, and behind them a frame of two beats is dropped of which the first beat is cut away:
+    the drop is reported behind all but the first of them, at whatever rate they are taken.
+    """
+    bench = Bench(dut, 13)
+    await bench.start()
+    rng = bench.rng
+    model = Machine(bench.stages)
+    for write in cuts(5, bench.stages):
+        model.write(*write)
+        bench.write([write])
+    await bench.settle()
+
+    def send(length: int, tenant: int) -> None:
+        for p in range(2):
+            data = rng.randbytes(length)
+            bench.send(p, data, tenant, 0, [model.carry(p, data, tenant, 0)])
+
+    for ahead in range(4):
+        bench.out = (0.0, 0.0)
+        for _ in range(ahead):
+            send(60, 4)  # a tenant without a program
+        send(83, 5)
+        send(60, 4)
+        for _ in range(200):
+            await bench.step()
+        assert all(len(port.gone) == (ahead <= 1) for port in bench.ports)
+        bench.out = (1.0, 1.0)
+        await bench.drain()
+        for port in bench.ports:
+            port.gone.clear()
+    for rate in (0.2, 0.5, 0.8):
+        bench.out = (rate, 1.0 - rate)
+        for _ in range(300):
+            send(*rng.choice([(267, 4), (60, 4), (81, 5), (83, 5), (84, 5), (130, 5)]))
+        await bench.drain()
+
+
 def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
     """A program that adds 1 to register 5 of its segment and shows what it was in bytes 14 to 17."""
     bt = 64 * bank + tenant
@@ -637,6 +687,7 @@ CASES = [
     "random_programs",
     "rate_and_latency",
     "rate_of_heads",
+    "drops_keep_their_order",
     "lanes_share_a_register",
     "registers_have_bounds",
     "headers_end_with_the_frame",
