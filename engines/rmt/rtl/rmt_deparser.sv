@@ -219,7 +219,7 @@ module rmt_deparser
       halves6_q  <= halves5_q;
       moves6_q   <= moves5_q;
       len6_q     <= len6_d[15:0];
-      short6_q   <= len6_d < $signed(18'(MinFrame));
+      short6_q   <= moves5_q > 8'sd0 && len6_d < $signed(18'(MinFrame));
       long6_q    <= len6_d > $signed(18'(MaxFrame));
     end
 

@@ -159,8 +159,8 @@ class Machine:
         first = b"".join(word.to_bytes(4, "big") for word in window)
         length = len(frame) + 2 + len(head) - end
         self.moved.add(len(head) + 2 - end)
-        if not 14 <= length <= MAX_FRAME:
-            assert length <= MAX_FRAME, "the tests have no frame that becomes so long"
+        assert length <= MAX_FRAME, "the tests have no frame that becomes so long"
+        if length < min(14, len(frame)):
             self.refused_lengths.add(length)
             return None
         return (head + (first + frame[126:])[end:])[:length]

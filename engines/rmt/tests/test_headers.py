@@ -55,7 +55,7 @@ def made(rng: random.Random) -> bytes:
         return frame + rng.randbytes(length - len(frame))
     tunnel = Ether(dst=OWN_MAC) / IP(src="203.0.113.7", dst=rng.choice([OWN_IPV4, OWN_IPV4, OWN_IPV4, "198.51.100.2"]))
     tunnel /= UDP(sport=rng.randrange(65536), dport=4789, chksum=0) / VXLAN(vni=rng.choice([5000, 77, 5001]))
-    inside = rng.randbytes(rng.choice([0, 13, length]))
+    inside = rng.randbytes(rng.choice([0, 13, length, length, length]))
     return bytes(tunnel / Raw(inside))
 
 
@@ -65,7 +65,7 @@ def test_vxlan_gateway(target: str, tmp_path: Path) -> None:
     rng = random.Random(3)
     path = tmp_path / "vxlan.toml"
     path.write_text(
-        f'[card]\nname = "vxlan"\nports = 2\n[[inline]]\nengine = "rmt"\nrmt.program = "{PROGRAMS}/vxlan.p4"\n'
+        f'[card]\nname = "vxlan"\nports = 2\n[[inline]]\nengine = "rmt"\nprogram = "{PROGRAMS}/vxlan.p4"\n'
         f'rmt.entries = "{PROGRAMS}/vxlan.json"\n'
         f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{ROOT}/engines/rpu/programs/forward.c"\n'
     )

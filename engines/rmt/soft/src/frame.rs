@@ -38,6 +38,7 @@ impl Tenant {
         }
         let (machine, state, frame) = (&self.machine, &mut self.state, &mut self.frame);
         self.frames += 1;
+        let entered = bytes.len();
         let verdict = frame.carry(machine, state, bytes, port, time);
         if verdict == Verdict::Drop {
             self.dropped += 1;
@@ -48,7 +49,7 @@ impl Tenant {
             self.send_to_controller(std::mem::take(bytes));
             return Verdict::Absorb;
         }
-        if bytes.len() < MIN_FRAME {
+        if bytes.len() < MIN_FRAME.min(entered) {
             self.dropped += 1;
             return Verdict::Drop;
         }
