@@ -123,7 +123,7 @@ module rmt_out
   logic signed [1:0] skip_q, skip;  // beats by which A is behind (1) or ahead of (-1, -2) the beat that leaves
   logic [8:0] number_q, number;     // of the beat that leaves
   logic [8:0] beats;
-  logic begins_q, drains_q, drop, folded, final_beat, ready1, skips, emits, passes, enough;
+  logic begins_q, drains_q, drop, folded, final_beat, ready1, skips, emits, passes, enough, holds_a;
   frame_meta_t meta_q;
   verdict_t verdict_q;
 
@@ -143,9 +143,12 @@ module rmt_out
     // A drop is reported when the frames ahead of it are gone, but for one that may wait at `out`. It waits for that
     // whatever its `skip` says.
     passes = a_valid_q && edited && (drop ? ready1 : drains_q || (enough && skips));
+    // A stays if the next beat needs it, too: the frame became longer and A is ahead of the beat that leaves, or A is
+    // the only beat of a folded frame, whose tail leaves in a beat of its own.
+    holds_a = emits && !final_beat && (skip < 2'sd0 || (skip == 2'sd0 && a_q.last));
     take = '0;
     finish = 1'b0;
-    if (passes || (emits && (final_beat || skip >= 2'sd0))) begin
+    if (passes || (emits && !holds_a)) begin
       take = 2'd1;
       if (!(passes && !drop && !drains_q) && !(emits && !final_beat)) begin
         finish = a_q.last;
@@ -161,7 +164,7 @@ module rmt_out
     if (emits || passes) begin
       begins_q <= finish;
       skip_q   <= skip;
-      if (emits && skip < 2'sd0) skip_q <= skip + 2'sd1;
+      if (holds_a) skip_q <= skip + 2'sd1;
       if (passes) skip_q <= '0;
       number_q <= number + 9'(emits);
       drains_q <= !finish && (drains_q || (emits && final_beat));
@@ -252,7 +255,8 @@ module rmt_out
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!emits || final_beat || skip < 2'sd0 || !a_q.last) else $error("%m: a frame is longer than its body");
+      assert (!emits || final_beat || skip < 2'sd0 || !a_q.last || (holds_a && is_folded(a_q.meta.len)))
+      else $error("%m: a frame is longer than its body");
       assert (!finish || a_q.last || (b_valid_q && b_q.last)) else $error("%m: an edit ends within its frame");
       assert (!(drop && finish) || ready1) else $error("%m: a drop is reported ahead of a frame that came before it");
       assert (take <= 2'(a_valid_q) + 2'(b_valid_q)) else $error("%m: beats are taken that are not there");
