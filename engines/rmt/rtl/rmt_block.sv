@@ -7,7 +7,7 @@
 //   each port    └─> window ─> queue ─┐                                                                ^
 //                    2          2      v                                                               │
 //                                 entry ─> parser ─> stage 0 ─ … ─ stage S-1 ─> deparser ─> queue ─────┘
-//                                 2        30        19 each                    6           3          1
+//                                 2        30        19 each                    7           3          2
 //
 // Each port has a lane. All lanes read the same memories, so a block has at most two. The entry turns a wheel of eight
 // slots: seven are for frames, one is for the host. A lane therefore takes 218 million frames a second at 250 MHz; a
@@ -17,7 +17,7 @@
 // After the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all later queues
 // are as deep. A port that is blocked at its output therefore blocks its own input and no other port.
 //
-// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 46 + 19 * S cycles, one more
+// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 48 + 19 * S cycles, one more
 // if it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one
 // more.
 module rmt_block
@@ -84,13 +84,13 @@ module rmt_block
   end
 
   // ---- lanes
-  logic [Lanes-1:0] window_valid, window_pop, came_valid, edit_valid, edit_marks, busy_of;
-  window_t [Lanes-1:0] window, entered_window, came_window, edit_window;
+  logic [Lanes-1:0] window_valid, window_pop, came_valid, edit_valid, busy_of;
+  window_t [Lanes-1:0] window, entered_window, came_window;
   info_t [Lanes-1:0] info;
   parse_t [Lanes-1:0] entered;
   origin_t [Lanes-1:0][Extracted-1:0] came_place;
-  verdict_t [Lanes-1:0] edit_verdict;
-  word_t [Lanes-1:0] edit_mark;
+  logic [Lanes-1:0][15:0] came_len;
+  edit_t [Lanes-1:0] edit;
   logic entry_slot;
   logic [Stages:0] slots;  // in front of each stage
   ctl_t [Stages:0][Lanes-1:0] ctl;
@@ -124,6 +124,7 @@ module rmt_block
       .came_valid,
       .came_window,
       .came_place,
+      .came_len,
       .out_ctl(ctl[0]),
       .out(vector[0])
   );
@@ -157,11 +158,9 @@ module rmt_block
       .came_valid,
       .came_window,
       .came_place,
+      .came_len,
       .out_valid(edit_valid),
-      .out_verdict(edit_verdict),
-      .out_marks(edit_marks),
-      .out_mark(edit_mark),
-      .out_window(edit_window)
+      .out(edit)
   );
 
   // ---- ports
@@ -195,10 +194,7 @@ module rmt_block
           .clk,
           .rst,
           .edit_valid(edit_valid[p]),
-          .edit_verdict(edit_verdict[p]),
-          .edit_marks(edit_marks[p]),
-          .edit_mark(edit_mark[p]),
-          .edit_window(edit_window[p]),
+          .edit_in(edit[p]),
           .body_valid,
           .body_pop,
           .body,

@@ -3,11 +3,15 @@
 
 // Makes of a port's bodies and edits the frames that leave.
 //
-//   edits ──> queue (Depth) ─┐
-//   bodies ─────────────────>┴─> MERGE ─> out      1 cycle; a beat a cycle, those of dropped frames too
+//   edits ──> queue (Depth) ─────────────────┐
+//                                            v
+//   bodies ─> queue's output ─> B ─> A ─> CHOOSE ─> SHIFT ─> out      2 cycles
+//                      C                  three beats, of which 80 bytes leave, behind the new head
 //
-// A frame has a beat in the delay queue until its edit is taken, so the queue of edits, which is as deep, never
-// overflows.
+// Three beats of the body are in view: A, B and C. A beat that leaves needs two of them, and a third one for the tail
+// of a folded frame. A frame that came in n beats and leaves in m takes max(n, m) cycles, a dropped one n at most. A
+// beat in A or B has left the delay queue, and its frame's edit may wait, so the queue of edits has room for two more
+// frames than there are beats in the delay queue.
 module rmt_out
   import penstock_pkg::*, rmt_pkg::*;
 #(
@@ -17,11 +21,8 @@ module rmt_out
     input wire logic clk,
     input wire logic rst,
 
-    input wire logic     edit_valid,
-    input wire verdict_t edit_verdict,
-    input wire logic     edit_marks,
-    input wire word_t    edit_mark,
-    input wire window_t  edit_window,
+    input wire logic  edit_valid,
+    input wire edit_t edit_in,
 
     input  wire logic             body_valid,
     output logic                  body_pop,
@@ -32,6 +33,20 @@ module rmt_out
     output verdict_t     out_verdict,
     output block_event_t report
 );
+  localparam int unsigned BeatHalves = BeatBytes / 2;
+  localparam int unsigned TailHalves = TailBytes / 2;
+  localparam int unsigned OutHalves = BeatHalves + TailHalves;
+
+  typedef logic [15:0] half_t;  // in the order of the wire: the first byte is [7:0]
+
+  // A beat of a body. A folded frame's tail is in its window.
+  typedef struct packed {
+    frame_meta_t             meta;
+    verdict_t                verdict;
+    logic                    last;
+    half_t [BeatHalves-1:0]  data;
+  } beat_t;
+
   typedef struct packed {
     frame_meta_t      meta;
     verdict_t         verdict;
@@ -40,16 +55,8 @@ module rmt_out
     logic [DataW-1:0] data;
   } body_t;
 
-  typedef struct packed {
-    verdict_t verdict;
-    logic     marks;
-    word_t    mark;
-    window_t  window;
-  } edit_t;
-
-  body_t beat;
   edit_t edit;
-  logic edited, starts_q, second_q, valid_q, drop, go;
+  logic edited, finish;
 
   fifo_block #(
       .Width($bits(edit_t)),
@@ -58,57 +65,203 @@ module rmt_out
       .clk,
       .rst,
       .push (edit_valid),
-      .din  ({edit_verdict, edit_marks, edit_mark, edit_window}),
+      .din  (edit_in),
       .valid(edited),
-      .pop  (go && beat.last),
+      .pop  (finish),
       .dout (edit)
   );
 
-  assign beat = body;
-  assign drop = edit.verdict.kind == VerdictDrop;
-  assign go = body_valid && edited && (drop || !valid_q || out.ready);
-  assign body_pop = go;
+  // ---- A, B, C
+  beat_t a_q, b_q, c;
+  logic a_valid_q, b_valid_q;
+  logic [1:0] at_q;    // A's number in its frame, 2 at most
+  logic [1:0] take;    // beats that are not needed any more
+  logic [1:0] kept;
 
-  // ---- MERGE: the frame's first bytes come from the window
-  logic [WindowBytes-1:0][7:0] head;
-  logic [DataW-1:0] data_d;
-  tail_t tail_d;
-  frame_meta_t meta_d;
-  verdict_t verdict_d;
+  assign c = beat_of(body);
+  assign kept = 2'(a_valid_q) + 2'(b_valid_q) - take;
+  assign body_pop = body_valid && kept < 2'd2;
+
+  function automatic beat_t beat_of(body_t of);
+    return '{meta: of.meta, verdict: of.verdict, last: of.last, data: of.data};
+  endfunction
+
+  always_ff @(posedge clk) begin
+    if (take == 2'd1) a_q <= b_valid_q ? b_q : c;
+    if (take == 2'd2 || !a_valid_q) a_q <= c;
+    if (body_pop) b_q <= c;
+    a_valid_q <= kept != 2'd0 || body_pop;
+    b_valid_q <= kept == 2'd2 || (kept == 2'd1 && body_pop);
+    if (rst) {a_valid_q, b_valid_q} <= '0;
+  end
+
+  // ---- the window's bytes are those of the frame's first two beats
+  half_t [BeatHalves-1:0] first, second, data_a, data_b;
+  half_t [TailHalves-1:0] tail_a, tail_b, tail_c;
+
+  function automatic half_t swapped(logic [15:0] half);
+    return {half[7:0], half[15:8]};
+  endfunction
 
   always_comb begin
-    for (int unsigned n = 0; n < WindowBytes; n++) head[n] = edit.window[(n+PadBytes)/4][8*(3-(n+PadBytes)%4)+:8];
-    data_d = beat.data;
-    if (starts_q) data_d = head[BeatBytes-1:0];
-    if (second_q) data_d[8*(WindowBytes-BeatBytes)-1:0] = head[WindowBytes-1:BeatBytes];
-    tail_d = '{valid: beat.tail.valid, data: head[BeatBytes+:TailBytes]};
-    meta_d = beat.meta;
-    if (edit.marks) meta_d.mark = edit.mark;
-    verdict_d = edit.verdict.kind == VerdictOnward ? beat.verdict : edit.verdict;
+    for (int unsigned h = 0; h < BeatHalves; h++) begin
+      first[h] = swapped((h + 1) % 2 == 0 ? edit.window[(h+1)/2][31:16] : edit.window[(h+1)/2][15:0]);
+      if (h < BeatHalves - 1)
+        second[h] = swapped(
+            (h + 1) % 2 == 0 ? edit.window[(h+1+BeatHalves)/2][31:16] : edit.window[(h+1+BeatHalves)/2][15:0]);
+    end
+    // The last two bytes of the second beat are not in the window.
+    second[BeatHalves-1] = at_q == 2'd0 ? b_q.data[BeatHalves-1] : a_q.data[BeatHalves-1];
+    data_a = at_q == 2'd0 ? first : at_q == 2'd1 ? second : a_q.data;
+    data_b = at_q == 2'd0 ? second : b_q.data;
+    tail_a = data_a[TailHalves-1:0];
+    tail_b = data_b[TailHalves-1:0];
+    tail_c = c.data[TailHalves-1:0];
+  end
+
+  // ---- CHOOSE
+  logic signed [1:0] skip_q, skip;  // beats by which A is behind (1) or ahead of (-1, -2) the beat that leaves
+  logic [8:0] number_q, number;     // of the beat that leaves
+  logic [8:0] beats;
+  logic begins_q, drains_q, drop, folded, final_beat, ready1, skips, emits, passes, enough, holds_a;
+  frame_meta_t meta_q;
+  verdict_t verdict_q;
+
+  assign skip = begins_q ? edit.skip : skip_q;
+  assign number = begins_q ? '0 : number_q;
+  assign drop = edit.verdict.kind == VerdictDrop;
+  assign folded = is_folded(edit.len);
+  assign beats = folded ? 9'd1 : 9'(beats_of(edit.len));
+  assign final_beat = number + 9'd1 == beats;
+
+  always_comb begin
+    // A's successors are there if the beat needs them.
+    enough = 1'b1;
+    if (skip >= 2'sd0 && !a_q.last) enough = b_valid_q && (!folded || skip != 2'sd0 || b_q.last || body_valid);
+    skips = skip == 2'sd1 && !a_q.last;
+    emits = a_valid_q && edited && !drop && !drains_q && enough && ready1 && !skips;
+    // A drop is reported when the frames ahead of it are gone, but for one that may wait at `out`. It waits for that
+    // whatever its `skip` says.
+    passes = a_valid_q && edited && (drop ? ready1 : drains_q || (enough && skips));
+    // A stays if the next beat needs it, too: the frame became longer and A is ahead of the beat that leaves, or A is
+    // the only beat of a folded frame, whose tail leaves in a beat of its own.
+    holds_a = emits && !final_beat && (skip < 2'sd0 || (skip == 2'sd0 && a_q.last));
+    take = '0;
+    finish = 1'b0;
+    if (passes || (emits && !holds_a)) begin
+      take = 2'd1;
+      if (!(passes && !drop && !drains_q) && !(emits && !final_beat)) begin
+        finish = a_q.last;
+        if (!a_q.last && b_valid_q && b_q.last) begin
+          take = 2'd2;
+          finish = 1'b1;
+        end
+      end
+    end
   end
 
   always_ff @(posedge clk) begin
-    if (go) begin
-      starts_q <= beat.last;
-      second_q <= starts_q && !beat.last;
+    if (emits || passes) begin
+      begins_q <= finish;
+      skip_q   <= skip;
+      if (holds_a) skip_q <= skip + 2'sd1;
+      if (passes) skip_q <= '0;
+      number_q <= number + 9'(emits);
+      drains_q <= !finish && (drains_q || (emits && final_beat));
+      if (begins_q) begin
+        meta_q    <= a_q.meta;
+        verdict_q <= a_q.verdict;
+      end
     end
-    if (go && !drop) begin
-      out.data    <= data_d;
-      out.last    <= beat.last;
-      out.meta    <= meta_d;
-      out_tail    <= tail_d;
-      out_verdict <= verdict_d;
-    end
-    valid_q <= (go && !drop) || (valid_q && !out.ready);
-    report  <= '{dropped: go && drop && beat.last, reason: edit.verdict.reason, default: '0};
+    if (finish) at_q <= '0;
+    else if (take != 2'd0 && at_q != 2'd2) at_q <= at_q + 2'd1;
     if (rst) begin
-      starts_q <= 1'b1;
-      second_q <= 1'b0;
-      valid_q  <= 1'b0;
+      begins_q <= 1'b1;
+      drains_q <= 1'b0;
+      at_q     <= '0;
+    end
+  end
+
+  // ---- the registers behind CHOOSE
+  half_t [2*BeatHalves+TailHalves-1:0] choice_d, choice_q;
+  half_t [OutHalves-1:0] head_d, head_q;
+  logic [OutHalves-1:0] in_head_d, in_head_q;
+  logic [4:0] shift_q;
+  logic valid1_q, last1_q, folded1_q;
+  frame_meta_t meta1_q;
+  verdict_t verdict1_q;
+
+  always_comb begin
+    case (skip)
+      2'sd0:   choice_d = {tail_c, data_b, data_a};
+      2'sd1:   choice_d = {{(BeatHalves + TailHalves) {16'd0}}, second};  // a folded frame's tail
+      -2'sd1:  choice_d = {tail_b, data_a, {BeatHalves{16'd0}}};
+      default: choice_d = {tail_a, {(2 * BeatHalves) {16'd0}}};
+    endcase
+    for (int unsigned h = 0; h < OutHalves; h++) begin
+      head_d[h] = '0;
+      if (number == 9'd0) head_d[h] = swapped(edit.head[h]);
+      if (number == 9'd1 && h + BeatHalves < HeadHalves) head_d[h] = swapped(edit.head[h+BeatHalves]);
+      in_head_d[h] = (number == 9'd0 && h < 32'(edit.halves)) || (number == 9'd1 && h + BeatHalves < 32'(edit.halves));
+    end
+  end
+
+  assign ready1 = !valid1_q || !out.valid || out.ready;
+
+  always_ff @(posedge clk) begin
+    if (emits) begin
+      choice_q  <= choice_d;
+      head_q    <= head_d;
+      in_head_q <= in_head_d;
+      shift_q   <= edit.shift;
+      last1_q   <= final_beat;
+      folded1_q <= folded;
+      meta1_q   <= begins_q ? a_q.meta : meta_q;
+      meta1_q.len <= edit.len;
+      if (edit.marks) meta1_q.mark <= edit.mark;
+      verdict1_q <= edit.verdict.kind != VerdictOnward ? edit.verdict : begins_q ? a_q.verdict : verdict_q;
+    end
+    valid1_q <= emits || (valid1_q && !ready1);
+    report <= '{dropped: drop && finish, reason: edit.verdict.reason, default: '0};
+    if (rst) begin
+      valid1_q <= 1'b0;
       report   <= '0;
     end
   end
-  assign out.valid = valid_q;
+
+  // ---- SHIFT
+  half_t [2*BeatHalves+TailHalves-1:0] moved;
+  half_t [OutHalves-1:0] sent;
+  logic valid2_q;
+
+  always_comb begin
+    moved = choice_q >> {shift_q, 4'd0};
+    for (int unsigned h = 0; h < OutHalves; h++) sent[h] = in_head_q[h] ? head_q[h] : moved[h];
+  end
+
+  always_ff @(posedge clk) begin
+    if (!valid2_q || out.ready) begin
+      out.data    <= sent[BeatHalves-1:0];
+      out.last    <= last1_q;
+      out.meta    <= meta1_q;
+      out_tail    <= '{valid: folded1_q, data: sent[OutHalves-1:BeatHalves]};
+      out_verdict <= verdict1_q;
+      valid2_q    <= valid1_q;
+    end
+    if (rst) valid2_q <= 1'b0;
+  end
+  assign out.valid = valid2_q;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!emits || final_beat || skip < 2'sd0 || !a_q.last || (holds_a && is_folded(a_q.meta.len)))
+      else $error("%m: a frame is longer than its body");
+      assert (!finish || a_q.last || (b_valid_q && b_q.last)) else $error("%m: an edit ends within its frame");
+      assert (!(drop && finish) || ready1) else $error("%m: a drop is reported ahead of a frame that came before it");
+      assert (take <= 2'(a_valid_q) + 2'(b_valid_q)) else $error("%m: beats are taken that are not there");
+    end
+`endif
 endmodule
 
 `default_nettype wire

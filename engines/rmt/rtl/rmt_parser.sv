@@ -26,6 +26,7 @@ module rmt_parser
     output logic    [Lanes-1:0]                came_valid,
     output window_t [Lanes-1:0]                came_window,
     output origin_t  [Lanes-1:0][Extracted-1:0] came_place,
+    output logic    [Lanes-1:0][15:0]          came_len,
 
     output ctl_t    [Lanes-1:0] out_ctl,
     output vector_t [Lanes-1:0] out
@@ -141,6 +142,7 @@ module rmt_parser
       vector2_q      <= vector_d;
       came_valid[l]  <= parse_q.ctl.valid;
       came_window[l] <= window_q;
+      came_len[l]    <= parse_q.info.len;
       for (int unsigned w = 0; w < Extracted; w++) came_place[l][w] <= place_q[w];
       if (rst) begin
         ctl2_q.valid  <= 1'b0;

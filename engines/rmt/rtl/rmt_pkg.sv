@@ -2,6 +2,8 @@
 
 // Sizes and rows of the machine (engines/rmt/machine.md). A row's word i is bits [32*i+31:32*i].
 package rmt_pkg;
+  import penstock_pkg::verdict_t;
+
   localparam int unsigned Lanes = 2;
 
   typedef logic [31:0] word_t;
@@ -111,6 +113,43 @@ package rmt_pkg;
     checksum_row_t checksum;
     word_t first;  // verdict word in CHECK, words that are written back in EXIT
   } edge_row_t;
+
+  // ---- EXIT
+  localparam int unsigned HeadHalves = 2 * Extracted;
+  localparam int unsigned WindowHalves = 2 * WindowWords;
+
+  // Whether a word of the vector belongs to the frame's new head
+  typedef struct packed {
+    logic lower;         // its halves that are of the head
+    logic upper;
+    logic if_flag;       // they are emitted if bit `index` of {v31, v30} is 1,
+    logic if_extracted;  // if the parser has extracted the word, or if both is so; without any of the two, never
+    logic [5:0] index;
+  } emit_t;
+
+  typedef struct packed {
+    logic [1:0] unused;
+    emit_t [2:0] word;
+  } emit_word_t;
+
+  typedef struct packed {
+    emit_word_t [(Extracted+2)/3-1:0] emits;
+    edge_row_t edges;
+  } exit_row_t;
+
+  // A frame's new head, and where the rest of the frame follows it: byte x of the frame that leaves is byte
+  // x + 64 * skip + 2 * shift of the frame that came, unless x is in the head.
+  typedef struct packed {
+    verdict_t verdict;  // VerdictOnward: as the frame came
+    logic     marks;    // the frame gets `mark`
+    word_t    mark;
+    logic [15:0] len;
+    logic signed [1:0] skip;
+    logic [4:0] shift;
+    logic [5:0] halves;  // of the head
+    logic [HeadHalves-1:0][15:0] head;
+    window_t window;
+  } edit_t;
 
   // ---- KEY
   localparam int unsigned KeyWords = 4;

@@ -46,8 +46,8 @@ module rmt_window
   always_ff @(posedge clk) begin
     if (take) starts_q <= frames.last;
     level_q <= level_q + LevelW'(take) - LevelW'(body_valid && body_pop);
-    // One may be taken before this is seen.
-    ready_q <= level_q < LevelW'(Depth - 1) && room;
+    // One may be taken before this is seen, and two wait behind the queue for their edits.
+    ready_q <= level_q < LevelW'(Depth - 3) && room;
     if (rst) begin
       starts_q <= 1'b1;
       level_q  <= '0;

@@ -21,6 +21,7 @@ rmt_counter.sv
 rmt_units.sv
 rmt_action.sv
 rmt_stage.sv
+rmt_pack.sv
 rmt_deparser.sv
 rmt_out.sv
 rmt_regs.sv

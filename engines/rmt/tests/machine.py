@@ -30,7 +30,7 @@ BUCKETS, REGISTERS, RESULTS, LEAVES, ROWS, COUNTERS = 1024, 4096, 1024, 4096, 12
 SHAPES = {
     TENANT: (64, 1),
     CHECK: (128, 4),
-    EXIT: (128, 4),
+    EXIT: (128, 13),
     PARSER: (1024, 12),
     KEY: (128, 12),
     ACTION: (1024, 29),
@@ -46,6 +46,7 @@ SHAPES = {
 }
 SHORT, HEADER, TIMEOUT, WINDOW = 1, 4, 5, 7
 M32 = 0xFFFFFFFF
+MAX_FRAME = 16384
 
 
 def bits(word: int, high: int, low: int | None = None) -> int:
@@ -95,6 +96,8 @@ class Machine:
     rows: dict[tuple[int, int], dict[int, tuple[int, ...]]] = field(default_factory=dict)
     searched: list[Searched] = field(default_factory=list)
     errors: set[int] = field(default_factory=set)  # of the parser, that have happened
+    moved: set[int] = field(default_factory=set)  # bytes by which frames became longer
+    refused_lengths: set[int] = field(default_factory=set)
 
     def write(self, memory: int, stage: int, row: int, words: tuple[int, ...]) -> None:
         rows, width = SHAPES[memory]
@@ -132,8 +135,35 @@ class Machine:
         for word in sorted(places):
             if bits(out[0], word):
                 window[places[word]] = vector[word]
-        head = b"".join(word.to_bytes(4, "big") for word in window)[2:]
-        return self.verdict(vector, (head + frame[126:])[: len(frame)] if len(frame) > 126 else head[: len(frame)])
+        return self.verdict(vector, self.emit(out, vector, places, window, frame))
+
+    def emit(
+        self, row: tuple[int, ...], vector: list[int], places: dict[int, int], window: list[int], frame: bytes
+    ) -> bytes | None:
+        """The frame that leaves; None if it is too short or too long."""
+        head = b""
+        end = 2  # of the window, in bytes, up to which it is in the head
+        for word in range(EXTRACTED):
+            fields = row[4 + word // 3] >> 10 * (word % 3)
+            by_place, by_flag = bits(fields, 6), bits(fields, 7)
+            is_valid = self.holds(1 << 6 | bits(fields, 5, 0), 6, 0, vector)
+            emitted = (by_place or by_flag) and (word in places or not by_place) and (is_valid or not by_flag)
+            data = vector[word].to_bytes(4, "big")
+            for n in range(2):
+                if not bits(fields, 8 + n):
+                    continue
+                if emitted:
+                    head += data[2 * n : 2 * n + 2]
+                if word in places:
+                    end = max(end, 4 * places[word] + 2 * n + 2)
+        first = b"".join(word.to_bytes(4, "big") for word in window)
+        length = len(frame) + 2 + len(head) - end
+        self.moved.add(len(head) + 2 - end)
+        assert length <= MAX_FRAME, "the tests have no frame that becomes so long"
+        if length < min(14, len(frame)):
+            self.refused_lengths.add(length)
+            return None
+        return (head + (first + frame[126:])[end:])[:length]
 
     @staticmethod
     def window(frame: bytes) -> list[int]:
@@ -141,17 +171,19 @@ class Machine:
         return [int.from_bytes(head[4 * w : 4 * w + 4], "big") for w in range(WORDS)]
 
     @staticmethod
-    def verdict(vector: list[int], frame: bytes) -> Result:
+    def verdict(vector: list[int], frame: bytes | None) -> Result:
         how, where, mark = bits(vector[29], 17, 16), bits(vector[29], 8, 0), vector[27]
-        if how == 0:
-            return Result("onward", frame, mark)
-        if how == 2 or (how == 1 and where == 510):
-            return Result("host", frame, mark)
         if how == 3 or (how == 1 and where == 511):
             return Result("drop", b"", 0)
-        if where < 256:
-            return Result("port", frame, mark, where)
-        return Result("drop", b"", 0, refused=True)
+        if how == 1 and 256 <= where != 510:
+            return Result("drop", b"", 0, refused=True)
+        if frame is None:
+            return Result("drop", b"", 0)
+        if how == 0:
+            return Result("onward", frame, mark)
+        if how == 2 or where == 510:
+            return Result("host", frame, mark)
+        return Result("port", frame, mark, where)
 
     @staticmethod
     def holds(word: int, mode_at: int, index_at: int, vector: list[int]) -> bool:

@@ -51,6 +51,7 @@ class Program:
     stages: int
     part: int  # number of its partitions, 0 to 15
     stateful: bool
+    heads: bool = True  # it adds and removes headers
     writes: list[Write] = field(default_factory=list)
 
     SIZE = 2  # buckets and leaves, as powers of 2 and 4
@@ -71,7 +72,8 @@ class Program:
                 row = self.state(depth) if state < STATES else (0, 0, 0, 10 << 6, *[0] * 8)
                 self.writes.append((PARSER, depth, 8 * self.bt + state, row))
         self.writes.append((CHECK, 0, self.bt, self.edge(self.verdict())))
-        self.writes.append((EXIT, 0, self.bt, self.edge(self.rng.getrandbits(27) | self.rng.getrandbits(27))))
+        edge = self.edge(self.rng.getrandbits(27) | self.rng.getrandbits(27))
+        self.writes.append((EXIT, 0, self.bt, (*edge, *self.head())))
         for stage in range(self.stages):
             self.writes.append((KEY, stage, self.bt, self.key()))
             base = 32 * self.part
@@ -139,6 +141,23 @@ class Program:
         half = rng.randrange(54)
         covers = rng.getrandbits(64) & rng.getrandbits(64) & ~(1 << half)
         return (first, covers & M32, covers >> 32, pack((rng.randrange(64), 0), (rng.randrange(4), 6), (half, 8)))
+
+    def head(self) -> tuple[int, ...]:
+        """The words of the new head: in some programs none, in some a few, in some nearly all."""
+        rng = self.rng
+        density = rng.choice([0, 0.15, 0.15, 0.5, 0.9]) if self.heads else 0
+        by_place, by_flag = rng.choice([(0.9, 0.2), (0.5, 0.5), (0.1, 0.9)])
+        words = [0] * 9
+        for word in range(machine.EXTRACTED):
+            if rng.random() < density:
+                fields = pack(
+                    (rng.randrange(64), 0),
+                    (rng.random() < by_place, 6),
+                    (rng.random() < by_flag, 7),
+                    (rng.choice([1, 2, 3, 3, 3]), 8),
+                )
+                words[word // 3] |= fields << 10 * (word % 3)
+        return tuple(words)
 
     def verdict(self) -> int:
         rng = self.rng
@@ -296,10 +315,10 @@ def random_frame(rng: random.Random, longest: int = 400) -> bytes:
 
 
 def random_program(
-    rng: random.Random, tenant: int, bank: int, stages: int, part: int, stateful: bool, port: int
+    rng: random.Random, tenant: int, bank: int, stages: int, part: int, stateful: bool, port: int, heads: bool = True
 ) -> Program:
     """A program with entries that frames of this port find."""
-    program = Program(rng, tenant, bank, stages, part, stateful)
+    program = Program(rng, tenant, bank, stages, part, stateful, heads)
     program.make()
     for _ in range(2):
         model = Machine(stages)

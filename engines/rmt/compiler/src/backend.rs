@@ -4,6 +4,7 @@
 
 mod checksums;
 mod effects;
+mod head;
 mod parser;
 mod schedule;
 mod show;
@@ -17,6 +18,7 @@ mod words;
 use crate::fault::{Check, Fault};
 use crate::ir::{Expr, ExprKind, PORT_DROP, PORT_ONWARD, Program, Standard, Stmt, StmtKind};
 use crate::source::Span;
+use head::Head;
 use schedule::Stage;
 use steps::{Item, Literal, Steps};
 use tables::param_piece;
@@ -26,8 +28,8 @@ use uses::Uses;
 use vector::{Vector, too_much};
 pub use words::{ACTION_WORDS, Piece};
 use words::{
-    ActionRow, BITS, ChecksumRow, CountUnit, DEPTHS, IMMEDIATE, KeyRow, Operand, PARAMS, ParserRow, ROWS, RegisterUnit,
-    Unit, WORDS, low_bits,
+    ActionRow, BITS, ChecksumRow, CountUnit, DEPTHS, Emit, HEAD_WORDS, IMMEDIATE, KeyRow, Operand, PARAMS, ParserRow,
+    ROWS, RegisterUnit, Unit, WORDS, low_bits,
 };
 
 /// `egress_spec` counts, and is 0.
@@ -45,7 +47,7 @@ pub struct Lowered {
     /// Row of CHECK.
     pub check: [u32; 4],
     /// Row of EXIT.
-    pub exit: [u32; 4],
+    pub exit: [u32; 4 + HEAD_WORDS],
     /// Stages.
     pub stages: Vec<StageCode>,
     /// Tables, by their index in the program; None if the program never applies the table.
@@ -111,8 +113,10 @@ pub fn lower(program: &Program, stages: usize) -> Result<Lowered, Fault> {
 fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     let uses = Uses::of(program);
     check_operations(program)?;
-    let mut vector = Vector::new(program, &uses);
-    let parser = parser::lower(program, &mut vector)?;
+    let head = Head::of(program, &uses);
+    let mut vector = Vector::new(program, &uses, &head.instances);
+    let emitted = head.place(program, &mut vector)?;
+    let parser = parser::lower(program, &mut vector, &head)?;
     let check = checksums::lower(program, &mut vector, &program.verify)?;
     let exit = checksums::lower(program, &mut vector, &program.update)?;
     let onward = writes_onward(&program.ingress) || program.actions.iter().any(|action| writes_onward(&action.body));
@@ -138,7 +142,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     for index in 0..staged.len() {
         made.stage(&staged, index)?;
     }
-    let shown = show::show(program, &vector, &parser, &staged, &made);
+    let shown = show::show(program, &vector, (&head, &parser), &staged, &made);
     let parser = (0..DEPTHS).map(|depth| {
         let row = |state: usize| match parser.get(depth).and_then(|rows| rows.get(state)) {
             Some(row) => row.words(),
@@ -153,7 +157,12 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     Ok(Lowered {
         parser: parser.collect(),
         check: row(VERDICT_BEGIN, check.as_ref()),
-        exit: row(written, exit.as_ref()),
+        exit: {
+            let mut words = [0; 4 + HEAD_WORDS];
+            words[..4].copy_from_slice(&row(written, exit.as_ref()));
+            words[4..].copy_from_slice(&Emit::words(&emitted));
+            words
+        },
         stages: made.stages,
         tables: made.tables,
         registers: made.registers,

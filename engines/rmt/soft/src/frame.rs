@@ -38,6 +38,7 @@ impl Tenant {
         }
         let (machine, state, frame) = (&self.machine, &mut self.state, &mut self.frame);
         self.frames += 1;
+        let entered = bytes.len();
         let verdict = frame.carry(machine, state, bytes, port, time);
         if verdict == Verdict::Drop {
             self.dropped += 1;
@@ -47,6 +48,10 @@ impl Tenant {
         if verdict == Verdict::Host && self.has_controller {
             self.send_to_controller(std::mem::take(bytes));
             return Verdict::Absorb;
+        }
+        if bytes.len() < MIN_FRAME.min(entered) {
+            self.dropped += 1;
+            return Verdict::Drop;
         }
         verdict
     }
@@ -62,6 +67,8 @@ impl Tenant {
     }
 }
 
+/// Bytes of an Ethernet header. A frame that headers are removed from until it is shorter is dropped.
+const MIN_FRAME: usize = 14;
 /// Frames that wait for a controller.
 const PACKETS: usize = 1024;
 

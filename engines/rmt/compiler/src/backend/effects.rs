@@ -87,13 +87,6 @@ pub fn effects(program: &Program, stmts: &[Stmt], all: &Uses) -> Check<Effects> 
         if value.kind == ExprKind::Field(*field) {
             continue;
         }
-        if let FieldKind::Valid(instance) = program.fields[*field].kind {
-            let name = &program.instances[instance].name;
-            return Err(too_much(
-                value.span,
-                &format!("`{name}` is made valid or invalid, and the card adds and removes no headers yet"),
-            ));
-        }
         writes.push((*field, value));
     }
     Ok(Effects { writes, register: walk.register, count: walk.count })

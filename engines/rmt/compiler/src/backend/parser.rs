@@ -3,6 +3,7 @@
 //! has a row at each of these depths; a state that extracts several headers, or has more cases than a row, goes on in
 //! the next depth.
 
+use super::head::Head;
 use super::vector::{Vector, too_much};
 use super::words::{DEPTHS, END, ParserRow, ROWS, Variable, WINDOW, low_bits};
 use crate::fault::Check;
@@ -33,14 +34,16 @@ struct Node {
     far: u32,
     /// The offset is in the middle of a word: nothing more can be extracted.
     ragged: bool,
+    /// Nothing is extracted yet: the offset is at the bytes of 0 in front of the frame.
+    front: bool,
 }
 
 /// The rows of each depth.
 pub type Rows = Vec<Vec<ParserRow>>;
 
 /// Lowers the parser, and gives headers their places.
-pub fn lower(program: &Program, vector: &mut Vector) -> Check<Rows> {
-    let first = Node { state: 0, ops: 0, cases: 0, heads: Vec::new(), order: 0, far: 0, ragged: false };
+pub fn lower(program: &Program, vector: &mut Vector, head: &Head) -> Check<Rows> {
+    let first = Node { state: 0, ops: 0, cases: 0, heads: Vec::new(), order: 0, far: 0, ragged: false, front: true };
     let mut depths: Vec<Vec<Node>> = vec![vec![first]];
     let mut rows = Vec::new();
     for depth in 0..DEPTHS {
@@ -50,8 +53,7 @@ pub fn lower(program: &Program, vector: &mut Vector) -> Check<Rows> {
             if depths.len() == depth + 1 {
                 depths.push(Vec::new());
             }
-            let (row, _) =
-                Step { program, vector: &mut *vector, node, first: depth == 0, next: &mut depths[depth + 1] }.row()?;
+            let (row, _) = Step { program, vector: &mut *vector, head, node, next: &mut depths[depth + 1] }.row()?;
             made.push(row);
             at += 1;
             if at > ROWS {
@@ -75,8 +77,8 @@ pub fn lower(program: &Program, vector: &mut Vector) -> Check<Rows> {
 struct Step<'s, 'p> {
     program: &'s Program,
     vector: &'s mut Vector<'p>,
+    head: &'s Head,
     node: Node,
-    first: bool,
     next: &'s mut Vec<Node>,
 }
 
@@ -149,16 +151,15 @@ impl Step<'_, '_> {
             return Err(too_much(span, &format!("`{}` is longer than a step of the parser can be", about.name)));
         }
         behind.ragged = !bytes.is_multiple_of(4);
-        if let Some(emitted) = self.program.deparser.iter().position(|emit| emit.instance == instance) {
+        behind.front = false;
+        // The new head has its own order; headers behind it stay where they are.
+        if let Some(emitted) = self.program.deparser.iter().position(|emit| emit.instance == instance)
+            && !self.head.instances.contains(&instance)
+        {
             if behind.order > emitted {
                 return Err(too_much(span, &format!("`{}` leaves in another order than it is parsed in", about.name)));
             }
             behind.order = emitted + 1;
-        } else {
-            return Err(too_much(
-                span,
-                &format!("the deparser does not emit `{}`, and the card removes no headers yet", about.name),
-            ));
         }
         behind.far += words;
         let mut heads = std::mem::take(&mut behind.heads);
@@ -305,7 +306,7 @@ impl Step<'_, '_> {
 
     /// Bits of the window in front of the frame, at the offset.
     fn lead(&self) -> u32 {
-        if self.first { FRONT * 8 } else { 0 }
+        if self.node.front { FRONT * 8 } else { 0 }
     }
 
     /// The header that this row extracts.

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use super::head::Head;
 use super::schedule::Stage;
 use super::steps::Literal;
 use super::vector::Vector;
@@ -21,7 +22,7 @@ impl Lowered {
 pub(super) fn show(
     program: &Program,
     vector: &Vector,
-    parser: &[Vec<ParserRow>],
+    (head, parser): (&Head, &[Vec<ParserRow>]),
     stages: &[Stage],
     made: &Assemble,
 ) -> String {
@@ -36,6 +37,10 @@ pub(super) fn show(
     for (instance, place) in headers {
         let last = place.varbit.map_or(place.word + place.count, |(first, most)| first + most);
         let _ = writeln!(text, "          v{}-v{}  {}", place.word, last - 1, program.instances[*instance].name);
+    }
+    if !head.instances.is_empty() {
+        let names: Vec<_> = head.instances.iter().map(|instance| program.instances[*instance].name.as_str()).collect();
+        let _ = writeln!(text, "new head  {}", names.join(", "));
     }
     for (index, stage) in stages.iter().enumerate() {
         let Some(step) = &stage.step else {

@@ -8,7 +8,7 @@ use super::uses::Uses;
 use super::vector::too_much;
 use super::words::{BITS, FLAGS, Op, Piece, UNITS, low_bits};
 use crate::fault::Check;
-use crate::ir::{ActionId, Apply, BinaryOp, Expr, ExprKind, FieldKind, Stmt, StmtKind, TableId, UnaryOp};
+use crate::ir::{ActionId, Apply, BinaryOp, Expr, ExprKind, Stmt, StmtKind, TableId, UnaryOp};
 use crate::source::Span;
 
 /// The condition of a gate.
@@ -90,7 +90,11 @@ impl Steps<'_, '_, '_> {
             return Ok(());
         }
         for units in split(drafts.units) {
-            if guard.is_empty() && units.len() <= UNITS {
+            let apart = |unit: &Draft| units.iter().all(|other| other == unit || !reads(other, unit.to));
+            if guard.is_empty() && units.iter().all(apart) {
+                // Each goes where there is room.
+                self.items.extend(units.into_iter().map(|unit| Item::Group(vec![unit])));
+            } else if guard.is_empty() && units.len() <= UNITS {
                 self.items.push(Item::Group(units));
             } else {
                 let drafts = Drafts { units, ..Drafts::default() };
@@ -269,7 +273,7 @@ impl Steps<'_, '_, '_> {
             }
             _ => return Ok(None),
         };
-        if self.uses.written[field] > 0 && !matches!(self.units.program.fields[field].kind, FieldKind::Valid(_)) {
+        if self.uses.written[field] > 0 {
             return Ok(None);
         }
         let pieces = self.units.vector.pieces(field, term.span)?;

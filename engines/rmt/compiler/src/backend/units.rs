@@ -107,6 +107,7 @@ impl Units<'_, '_> {
             }
             self.write(*field, value, &mut drafts)?;
         }
+        drafts.units = merged(drafts.units);
         if let Some(register) = register {
             let result = drafts.register.and_then(|draft| draft.result);
             drafts.register = Some(RegisterDraft { result, ..self.register(register)? });
@@ -459,6 +460,44 @@ impl Units<'_, '_> {
         made.reverse();
         Ok(made)
     }
+}
+
+/// Joins units that copy adjacent bits to adjacent bits, or that write constants to them.
+fn merged(units: Vec<Draft>) -> Vec<Draft> {
+    let mut made: Vec<Draft> = Vec::new();
+    for unit in units {
+        let joined = made.iter().position(|other| join(other, &unit).or_else(|| join(&unit, other)).is_some());
+        match joined {
+            Some(at) => {
+                let other = made.remove(at);
+                // The longer unit may fit others.
+                made = merged(made.into_iter().chain(join(&other, &unit).or_else(|| join(&unit, &other))).collect());
+            }
+            None => made.push(unit),
+        }
+    }
+    made
+}
+
+/// One unit for two, if the second one writes the bits above those of the first one.
+fn join(low: &Draft, high: &Draft) -> Option<Draft> {
+    let next = |a: Piece, b: Piece| a.word == b.word && a.low + a.width == b.low;
+    let plain = low.op == Op::Set && high.op == Op::Set && low.predicate == high.predicate;
+    if !plain || !next(low.to, high.to) {
+        return None;
+    }
+    let to = Piece { width: low.to.width + high.to.width, ..low.to };
+    let (a, b) = match (low.a, high.a) {
+        (Source::Const(a), Source::Const(b)) => {
+            let value = a & low_bits(low.to.width) | b << low.to.width;
+            (Source::Const(value), Source::Const(value))
+        }
+        (Source::Piece(a), Source::Piece(b)) if a.width == low.to.width && next(a, b) => {
+            (Source::Piece(Piece { width: a.width + b.width, ..a }), low.b)
+        }
+        _ => return None,
+    };
+    Some(Draft { to, a, b, ..*low })
 }
 
 /// Adds a part of an assignment: place, source, bits of the source. Zeros above a copied value are written with it, as

@@ -42,6 +42,13 @@ impl Uses {
                 }
             }
         }
+        // The deparser asks whether a header is valid. If nothing changes that, the parser's extraction says so.
+        for emit in &program.deparser {
+            let valid = program.instances[emit.instance].valid;
+            if this.written[valid] > 0 {
+                this.read[valid] += 1;
+            }
+        }
         for sum in &program.verify {
             this.sum(sum);
             this.read[sum.field] += 1;

@@ -33,6 +33,8 @@ pub struct HeaderPlace {
 pub struct Vector<'p> {
     program: &'p Program,
     uses: &'p Uses,
+    /// Headers of which all words are needed, because they are part of the new head.
+    whole: &'p [InstanceId],
     next: u32,
     /// Places of extracted headers.
     pub headers: HashMap<InstanceId, HeaderPlace>,
@@ -44,9 +46,9 @@ pub struct Vector<'p> {
 }
 
 impl<'p> Vector<'p> {
-    pub fn new(program: &'p Program, uses: &'p Uses) -> Self {
+    pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId]) -> Self {
         let (headers, flags, places) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { program, uses, next: 0, headers, flags, places, bits: FIRST_BIT, own_flags: FIRST_FLAG }
+        Self { program, uses, whole, next: 0, headers, flags, places, bits: FIRST_BIT, own_flags: FIRST_FLAG }
     }
 
     /// Words that are in use.
@@ -78,13 +80,14 @@ impl<'p> Vector<'p> {
         }
         let of = &self.program.instances[instance];
         let ty = &self.program.headers[of.header];
-        let used = of.fields.iter().any(|field| self.uses.counts(*field));
+        let whole = self.whole.contains(&instance);
+        let used = whole || of.fields.iter().any(|field| self.uses.counts(*field));
         let count = if used { (lead + ty.bits).div_ceil(32) } else { 0 };
         let word = self.take(count, &format!("the header `{}`", of.name), of.span)?;
         let mut place = HeaderPlace { word, count, lead, varbit: None };
         for field in &of.fields {
             let about = &self.program.fields[*field];
-            if matches!(about.kind, FieldKind::Header { varbit: true, .. }) && self.uses.counts(*field) {
+            if matches!(about.kind, FieldKind::Header { varbit: true, .. }) && (whole || self.uses.counts(*field)) {
                 let most = about.width.div_ceil(32);
                 place.varbit = Some((self.take(most, &format!("`{}`", about.name), of.span)?, most));
             }
@@ -134,8 +137,8 @@ impl<'p> Vector<'p> {
         match about.kind {
             FieldKind::Header { instance, offset, varbit } => {
                 let Some(place) = self.headers.get(&instance) else {
-                    // A header that no state extracts is never valid, and its fields are 0.
-                    return Ok(Vec::new());
+                    // No state extracts the header, and no frame leaves with it: its fields are 0, or variables.
+                    return if self.uses.written[field] > 0 { self.variable(field, span) } else { Ok(Vec::new()) };
                 };
                 if varbit {
                     return Err(too_much(span, &format!("`{}` is used other than in a checksum", about.name)));
@@ -144,6 +147,7 @@ impl<'p> Vector<'p> {
             }
             FieldKind::Valid(instance) => match self.flags.get(&instance) {
                 Some(flag) => one(FLAGS, *flag, 1),
+                None if self.uses.written[field] > 0 => self.variable(field, span),
                 None => Ok(Vec::new()),
             },
             FieldKind::Standard(standard) => match standard {

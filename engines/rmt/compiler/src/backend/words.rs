@@ -277,6 +277,45 @@ impl ChecksumRow {
     }
 }
 
+/// Words of a row of EXIT that say which words of the vector are the new head.
+pub const HEAD_WORDS: usize = 9;
+
+/// When a word of the new head is emitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmitIf {
+    Never,
+    Extracted,
+    /// This bit of [`FLAGS`] is 1.
+    Flag(u32),
+}
+
+/// A word of the new head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Emit {
+    pub word: u32,
+    /// Its halves that are of the head.
+    pub upper: bool,
+    pub lower: bool,
+    pub when: EmitIf,
+}
+
+impl Emit {
+    /// The words of the new head in a row of EXIT.
+    pub fn words(head: &[Self]) -> [u32; HEAD_WORDS] {
+        let mut words = [0; HEAD_WORDS];
+        for emit in head {
+            let when = match emit.when {
+                EmitIf::Never => 0,
+                EmitIf::Extracted => 1 << 6,
+                EmitIf::Flag(flag) => 1 << 7 | (32 + flag),
+            };
+            let fields = when | u32::from(emit.upper) << 8 | u32::from(emit.lower) << 9;
+            words[emit.word as usize / 3] |= fields << (10 * (emit.word % 3));
+        }
+        words
+    }
+}
+
 /// Words of a row of KEY that do not depend on where the driver puts the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyRow {
