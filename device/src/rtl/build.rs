@@ -61,6 +61,8 @@ const VERILATOR: [&str; 11] = [
     "--output-split",
     "10000",
 ];
+/// Options for Verilator when [`QUICK`] is set: the compiler takes superlinear time for long functions, so they are split.
+const VERILATOR_QUICK: [&str; 2] = ["--output-split-cfuncs", "1000"];
 /// Compiler options for all C++ files.
 const CXX: [&str; 8] = [
     "-std=c++20",
@@ -408,8 +410,11 @@ fn translate<'a>(part: &'a Part, work: &'a Path, verilator: &Verilator) -> Resul
     let mut files = Vec::new();
     if let Some(top) = part.top {
         let mut command = verilator.command();
-        command.args(VERILATOR).args(["--prefix", &part.prefix, "--top-module", top, "--Mdir"]).arg(work);
-        command.args(&part.arguments);
+        command.args(VERILATOR);
+        if std::env::var_os(QUICK).is_some() {
+            command.args(VERILATOR_QUICK);
+        }
+        command.args(["--prefix", &part.prefix, "--top-module", top, "--Mdir"]).arg(work).args(&part.arguments);
         for source in &part.sources {
             command.arg(source.place(work)?);
         }
@@ -588,7 +593,7 @@ fn key(root: &Root, part: &Part, verilator: &Verilator) -> Result<String, BuildE
     hash.update(version.stdout);
     hash.update(compiler.stdout);
     hash.update(format!("{:?}{:?}{:?}", part.top, part.arguments, part.defines));
-    hash.update(format!("{VERILATOR:?}{CXX:?}{HEADERS:?}{}", optimise("")));
+    hash.update(format!("{VERILATOR:?}{VERILATOR_QUICK:?}{CXX:?}{HEADERS:?}{}", optimise("")));
     Ok(hex(hash))
 }
 
