@@ -10,8 +10,8 @@
 // Two cycles a frame and one a beat that it touches; nothing waits for answers until 32 bursts are on their way.
 // An answer that is no OKAY marks its frame as refused.
 //
-// A denied frame, of which one beat comes, goes straight to the bursts on their way, where it waits for no B. It is thus
-// answered in its turn.
+// A denied frame, of which one beat comes, goes straight to the bursts on their way, where it waits for no B. Its answer
+// keeps its turn.
 module host_write
   import penstock_pkg::*, shell_pkg::*;
 (

@@ -60,9 +60,13 @@ fn registers_answer_as_they_are_described() {
     }
 }
 
+fn small_card() -> Card {
+    Card::new(2, rpu_units(2, 3, Kinds::default()))
+}
+
 #[test]
 fn registers_that_can_be_written_keep_their_bits() {
-    let mut card = Card::new(2, rpu_units(2, 3, Kinds::default()));
+    let mut card = small_card();
     assert_eq!(card.read(regs::CARD_UNIT_INGRESS), Ok(u32::MAX));
     assert_eq!(card.read(regs::CARD_EXIT_TIMEOUT), Ok(4096));
     assert_eq!(card.read(regs::CARD_UNIT_TIMEOUT), Ok(1 << 20));
@@ -102,7 +106,7 @@ const NO_RANGE: [u32; 4] = [u32::MAX, u32::MAX, 0, 0];
 
 #[test]
 fn a_range_of_host_memory_takes_effect_as_a_whole() {
-    let mut card = Card::new(2, Vec::new());
+    let mut card = small_card();
     for unit in 0..32 {
         assert_eq!(range(&mut card, unit), NO_RANGE);
     }
