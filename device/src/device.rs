@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A design at work.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, ops::RangeInclusive};
 
 use penstock_engine::{CardError, EngineError, Kept, Log, Request, Root};
 use serde::Serialize;
@@ -350,6 +350,14 @@ pub trait Device {
 
     /// Writes a register of the host address space.
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
+
+    /// Lets a unit reach these bytes of host memory and no others; none if the range is empty. Every unit reaches all
+    /// until this is called. The card denies requests with a byte outside: the unit gets the error of a request that
+    /// the host refuses, and neither memory changes. Requests that the card has begun are still carried out.
+    ///
+    /// # Errors
+    /// The card has no such unit.
+    fn set_host_range(&mut self, unit: u32, range: RangeInclusive<u64>) -> Result<(), DeviceError>;
 
     /// Reads the host memory that units reach: 1 GiB from address 0, zero where it was not written.
     fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError>;

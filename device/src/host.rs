@@ -2,6 +2,8 @@
 //! The host's side of a card: starts it and reads its state over the host address space (shell/regs/card.rdl), in the
 //! same way on every target. The drivers handle their engines.
 
+use std::ops::{Range, RangeInclusive};
+
 use penstock_engine::window::{INLINE_WINDOW, UNIT_WINDOW, read_count, read_unit, units_of};
 use penstock_engine::{
     Bus, CardError, CardShape, Driver, Engine, EngineError, HELD_LIMIT, Kept, Kind, LoadUnits, Log, Request, Tenant,
@@ -94,6 +96,8 @@ impl Host {
             bus.write(INLINE_WINDOW + regs::INLINE_TENANT_VLAN, ports << 16 | u32::from(*vlan))?;
             bus.write(INLINE_WINDOW + regs::INLINE_TENANT, (*number).into())?;
         }
+        // Programs reach all host memory until the host narrows their ranges.
+        give_host_range(bus, 0..self.units, 0..=u64::MAX)?;
         self.drivers.iter_mut().try_for_each(|driven| driven.driver.begin(bus))
     }
 
@@ -281,6 +285,15 @@ impl Host {
         bus.write(regs::CARD_UNIT_INGRESS, before | self.ingress())?;
         self.enable(bus, self.enabled)?;
         Ok(bus.write(regs::CARD_UNIT_INGRESS, self.ingress())?)
+    }
+
+    /// Lets a unit reach these bytes of host memory and no others.
+    pub fn set_host_range(&self, bus: &mut dyn Bus, unit: u32, range: RangeInclusive<u64>) -> Result<(), DeviceError> {
+        if unit >= self.units {
+            let text = format!("the card has no unit {unit}: its units are 0 to {}", self.units - 1);
+            return Err(DeviceError::Unsupported(text));
+        }
+        Ok(give_host_range(bus, unit..unit + 1, range)?)
     }
 
     /// Numbers of the units of the mask.
@@ -542,6 +555,19 @@ fn start(bus: &mut dyn Bus, units: u32) -> Result<(), CardError> {
     bus.write(UNIT_WINDOW + regs::UNIT_RESET, 0)
 }
 
+/// Lets units reach these bytes of host memory, and no others.
+fn give_host_range(bus: &mut dyn Bus, mut units: Range<u32>, range: RangeInclusive<u64>) -> Result<(), CardError> {
+    let (base, limit) = if range.is_empty() { (u64::MAX, 0) } else { (*range.start(), *range.end()) };
+    bus.write(regs::CARD_MEMORY_BASE_L, base as u32)?;
+    bus.write(regs::CARD_MEMORY_BASE_H, (base >> 32) as u32)?;
+    bus.write(regs::CARD_MEMORY_LIMIT_L, limit as u32)?;
+    // The write of the last word gives the unit all four.
+    units.try_for_each(|unit| {
+        bus.write(regs::CARD_MEMORY_UNIT, unit)?;
+        bus.write(regs::CARD_MEMORY_LIMIT_H, (limit >> 32) as u32)
+    })
+}
+
 /// Waits until the units of the mask hold no frames, or one must be taken to hang.
 fn drain(bus: &mut dyn Bus, units: u32) -> Result<(), CardError> {
     let mut waited = 0;
@@ -580,6 +606,7 @@ fn host_memory_counters(bus: &mut dyn Bus) -> Result<HostMemoryCounters, CardErr
         writes: read(regs::CARD_HOST_WRITES)?,
         write_bytes: read(regs::CARD_HOST_WRITE_BYTES)?,
         errors: read(regs::CARD_HOST_ERRORS)?,
+        denied: read(regs::CARD_MEMORY_DENIED)?,
     })
 }
 

@@ -212,6 +212,7 @@ impl SoftDevice {
                 writes: memory.writes,
                 write_bytes: memory.write_bytes,
                 errors: memory.errors,
+                denied: memory.denied,
             },
             inline: self.inline_counters()?,
         })

@@ -132,6 +132,8 @@ pub struct HostMemoryCounters {
     pub write_bytes: u64,
     /// Reads and writes that the host refused.
     pub errors: u64,
+    /// Reads and writes outside the range of host memory of their unit. They count as nothing else.
+    pub denied: u64,
 }
 
 /// Counters of the inline blocks.
@@ -209,6 +211,7 @@ impl HostMemoryCounters {
             writes: self.writes.saturating_sub(earlier.writes),
             write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
             errors: self.errors.saturating_sub(earlier.errors),
+            denied: self.denied.saturating_sub(earlier.denied),
         }
     }
 }

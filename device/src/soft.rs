@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The `soft` target: the card in native code.
 
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use penstock_engine::{Bus, CardError, HELD_LIMIT, Identity, Kept, Log, Native, Record, Request};
@@ -486,6 +487,10 @@ impl Device for SoftDevice {
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
         Ok(self.card.write(address, value).map_err(CardError::from)?)
+    }
+
+    fn set_host_range(&mut self, unit: u32, range: RangeInclusive<u64>) -> Result<(), DeviceError> {
+        self.host.set_host_range(&mut SoftBus(&mut self.card), unit, range)
     }
 
     fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {

@@ -101,6 +101,7 @@ def test_frames_go_through_host_memory(tmp_path: Path, make_design: DesignMaker)
             "writes": len(frames),
             "write_bytes": total,
             "errors": 0,
+            "denied": 0,
         }
         units = run.result["counters"]["units"]
         assert sum(unit["tx_frames"] for unit in units) == len(frames)
@@ -126,6 +127,7 @@ def test_what_host_memory_refuses(tmp_path: Path, make_design: DesignMaker) -> N
         run = run_design(design, [capture], tmp_path / target, target)
         assert run.frames["port1"] == want, target
         assert run.result["counters"]["host_memory"]["errors"] == 9
+        assert run.result["counters"]["host_memory"]["denied"] == 0
         assert run.result["counters"]["units"][0]["errors"] == 0x2200
         assert any("host memory" in fault for fault in run.result["faults"])
         runs[target] = run

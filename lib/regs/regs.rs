@@ -56,6 +56,9 @@ pub const CARD_EXIT_TIMEOUT: u32 = 0x54;
 /// full does not wait for a unit that has kept frames waiting for long, either. 0: frames wait for ever. 1048576 after
 /// a reset.
 pub const CARD_UNIT_TIMEOUT: u32 = 0x58;
+/// Reads and writes of host memory that the card denied, because they had a byte outside the range of their unit. They
+/// never reach the host, and the counters from HOST_READS to HOST_ERRORS do not count them.
+pub const CARD_MEMORY_DENIED: u32 = 0x5C;
 /// Reads of host memory that units have asked for and got.
 pub const CARD_HOST_READS: u32 = 0x60;
 /// Their bytes.
@@ -69,6 +72,18 @@ pub const CARD_HOST_ERRORS: u32 = 0x70;
 /// High word of the counter whose low word was read last: of a stream, or of host memory. Counters have 64 bits; a read
 /// of the low word, which has the counter's name, latches the high word here, so both are of the same cycle.
 pub const CARD_COUNT_H: u32 = 0x74;
+/// Unit whose range of host memory the next four registers show and set.
+pub const CARD_MEMORY_UNIT: u32 = 0x78;
+/// First byte of the range, low. A read shows the range of the unit MEMORY_UNIT; writes of this register and the next
+/// two take effect when MEMORY_LIMIT_H is written.
+pub const CARD_MEMORY_BASE_L: u32 = 0x7C;
+/// First byte of the range, high.
+pub const CARD_MEMORY_BASE_H: u32 = 0x80;
+/// Last byte of the range, low.
+pub const CARD_MEMORY_LIMIT_L: u32 = 0x84;
+/// Last byte of the range, high. Its write gives the unit MEMORY_UNIT the four words that were written last, all in one
+/// cycle. A range whose base is above its limit is empty, as all are after a reset.
+pub const CARD_MEMORY_LIMIT_H: u32 = 0x88;
 /// Flow hash policies: entry i names the unit [4:0] of the frames whose hash ends in i (7 bits).
 pub const CARD_RETA: u32 = 0x200;
 /// How many there are, 4 bytes apart.

@@ -127,7 +127,7 @@ package penstock_pkg;
   // answers `slot` is the tag that the unit gave, `unit_id` the unit.
   //   write request  dst PortHostMem, {timestamp, hash} its 64-bit address; the frame is what is written
   //   read request   dst PortHostRead, {timestamp, hash} its 64-bit address; one beat of HostReadBytes, which begins with a host_read_t
-  //   answer         src PortHostMem, `hash` a host_answer_t; the frame is what was read, or after a write one beat without meaning
+  //   answer         src PortHostMem, `hash` a host_answer_t; the frame is what was read, or, if it has no data, one beat without meaning
   localparam int unsigned HostReadBytes = 8;
 
   typedef logic [18:0] place_t;  // half word of a unit's packet memory
@@ -138,8 +138,8 @@ package penstock_pkg;
   } host_read_t;
 
   typedef struct packed {
-    logic        error;   // the host refused some of it; of what was read, that part is zero
-    logic        write;   // it answers a write
+    logic        error;    // the card denied it, or the host refused some of it; of what was read, that part is zero
+    logic        no_data;  // it answers a write, or a read that the card denied
     logic [10:0] unused;
     place_t      place;
   } host_answer_t;

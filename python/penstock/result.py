@@ -114,6 +114,8 @@ class HostMemoryCounters:
     write_bytes: int
     errors: int
     """Reads and writes that the host refused."""
+    denied: int
+    """Reads and writes outside the range of host memory of their unit, which count as nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

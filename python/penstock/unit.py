@@ -154,6 +154,20 @@ class Unit:
         """Writes a register of the unit. Raises AccessError where none can be written."""
         self._card.unit_write(self.number, register, value.to_bytes(4, "little"))
 
+    def set_host_range(self, base: int, size: int) -> None:
+        """Lets the unit reach `size` bytes of host memory from address `base` on and no others; with 0 it reaches none.
+        Until then it reaches all.
+
+        The card denies requests with a byte outside: the program gets the error of a request that the host refuses,
+        neither memory changes, and `Counters.host_memory.denied` counts it. Raises ValueError if the range does not lie
+        in the 2**64 bytes of the address space.
+        """
+        if base < 0 or size < 0 or base + size > 1 << 64:
+            raise ValueError(f"{size} bytes from {base:#x} on do not lie in the address space of the host")
+        # A base above the limit gives no range.
+        base, limit = (base, base + size - 1) if size else (1, 0)
+        self._card.set_host_range(self.number, base, limit)
+
     def halt(self) -> None:
         """Halts the core before its next instruction, also in a load that waits; the other units go on, and so does the
         card's time.

@@ -217,6 +217,10 @@ impl PyCard {
         )
     }
 
+    fn set_host_range(&self, py: Python<'_>, unit: u32, base: u64, limit: u64) -> PyResult<()> {
+        Ok(self.call(py, move |card| card.device.set_host_range(unit, base..=limit))?.map_err(Error::from)?)
+    }
+
     fn host_read<'py>(&self, py: Python<'py>, address: u64, count: usize) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.call(py, move |card| {
             let mut bytes = vec![0; count];

@@ -123,6 +123,25 @@ def test_host_memory_is_what_programs_use(target: str) -> None:
             memory.read((1 << 30) - 1, 2)
 
 
+def test_a_unit_reaches_the_host_memory_that_it_is_given(target: str) -> None:
+    frame = random.Random(2).randbytes(300)
+    with Device.open(FORWARD, target, program="engines/rpu/programs/host_memory.c") as card:
+        unit = card.units[0]
+        for base, size in ((-1, 5), (0, -1), (1, 1 << 64)):
+            with pytest.raises(ValueError, match="address space"):
+                unit.set_host_range(base, size)
+        unit.set_host_range(0, 0)
+        card.send(frame)
+        result = card.run(check=False)
+        assert result.counters.host_memory.denied == 2 and result.counters.host_memory.writes == 0
+        assert all(frame not in card.host_memory.read(start, 1 << 20) for start in range(0, 1 << 24, 1 << 20))
+        unit.set_host_range(0, 1 << 64)
+        card.send(frame)
+        assert card.run(check=False).at(1) == [frame]
+        counters = card.counters().host_memory
+        assert (counters.denied, counters.writes, counters.reads, counters.errors) == (2, 1, 1, 0)
+
+
 def test_a_unit_is_halted_looked_at_and_goes_on(target: str) -> None:
     """A unit that is halted keeps its frames while the other one sends its own, and a register that is changed is what
     the program has.

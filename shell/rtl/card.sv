@@ -112,6 +112,9 @@ module card
   dispatch_event_t dispatch_events[Sources];
   tx_event_t tx_events[Sources];
   host_event_t host_events;
+  logic range_we;
+  unit_t range_unit;
+  host_range_t range_data, range_shown;
 
   // Configuration
   cfg_if #(.ADDR_W(12)) card_cfg ();
@@ -179,6 +182,10 @@ module card
       .show_total,
       .show_size,
       .units_idle,
+      .range_we,
+      .range_unit,
+      .range_data,
+      .range_shown,
       .rx_events,
       .dispatch_events,
       .tx_events,
@@ -524,6 +531,10 @@ module card
       .in_valid(out_valid[HostMem]),
       .in_beat(out_beat),
       .room(room[HostMem]),
+      .range_we,
+      .range_unit,
+      .range_data,
+      .range_shown,
       .answers(answers),
       .axi_write(host_write),
       .axi_read(host_read),

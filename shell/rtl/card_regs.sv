@@ -35,6 +35,10 @@ module card_regs
     input wire slot_t           show_total,
     input wire len_t            show_size,
     input wire logic [MaxUnits-1:0] units_idle,
+    output logic                    range_we,     // for one cycle: the unit gets this range of host memory
+    output unit_t                   range_unit,
+    output host_range_t             range_data,
+    input wire host_range_t         range_shown,  // of the unit `range_unit`
 
     input wire rx_event_t       rx_events[Sources],
     input wire dispatch_event_t dispatch_events[Sources],
@@ -67,9 +71,9 @@ module card_regs
   end
   assign now = cycles_q[31:0];
 
-  // Host memory: the counters by their registers' offsets from HOST_READS
-  localparam int unsigned HostCounters = 5;
-  localparam int unsigned HostBase = CARD_HOST_READS;
+  // Host memory: the counters by their registers' offsets from MEMORY_DENIED
+  localparam int unsigned HostCounters = 6;
+  localparam int unsigned HostBase = CARD_MEMORY_DENIED;
   localparam int unsigned ReadBytes = (CARD_HOST_READ_BYTES - HostBase) / 4;
   localparam int unsigned WriteBytes = (CARD_HOST_WRITE_BYTES - HostBase) / 4;
   logic [15:0] host_step[HostCounters];
@@ -77,7 +81,8 @@ module card_regs
   logic read_host;
   always_comb begin
     host_step = '{default: '0};
-    host_step[0] = 16'(host_events.read);
+    host_step[0] = 16'(host_events.denied);
+    host_step[(CARD_HOST_READS-HostBase)/4] = 16'(host_events.read);
     host_step[ReadBytes] = host_events.read ? host_events.bytes : '0;
     host_step[(CARD_HOST_WRITES-HostBase)/4] = 16'(host_events.write);
     host_step[WriteBytes] = host_events.write ? host_events.bytes : '0;
@@ -105,6 +110,7 @@ module card_regs
   assign reta_wdata = cfg.wdata[4:0];
   always_ff @(posedge clk) begin
     unit_flush <= '0;
+    range_we   <= 1'b0;
     if (start) writable_q <= in_reta;
     if (write)
       case (addr)
@@ -148,6 +154,27 @@ module card_regs
           show_unit <= cfg.wdata[4:0];
           writable_q <= 1'b1;
         end
+        CARD_MEMORY_UNIT: begin
+          range_unit <= cfg.wdata[4:0];
+          writable_q <= 1'b1;
+        end
+        CARD_MEMORY_BASE_L: begin
+          range_data.base[31:0] <= cfg.wdata;
+          writable_q <= 1'b1;
+        end
+        CARD_MEMORY_BASE_H: begin
+          range_data.base[63:32] <= cfg.wdata;
+          writable_q <= 1'b1;
+        end
+        CARD_MEMORY_LIMIT_L: begin
+          range_data.limit[31:0] <= cfg.wdata;
+          writable_q <= 1'b1;
+        end
+        CARD_MEMORY_LIMIT_H: begin
+          range_data.limit[63:32] <= cfg.wdata;
+          range_we <= 1'b1;
+          writable_q <= 1'b1;
+        end
         default: ;
       endcase
     if (rst) begin
@@ -161,6 +188,9 @@ module card_regs
       exit_timeout <= ExitTimeout;
       unit_timeout <= UnitTimeout;
       show_unit <= '0;
+      range_unit <= '0;
+      range_data <= NoRange;
+      range_we <= 1'b0;
     end
   end
 
@@ -228,6 +258,11 @@ module card_regs
         CARD_SLOTS_SIZE: single_q <= 32'(show_size);
         CARD_UNITS_IDLE: single_q <= units_idle;
         CARD_COUNT_H: single_q <= count_high_q;
+        CARD_MEMORY_UNIT: single_q <= 32'(range_unit);
+        CARD_MEMORY_BASE_L: single_q <= range_shown.base[31:0];
+        CARD_MEMORY_BASE_H: single_q <= range_shown.base[63:32];
+        CARD_MEMORY_LIMIT_L: single_q <= range_shown.limit[31:0];
+        CARD_MEMORY_LIMIT_H: single_q <= range_shown.limit[63:32];
         default: begin
           single_q <= '0;
           single_known_q <= read_host;

@@ -4,12 +4,13 @@
 // Host memory for the units: a destination that takes their requests and a source that delivers the answers
 // (penstock_pkg.sv has their format).
 //
-//   clusters ─> buffers (frame_gather) ─┬─> host_write ─> AXI4 AW, W, B ─┐
-//                                       └─> host_read  ─> AXI4 AR, R    ─┴─> answer register ─> switch_in
+//   clusters ─> buffers (frame_gather) ─> host_bounds ─┬─> host_write ─> AXI4 AW, W, B ─┐
+//                                                      └─> host_read  ─> AXI4 AR, R    ─┴─> answer register ─> switch_in
 //
-// Any address, any length up to a longest frame. Writes are carried out in the order in which they come here, and so
-// are reads; a read that has to see a write must be asked for after the write was answered. A request waits only for
-// host memory, never for another unit.
+// Any address in the range of the unit, any length up to a longest frame. Requests outside the range are denied: they
+// are answered in their turn, with an error and without data, and do not reach AXI. Writes are carried out in the order
+// in which they come here, and so are reads; a read that has to see a write must be asked for after the write was
+// answered. A request waits only for host memory, never for another unit.
 module host_mem
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -21,6 +22,12 @@ module host_mem
     input wire logic [Clusters-1:0] in_valid,
     input wire beat_t in_beat[Clusters],
     output logic [Clusters-1:0] room,
+
+    // ranges of host memory that units reach: host_bounds.sv
+    input  wire logic        range_we,
+    input  wire unit_t       range_unit,
+    input  wire host_range_t range_data,
+    output host_range_t      range_shown,
 
     frame_if.src answers,  // `meta` with all beats of a frame
     axi_write_if.mgr axi_write,
@@ -43,21 +50,36 @@ module host_mem
       .tail()
   );
 
+  frame_if bounded ();
+  logic denied, is_read;
+  host_bounds i_bounds (
+      .clk,
+      .rst,
+      .range_we,
+      .range_unit,
+      .range_data,
+      .range_shown,
+      .requests(gathered),
+      .passed(bounded),
+      .denied,
+      .is_read
+  );
+
   // ---- writes
   frame_if writes ();
   logic write_done_valid, write_done_pop;
   host_write_done_t write_done;
-  wire is_read = gathered.meta.dst == PortHostRead;
 
-  assign writes.valid = gathered.valid && !is_read;
-  assign writes.data = gathered.data;
-  assign writes.last = gathered.last;
-  assign writes.meta = gathered.meta;
+  assign writes.valid = bounded.valid && !is_read;
+  assign writes.data = bounded.data;
+  assign writes.last = bounded.last;
+  assign writes.meta = bounded.meta;
 
   host_write i_write (
       .clk,
       .rst,
       .frames(writes),
+      .denied,
       .axi(axi_write),
       .done_valid(write_done_valid),
       .done_pop(write_done_pop),
@@ -71,12 +93,13 @@ module host_mem
   host_request_t request;
   host_read_done_t read_done;
 
-  assign gathered.ready = is_read ? read_ready : writes.ready;
-  assign asked = gathered.data[$bits(host_read_t)-1:0];
+  assign bounded.ready = is_read ? read_ready : writes.ready;
+  assign asked = bounded.data[$bits(host_read_t)-1:0];
   assign request = '{
-          addr: {gathered.meta.timestamp, gathered.meta.hash},
-          unit_id: gathered.meta.unit_id,
-          tag: gathered.meta.slot,
+          denied: denied,
+          addr: {bounded.meta.timestamp, bounded.meta.hash},
+          unit_id: bounded.meta.unit_id,
+          tag: bounded.meta.slot,
           len: asked.len,
           place: asked.place
       };
@@ -84,7 +107,7 @@ module host_mem
   host_read i_read (
       .clk,
       .rst,
-      .request(gathered.valid && is_read && read_ready),
+      .request(bounded.valid && is_read && read_ready),
       .request_data(request),
       .ready(read_ready),
       .axi(axi_read),
@@ -95,17 +118,19 @@ module host_mem
       .done_last(read_done_last)
   );
 
-  // ---- answers: one register; writes, which need one beat, come between the frames of reads
+  // ---- answers: one register; those to writes, which need one beat, come between the frames of reads
   logic inside_q;  // a read's frame has begun
   host_answer_t answer;
   wire step = !answers.valid || answers.ready;
   wire of_write = write_done_valid && !inside_q;
+  wire no_data = of_write || read_done.denied;
+  wire was_denied = of_write ? write_done.denied : read_done.denied;
 
   assign write_done_pop = step && !inside_q;
   assign read_done_pop = step && !of_write;
   assign answer = '{
           error: of_write ? write_done.error : read_done.error,
-          write: of_write,
+          no_data: no_data,
           unused: '0,
           place: of_write ? '0 : read_done.place
       };
@@ -126,7 +151,7 @@ module host_mem
       answers.data <= read_data;
       answers.last <= of_write || read_done_last;
       answers.meta <= '{
-          len: of_write ? len_t'(1) : read_done.len,
+          len: no_data ? len_t'(1) : read_done.len,
           src: PortHostMem,
           unit_id: of_write ? write_done.unit_id : read_done.unit_id,
           slot: of_write ? write_done.tag : read_done.tag,
@@ -134,18 +159,12 @@ module host_mem
           default: '0
       };
     end
-    events.write <= step && of_write && !rst;
-    events.read <= step && !of_write && read_done_valid && read_done_last && !rst;
-    events.error <= answer.error;
+    events.denied <= step && (of_write || read_done_valid) && was_denied && !rst;
+    events.write <= step && of_write && !was_denied && !rst;
+    events.read <= step && !of_write && read_done_valid && read_done_last && !was_denied && !rst;
+    events.error <= answer.error && !was_denied;
     events.bytes <= of_write ? write_done.len : read_done.len;
   end
-
-`ifndef SYNTHESIS
-  always_ff @(posedge clk)
-    if (!rst && gathered.valid && is_read)
-      assert (gathered.last && asked.len != 0 && asked.len <= len_t'(MaxFrame))
-        else $error("%m: a read request that is none");
-`endif
 endmodule
 
 `default_nettype wire

@@ -10,7 +10,8 @@
 //
 // A read asks only when the buffer has room for all of it, so R never waits for a unit. Up to 32 reads are on their
 // way. One cycle a beat, and two more for each read. Bytes that the host refuses are zero, and mark the whole read as
-// refused.
+// refused. A denied read asks the host for nothing and brings nothing into the buffer; its frame, in its turn, is one
+// beat without meaning.
 //
 // The host may not be reset with the card: beats of reads from before a reset still come. They are counted across the
 // reset and taken without a use, and until the last of them has come, no burst is asked for. Therefore no
@@ -60,8 +61,8 @@ module host_read
     if (next_pop) begin
       asked_valid_q <= next_valid;
       asked_q <= next;
-      in_beats_q <= 9'(({11'd0, next.addr[5:0]} + {1'b0, next.len} + 17'd63) >> 6);
-      frame_beats_q <= 9'(({1'b0, next.len} + 17'd63) >> 6);
+      in_beats_q <= next.denied ? 9'd0 : 9'(({11'd0, next.addr[5:0]} + {1'b0, next.len} + 17'd63) >> 6);
+      frame_beats_q <= next.denied ? 9'd0 : 9'(({1'b0, next.len} + 17'd63) >> 6);
     end
     if (rst) asked_valid_q <= 1'b0;
   end
@@ -93,7 +94,7 @@ module host_read
   axi_bursts i_bursts (
       .clk,
       .rst,
-      .start(ask),
+      .start(ask && !asked_q.denied),
       .ready(bursts_ready),
       .start_addr(asked_q.addr[63:6]),
       .start_beats(in_beats_q),
@@ -108,6 +109,7 @@ module host_read
 
   // ---- reads on their way
   typedef struct packed {
+    logic denied;
     logic [5:0] rot;
     logic [8:0] in_beats;
     logic [8:0] steps;
@@ -121,9 +123,10 @@ module host_read
   logic oldest_valid, oldest_pop;
 
   assign away = '{
+          denied: asked_q.denied,
           rot: 6'd0 - asked_q.addr[5:0],
           in_beats: in_beats_q,
-          steps: frame_beats_q + 9'(asked_q.addr[5:0] != 0),
+          steps: frame_beats_q + 9'(asked_q.addr[5:0] != 0 || asked_q.denied),
           unit_id: asked_q.unit_id,
           tag: asked_q.tag,
           len: asked_q.len,
@@ -145,7 +148,8 @@ module host_read
       .level()
   );
 
-  // ---- beats that come. The first step of a read that is not aligned only brings what the second one needs.
+  // ---- beats that come. The first step of a read that is not aligned only brings what the second one needs. The only
+  // step of a denied read brings nothing.
   logic busy_q, skip_q, out_step, out_emit, done_ready;
   logic [8:0] in_left_q, steps_left_q;
   logic [DataW-1:0] out_data;
@@ -168,8 +172,15 @@ module host_read
     if (!busy_q) begin
       in_left_q <= oldest.in_beats;
       steps_left_q <= oldest.steps;
-      skip_q <= oldest.rot != 0;
-      coming_q <= '{error: 1'b0, unit_id: oldest.unit_id, tag: oldest.tag, len: oldest.len, place: oldest.place};
+      skip_q <= oldest.rot != 0 || oldest.denied;
+      coming_q <= '{
+          denied: oldest.denied,
+          error: oldest.denied,
+          unit_id: oldest.unit_id,
+          tag: oldest.tag,
+          len: oldest.len,
+          place: oldest.place
+      };
     end else if (step) begin
       if (in_left_q != 0) in_left_q <= in_left_q - 9'd1;
       steps_left_q <= steps_left_q - 9'd1;
@@ -232,9 +243,9 @@ module host_read
       .dout (done_data)
   );
 
-  assign done_valid = head_valid && buffer_valid;
-  assign take_beat = done_pop && done_valid;
-  assign done_last = 11'(beat_q) + 11'd1 == beats_of(done.len);
+  assign done_valid = head_valid && (buffer_valid || done.denied);
+  assign take_beat = done_pop && done_valid && !done.denied;
+  assign done_last = done.denied || 11'(beat_q) + 11'd1 == beats_of(done.len);
 
   always_ff @(posedge clk) begin
     if (take_beat) beat_q <= done_last ? 9'd0 : beat_q + 9'd1;

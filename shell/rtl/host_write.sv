@@ -9,6 +9,9 @@
 //
 // Two cycles a frame and one a beat that it touches; nothing waits for answers until 32 bursts are on their way.
 // An answer that is no OKAY marks its frame as refused.
+//
+// A denied frame, of which one beat comes, goes straight to the bursts on their way, where it waits for no B. Its answer
+// keeps its turn.
 module host_write
   import penstock_pkg::*, shell_pkg::*;
 (
@@ -16,6 +19,7 @@ module host_write
     input wire logic rst,
 
     frame_if.snk     frames,
+    input wire logic denied,  // with the beat of such a frame
     axi_write_if.mgr axi,
 
     output logic         done_valid,
@@ -26,7 +30,7 @@ module host_write
   localparam int unsigned InFlight = 7;
 
   // ---- frame
-  logic busy_q, first_q, bursts_ready, w_ready;
+  logic busy_q, first_q, bursts_ready, w_ready, away_ready;
   logic [63:0] addr;
   logic [5:0] shift_q, end_q, page_q;  // page: place of the beat in its page
   logic [8:0] in_left_q, out_left_q;
@@ -38,11 +42,12 @@ module host_write
   wire [16:0] stop = {11'd0, addr[5:0]} + {1'b0, frames.meta.len};  // byte after the last, from the first beat's start
   wire [8:0] beats = 9'((stop + 17'd63) >> 6);
 
-  wire start = !busy_q && frames.valid && bursts_ready;
+  wire start = !busy_q && frames.valid && bursts_ready && !denied;
+  wire deny = !busy_q && bursts_ready && away_ready && denied;  // if there is a frame
   wire step = busy_q && w_ready && (in_left_q == 0 || frames.valid);
   wire last = out_left_q == 9'd1;
 
-  assign frames.ready = busy_q && w_ready && in_left_q != 0;
+  assign frames.ready = deny || (busy_q && w_ready && in_left_q != 0);
 
   always_ff @(posedge clk) begin
     if (start) busy_q <= 1'b1;
@@ -132,7 +137,7 @@ module host_write
   assign axi.wlast = lane_wlast[0];
 
   // ---- bursts
-  logic made, final_burst, away_ready;
+  logic made, final_burst;
 
   axi_bursts i_bursts (
       .clk,
@@ -152,19 +157,29 @@ module host_write
 
   // ---- answers
   typedef struct packed {
-    logic  last;  // of its frame
+    logic  denied;  // the host knows nothing of it
+    logic  last;    // of its frame
     unit_t unit_id;
     slot_t tag;
     len_t  len;
   } away_t;
 
-  away_t away, oldest;
+  away_t away, denied_away, burst_away, oldest;
   logic oldest_valid, done_ready, error_q;
-  wire answered = axi.bvalid && axi.bready;
-  wire refused = error_q || axi.bresp[1];
+  wire answered = done_ready && oldest_valid && (oldest.denied || axi.bvalid);
+  wire refused = error_q || oldest.denied || axi.bresp[1];
 
-  assign away = '{last: final_burst, unit_id: unit_q, tag: tag_q, len: len_q};
-  assign axi.bready = done_ready && oldest_valid;
+  // All bursts of a frame are made before the next frame is looked at.
+  assign denied_away = '{
+          denied: 1'b1,
+          last: 1'b1,
+          unit_id: frames.meta.unit_id,
+          tag: frames.meta.slot,
+          len: frames.meta.len
+      };
+  assign burst_away = '{denied: 1'b0, last: final_burst, unit_id: unit_q, tag: tag_q, len: len_q};
+  assign away = bursts_ready ? denied_away : burst_away;
+  assign axi.bready = done_ready && oldest_valid && !oldest.denied;
 
   fifo_dist #(
       .Width($bits(away_t)),
@@ -172,7 +187,7 @@ module host_write
   ) i_away (
       .clk,
       .rst,
-      .push (made),
+      .push (made || (deny && frames.valid)),
       .din  (away),
       .ready(away_ready),
       .valid(oldest_valid),
@@ -182,7 +197,7 @@ module host_write
   );
 
   host_write_done_t done_in;
-  assign done_in = '{error: refused, unit_id: oldest.unit_id, tag: oldest.tag, len: oldest.len};
+  assign done_in = '{denied: oldest.denied, error: refused, unit_id: oldest.unit_id, tag: oldest.tag, len: oldest.len};
 
   fifo_dist #(
       .Width($bits(host_write_done_t)),
@@ -203,6 +218,12 @@ module host_write
     if (answered) error_q <= refused && !oldest.last;
     if (rst) error_q <= 1'b0;
   end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst && frames.valid && frames.ready && denied)
+      assert (deny && frames.last && !made) else $error("%m: a beat of a denied frame in another one");
+`endif
 endmodule
 
 `default_nettype wire

@@ -18,6 +18,7 @@ axi_bursts.sv
 axi_share.sv
 host_write.sv
 host_read.sv
+host_bounds.sv
 host_mem.sv
 stream_counters.sv
 card_regs.sv

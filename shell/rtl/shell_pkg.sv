@@ -82,8 +82,18 @@ package shell_pkg;
   // and 4 ms, longer than a program works that still does anything.
   localparam cycles_t UnitTimeout = 24'd1048576;
 
+  // Host memory that a unit may read and write: bytes `base` to `limit`, both included; none if `base` is above `limit`.
+  typedef struct packed {
+    logic [63:0] base;
+    logic [63:0] limit;
+  } host_range_t;
+
+  // Until the host gives a unit another range
+  localparam host_range_t NoRange = '{base: '1, limit: '0};
+
   // What host memory reports: a request was answered.
   typedef struct packed {
+    logic denied;  // it had a byte outside the range of its unit; none of the others is set
     logic read;
     logic write;
     logic error;  // wholly or in part refused by the host
@@ -92,6 +102,7 @@ package shell_pkg;
 
   // A read that a unit asks for.
   typedef struct packed {
+    logic denied;  // it must not reach the host
     logic [63:0] addr;
     unit_t unit_id;
     slot_t tag;
@@ -101,6 +112,7 @@ package shell_pkg;
 
   // A write that was answered, and a read.
   typedef struct packed {
+    logic denied;
     logic error;
     unit_t unit_id;
     slot_t tag;
@@ -108,6 +120,7 @@ package shell_pkg;
   } host_write_done_t;
 
   typedef struct packed {
+    logic denied;  // no data
     logic error;
     unit_t unit_id;
     slot_t tag;

@@ -17,6 +17,7 @@ mod pace;
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -734,6 +735,10 @@ impl Device for RtlDevice {
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
         Ok(Bus::write(&mut self.model, address, value)?)
+    }
+
+    fn set_host_range(&mut self, unit: u32, range: RangeInclusive<u64>) -> Result<(), DeviceError> {
+        self.host.set_host_range(&mut self.model, unit, range)
     }
 
     fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {

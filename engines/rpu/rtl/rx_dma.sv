@@ -12,8 +12,8 @@
 // cycle, or two while its half rows go into data memory. At offset 10, 64 bytes take 3 cycles, 128 bytes 5, and longer
 // frames one more for each beat, if there are no other accesses to the memories.
 // Data that was read from host memory goes to the address in the answer, and no other byte changes; it gets no header
-// copy and no descriptor. The answer to a write has no bytes: the engine raises `wrote` and discards it. A slot's place
-// must not change while a frame arrives in it.
+// copy and no descriptor. An answer without data, to a write or to a read that the card denied, has no bytes: the
+// engine raises `wrote` and discards it. A slot's place must not change while a frame arrives in it.
 // Latency from rx to the descriptor: 4 cycles and the rows.
 module rx_dma
   import penstock_pkg::*;
@@ -54,7 +54,7 @@ module rx_dma
     output slot_index_t       done_slot,
     output len_t              done_len,
 
-    // data from host memory is stored, and the answer to a write has arrived: one cycle each
+    // data from host memory is stored, and an answer without data has arrived: one cycle each
     output logic              was_read,
     output slot_index_t       was_read_tag,
     output logic              was_read_error,
@@ -82,7 +82,7 @@ module rx_dma
   entry_t in, head;
   logic head_avail, pop, push;
   logic [5:0] level;
-  wire to_write = rx_valid && in.answer && answer.write;
+  wire to_write = rx_valid && in.answer && answer.no_data;
   wire [7:0] copied = rx.meta.len > 16'(HeaderBytes) ? 8'(HeaderBytes) : rx.meta.len[7:0];
   wire [6:0] in_tail = {rx.meta.len[5:0] == 0, rx.meta.len[5:0]};
 

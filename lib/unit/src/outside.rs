@@ -19,11 +19,13 @@ pub trait Outside {
     fn declare(&mut self, count: u8, bytes: u16);
     /// The program has stored a word for all other units.
     fn broadcast(&mut self, _word: Word) {}
-    /// The unit writes host memory; false when the host refuses some of it, as one without such memory does.
+    /// The unit writes host memory; false when the host refuses some of it, as one without such memory does, or the card
+    /// denies it.
     fn host_write(&mut self, _address: u64, _bytes: &[u8]) -> bool {
         false
     }
-    /// The unit reads host memory; false when the host refuses some of it, which then is zero.
+    /// The unit reads host memory; false when the host refuses some of it, which then is zero, or the card denies it and
+    /// leaves `bytes` as they are.
     fn host_read(&mut self, _address: u64, bytes: &mut [u8]) -> bool {
         bytes.fill(0);
         false

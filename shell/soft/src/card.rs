@@ -10,7 +10,7 @@ use penstock_unit::{
 use crate::{
     dispatch::{Decision, Dispatcher, Policy, Request, Target},
     flow_hash::flow_hash,
-    host_memory::HostMemory,
+    host_memory::{HostMemory, HostRange},
     inline::{BLOCKS, BlockCounters, Inline, OF_RECORDS, Shape, Travel, Way},
     output::{Frame, Frames},
     tenants::Tenants,
@@ -89,6 +89,8 @@ pub struct HostMemoryCounters {
     pub write_bytes: u64,
     /// Reads and writes that the host refused, wholly or in part.
     pub errors: u64,
+    /// Reads and writes outside the range of their unit. They count as nothing else.
+    pub denied: u64,
 }
 
 /// A unit that holds frames and does not go on. Everything else is still delivered.
@@ -193,6 +195,8 @@ struct Yard {
     generated: u64,
     host_memory: HostMemory,
     host_counters: HostMemoryCounters,
+    /// Host memory that each unit reaches.
+    host_ranges: [HostRange; 32],
     /// Words that the unit which runs has stored for all others.
     words: Vec<Word>,
     /// Memory of frames that have been over loopback.
@@ -215,6 +219,13 @@ impl View<'_> {
         self.streams[stream].count_out(bytes);
         let (source, index) = from_tag(tag, self.unit);
         self.yard.left.push(Frame { destination, source, index, unit: Some(self.unit), mark: 0, bytes });
+    }
+
+    /// Whether the unit may reach so many bytes of host memory. Counts the request as denied if it may not.
+    fn may_reach(&mut self, address: u64, count: usize) -> bool {
+        let may = self.yard.host_ranges[usize::from(self.unit)].holds(address, count);
+        self.yard.host_counters.denied += u64::from(!may);
+        may
     }
 
     #[inline(never)]
@@ -286,6 +297,9 @@ impl Outside for View<'_> {
     }
 
     fn host_write(&mut self, address: u64, bytes: &[u8]) -> bool {
+        if !self.may_reach(address, bytes.len()) {
+            return false;
+        }
         let whole = self.yard.host_memory.write(address, bytes);
         let counters = &mut self.yard.host_counters;
         counters.writes += 1;
@@ -295,6 +309,9 @@ impl Outside for View<'_> {
     }
 
     fn host_read(&mut self, address: u64, bytes: &mut [u8]) -> bool {
+        if !self.may_reach(address, bytes.len()) {
+            return false;
+        }
         let whole = self.yard.host_memory.read(address, bytes);
         let counters = &mut self.yard.host_counters;
         counters.reads += 1;
@@ -546,7 +563,17 @@ impl Card {
         self.outside.host_counters
     }
 
-    /// The memory of the host that units reach.
+    /// The range of host memory of a unit.
+    pub(crate) fn host_range(&self, unit: u32) -> HostRange {
+        self.outside.host_ranges[unit as usize % 32]
+    }
+
+    /// The same, to set it.
+    pub(crate) fn host_range_mut(&mut self, unit: u32) -> &mut HostRange {
+        &mut self.outside.host_ranges[unit as usize % 32]
+    }
+
+    /// The memory of the host.
     #[must_use]
     pub fn host_memory(&self) -> &HostMemory {
         &self.outside.host_memory

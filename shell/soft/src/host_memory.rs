@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The memory of the host that units read and write: 1 GiB, of which only pages that were written exist.
+//! The memory of the host that units read and write: 1 GiB, of which only pages that were written exist. A unit reaches
+//! the part that the host has given it.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -7,6 +8,28 @@ use std::{collections::HashMap, ops::Range};
 const BYTES: u64 = 1 << 30;
 /// The limit of the card's bursts: a request that ends beyond it is carried out up to there.
 const PAGE: usize = 4096;
+
+/// The host memory that a unit reaches: bytes `base` to `limit`, both included. None if `base` is above `limit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HostRange {
+    pub base: u64,
+    pub limit: u64,
+}
+
+impl Default for HostRange {
+    fn default() -> Self {
+        Self { base: u64::MAX, limit: 0 }
+    }
+}
+
+impl HostRange {
+    /// Whether all of `count` bytes from `address` on lie in it. Requests do not wrap around at the end of the address
+    /// space.
+    pub fn holds(self, address: u64, count: usize) -> bool {
+        let last = (count as u64).checked_sub(1).and_then(|less| address.checked_add(less));
+        last.is_some_and(|last| self.base <= address && last <= self.limit)
+    }
+}
 
 /// Host memory, zero where it was not written.
 #[derive(Default)]
@@ -78,6 +101,34 @@ mod tests {
         assert_eq!(back[..100], [0; 100]);
         assert_eq!(back[100..10_100], bytes);
         assert_eq!(back[10_100..], [0; 100]);
+    }
+
+    #[test]
+    fn ranges_include_both_ends() {
+        let range = |base, limit| HostRange { base, limit };
+        let cases = [
+            (range(10, 19), 10, 10, true),
+            (range(10, 19), 10, 11, false),
+            (range(10, 19), 9, 1, false),
+            (range(10, 19), 9, 2, false),
+            (range(10, 19), 19, 1, true),
+            (range(10, 19), 19, 2, false),
+            (range(10, 19), 20, 1, false),
+            (range(10, 10), 10, 1, true),
+            (range(10, 9), 10, 1, false),
+            (range(10, 9), 9, 1, false),
+            (range(0, u64::MAX), 0, 16384, true),
+            (range(0, u64::MAX), u64::MAX, 1, true),
+            (range(0, u64::MAX), u64::MAX, 2, false),
+            (range(u64::MAX - 3, u64::MAX), u64::MAX - 3, 4, true),
+            (range(u64::MAX - 3, u64::MAX), u64::MAX - 4, 4, false),
+            (range(10, 19), (1 << 32) + 12, 1, false),
+            (HostRange::default(), 0, 1, false),
+            (HostRange::default(), u64::MAX, 1, false),
+        ];
+        for (range, address, count, held) in cases {
+            assert_eq!(range.holds(address, count), held, "{count} bytes from {address:#x} in {range:x?}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use penstock_unit::{Access, AccessError};
 use crate::{
     card::{Card, LOOPBACK, MAX_FRAME, STREAMS, each_bit},
     dispatch::{Policy, RETA},
+    host_memory::HostRange,
     regs,
 };
 
@@ -29,6 +30,9 @@ pub(crate) struct HostState {
     unit_write_mask: u32,
     unit_read: u32,
     slots_unit: u32,
+    range_unit: u32,
+    /// Range of host memory that the next write of MEMORY_LIMIT_H gives the unit `range_unit`.
+    range: HostRange,
     cycles_high: u32,
     /// High words of the counters that were read last: of the card's, and of each unit's.
     count_high: u32,
@@ -44,6 +48,8 @@ impl Default for HostState {
             unit_write_mask: 0,
             unit_read: 0,
             slots_unit: 0,
+            range_unit: 0,
+            range: HostRange::default(),
             cycles_high: 0,
             count_high: 0,
             unit_count_high: [0; 32],
@@ -132,6 +138,12 @@ impl Card {
             // Without a clock no exit and no unit keeps others waiting.
             regs::CARD_EXIT_TIMEOUT => self.host.exit_timeout,
             regs::CARD_UNIT_TIMEOUT => self.host.unit_timeout,
+            regs::CARD_MEMORY_UNIT => self.host.range_unit,
+            regs::CARD_MEMORY_BASE_L => self.host_range(self.host.range_unit).base as u32,
+            regs::CARD_MEMORY_BASE_H => (self.host_range(self.host.range_unit).base >> 32) as u32,
+            regs::CARD_MEMORY_LIMIT_L => self.host_range(self.host.range_unit).limit as u32,
+            regs::CARD_MEMORY_LIMIT_H => (self.host_range(self.host.range_unit).limit >> 32) as u32,
+            regs::CARD_MEMORY_DENIED => self.low_word(self.host_memory_counters().denied),
             regs::CARD_HOST_READS => self.low_word(self.host_memory_counters().reads),
             regs::CARD_HOST_READ_BYTES => self.low_word(self.host_memory_counters().read_bytes),
             regs::CARD_HOST_WRITES => self.low_word(self.host_memory_counters().writes),
@@ -204,6 +216,14 @@ impl Card {
             regs::CARD_UNIT_TIMEOUT => self.host.unit_timeout = value & 0xFF_FFFF,
             regs::CARD_UNIT_FLUSH => each_bit(value & self.all_units()).for_each(|unit| self.forget_slots(unit)),
             regs::CARD_SLOTS_UNIT => self.host.slots_unit = value & 31,
+            regs::CARD_MEMORY_UNIT => self.host.range_unit = value & 31,
+            regs::CARD_MEMORY_BASE_L => set_low(&mut self.host.range.base, value),
+            regs::CARD_MEMORY_BASE_H => set_high(&mut self.host.range.base, value),
+            regs::CARD_MEMORY_LIMIT_L => set_low(&mut self.host.range.limit, value),
+            regs::CARD_MEMORY_LIMIT_H => {
+                set_high(&mut self.host.range.limit, value);
+                *self.host_range_mut(self.host.range_unit) = self.host.range;
+            }
             TENANT_VLAN if self.has_blocks() => self.tenants.select = value & 0xF_0FFF,
             TENANT if self.has_blocks() => self.tenants.give((value & 63) as u8),
             _ => {
@@ -230,6 +250,16 @@ impl Card {
         }
         written
     }
+}
+
+/// Sets the low word of a number.
+fn set_low(number: &mut u64, word: u32) {
+    *number = *number & !0xFFFF_FFFF | u64::from(word);
+}
+
+/// Sets the high word of a number.
+fn set_high(number: &mut u64, word: u32) {
+    *number = *number & 0xFFFF_FFFF | u64::from(word) << 32;
 }
 
 /// Index of the word at `address` in an array of registers.

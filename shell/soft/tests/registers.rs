@@ -44,7 +44,7 @@ fn described() -> HashMap<u32, String> {
             in_stream = false;
         }
     }
-    assert_eq!(all.len(), 28 + 128 + 6 * 14);
+    assert_eq!(all.len(), 34 + 128 + 6 * 14);
     all
 }
 
@@ -60,9 +60,13 @@ fn registers_answer_as_they_are_described() {
     }
 }
 
+fn small_card() -> Card {
+    Card::new(2, rpu_units(2, 3, Kinds::default()))
+}
+
 #[test]
 fn registers_that_can_be_written_keep_their_bits() {
-    let mut card = Card::new(2, rpu_units(2, 3, Kinds::default()));
+    let mut card = small_card();
     assert_eq!(card.read(regs::CARD_UNIT_INGRESS), Ok(u32::MAX));
     assert_eq!(card.read(regs::CARD_EXIT_TIMEOUT), Ok(4096));
     assert_eq!(card.read(regs::CARD_UNIT_TIMEOUT), Ok(1 << 20));
@@ -75,6 +79,7 @@ fn registers_that_can_be_written_keep_their_bits() {
         (regs::CARD_EXIT_TIMEOUT, 0xFF_FFFF),
         (regs::CARD_UNIT_TIMEOUT, 0xFF_FFFF),
         (regs::CARD_SLOTS_UNIT, 31),
+        (regs::CARD_MEMORY_UNIT, 31),
         (regs::CARD_RETA + 4 * 127, 31),
     ] {
         for value in [u32::MAX, 0x5A5A_5A5A, 0] {
@@ -87,6 +92,34 @@ fn registers_that_can_be_written_keep_their_bits() {
         assert_eq!(card.read(regs::CARD_POLICY), Ok((value & 7).min(4)), "policies above 4 are 4");
     }
     assert_eq!(card.read(regs::CARD_INGRESS_BYTES), Ok(524_288));
+}
+
+/// The range of host memory of a unit, as the registers show it.
+fn range(card: &mut Card, unit: u32) -> [u32; 4] {
+    card.write(regs::CARD_MEMORY_UNIT, unit).unwrap();
+    RANGE.map(|register| card.read(register).unwrap())
+}
+
+const RANGE: [u32; 4] =
+    [regs::CARD_MEMORY_BASE_L, regs::CARD_MEMORY_BASE_H, regs::CARD_MEMORY_LIMIT_L, regs::CARD_MEMORY_LIMIT_H];
+const NO_RANGE: [u32; 4] = [u32::MAX, u32::MAX, 0, 0];
+
+#[test]
+fn a_range_of_host_memory_takes_effect_as_a_whole() {
+    let mut card = small_card();
+    for unit in 0..32 {
+        assert_eq!(range(&mut card, unit), NO_RANGE);
+    }
+    card.write(regs::CARD_MEMORY_UNIT, 2).unwrap();
+    for (register, word) in RANGE.into_iter().zip([1, 2, 3, 4]) {
+        assert_eq!(range(&mut card, 2), NO_RANGE, "before {register:#x} is written");
+        card.write(register, word).unwrap();
+    }
+    assert_eq!(range(&mut card, 2), [1, 2, 3, 4]);
+    assert_eq!((range(&mut card, 1), range(&mut card, 3)), (NO_RANGE, NO_RANGE));
+    // The words that were written last are those of the next unit, too.
+    card.write(regs::CARD_MEMORY_LIMIT_H, 7).unwrap();
+    assert_eq!((range(&mut card, 3), range(&mut card, 2)), ([1, 2, 3, 7], [1, 2, 3, 4]));
 }
 
 #[test]

@@ -14,6 +14,13 @@ module host_mem_bench
     input  wire logic [DataW-1:0]               in_data,
     output logic [3:0]                          room,
 
+    input  wire logic        range_we,
+    input  wire logic [4:0]  range_unit,
+    input  wire logic [63:0] range_base,
+    input  wire logic [63:0] range_limit,
+    output logic [63:0]      shown_base,
+    output logic [63:0]      shown_limit,
+
     output logic                                out_valid,
     input  wire logic                           out_ready,
     output logic [$bits(frame_meta_t)-1:0]      out_meta,
@@ -49,11 +56,15 @@ module host_mem_bench
   frame_if answers ();
   beat_t beat[4];
   host_event_t event_out;
+  host_range_t range_data, range_shown;
 
   for (genvar c = 0; c < 4; c++) begin : gen_beat
     assign beat[c] = '{meta: in_meta, last: in_last, data: in_data};
   end
 
+  assign range_data = '{base: range_base, limit: range_limit};
+  assign shown_base = range_shown.base;
+  assign shown_limit = range_shown.limit;
   assign awaddr = axi_write.awaddr;
   assign awlen = axi_write.awlen;
   assign awvalid = axi_write.awvalid;
@@ -90,6 +101,10 @@ module host_mem_bench
       .in_valid,
       .in_beat(beat),
       .room,
+      .range_we,
+      .range_unit,
+      .range_data,
+      .range_shown,
       .answers(answers),
       .axi_write(axi_write),
       .axi_read(axi_read),

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""host_mem against a host of bytes: any address, any length, pauses on every channel, refusals, the rules of AXI4."""
+"""host_mem against a host of bytes: any address, any length, pauses on every channel, refusals, ranges of units, the rules
+of AXI4.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +28,9 @@ BASE = 0x00C0_FFEE_1234_0000  # of the memory under test: uses both address word
 SIZE = 1 << 20
 BAD_PAGES = 16  # the last pages of it refuse what is asked of them
 OKAY, SLVERR, DECERR = 0, 2, 3
+TOP = 1 << 64
+EVERYTHING = (0, TOP - 1)
+NOTHING = (TOP - 1, 0)  # the range of a unit after a reset
 
 
 def refuses(address: int) -> bool:
@@ -94,6 +99,13 @@ class Request:
     length: int
     data: bytes | None  # None reads
     place: int = 0
+    denied: bool = False
+
+    def pages(self) -> int:
+        return (self.address + self.length - 1) // PAGE - self.address // PAGE + 1
+
+    def lies_in(self, base: int, limit: int) -> bool:
+        return base <= self.address and self.address + self.length - 1 <= limit
 
     def refused(self) -> bool:
         return any(refuses(a) for a in (self.address, self.address + self.length - 1))
@@ -126,7 +138,7 @@ class Bench:
         self.waiting: dict[tuple[int, int], Request] = {}
         self.answers: list[tuple[Request, bool, bytes]] = []
         self.partial: list[int] = []
-        self.events = {"read": 0, "write": 0, "error": 0, "read_bytes": 0, "write_bytes": 0}
+        self.events = {"read": 0, "write": 0, "error": 0, "read_bytes": 0, "write_bytes": 0, "denied": 0}
         self.held: dict[str, tuple[int, ...]] = {}
         self.units_wait = False  # no answer is taken
 
@@ -134,7 +146,7 @@ class Bench:
         dut = self.dut
         for name in ("in_valid", "in_meta", "in_last", "in_data", "out_ready", "awready", "wready", "bresp", "bvalid"):
             getattr(dut, name).value = 0
-        for name in ("arready", "rdata", "rresp", "rlast", "rvalid"):
+        for name in ("arready", "rdata", "rresp", "rlast", "rvalid", "range_we", "range_unit"):
             getattr(dut, name).value = 0
         dut.rst.value = 1
         Clock(dut.clk, 4, "ns").start()
@@ -143,6 +155,28 @@ class Bench:
             await self.edge
         dut.rst.value = 0
         await self.edge
+        await self.open()
+
+    async def open(self) -> None:
+        """Lets all units reach all host memory."""
+        for unit in range(16):
+            await self.give(unit, EVERYTHING)
+
+    async def give(self, unit: int, bounds: tuple[int, int]) -> None:
+        """Sets the range of a unit, as the registers do."""
+        dut = self.dut
+        dut.range_unit.value, dut.range_we.value = unit, 1
+        dut.range_base.value, dut.range_limit.value = bounds
+        await self.step()
+        dut.range_we.value = 0
+        # It holds for requests that come from now on.
+        dut.range_base.value, dut.range_limit.value = EVERYTHING
+
+    async def shown(self, unit: int) -> tuple[int, int]:
+        self.dut.range_unit.value = unit
+        await self.step()
+        await self.step()
+        return int(self.dut.shown_base.value), int(self.dut.shown_limit.value)
 
     def _stays(self, name: str, valid: bool, *values: int) -> None:
         """AXI4: an offered transfer stays until it is taken."""
@@ -229,6 +263,9 @@ class Bench:
             if dut.out_last.value:
                 self._answer(int(dut.out_meta.value))
         event = int(dut.events.value)
+        if event >> 19 & 1:
+            self.events["denied"] += 1
+            assert not event >> 16 & 7, "a denied request counts as nothing else"
         for bit, name in ((18, "read"), (17, "write")):
             if event >> bit & 1:
                 self.events[name] += 1
@@ -241,8 +278,10 @@ class Bench:
         request = self.waiting.pop((unit, tag))
         data = b"".join(beat.to_bytes(BEAT, "little") for beat in self.partial)[: meta >> 91]
         self.partial = []
-        assert answer >> 30 & 1 == (request.data is not None)
-        if request.data is None:
+        assert answer >> 30 & 1 == (request.data is not None or request.denied)
+        if request.denied:
+            assert answer >> 31 and meta >> 91 == 1, "a denied request has an error and no data"
+        elif request.data is None:
             assert answer & 0x7FFFF == request.place and len(data) == request.length
         self.answers.append((request, bool(answer >> 31), data))
 
@@ -265,7 +304,7 @@ class Bench:
     def check_writes(self, requests: list[Request], before: bytes) -> None:
         memory = bytearray(before)
         for request in requests:
-            if request.data is not None:
+            if request.data is not None and not request.denied:
                 for index in range(0, request.length):
                     place = request.address + index
                     if not refuses(place):
@@ -323,6 +362,7 @@ async def run(dut: Any, seed: int, pause: float, count: int) -> None:
         "error": sum(error for _, error, _ in bench.answers),
         "read_bytes": sum(r.length for r in reads),
         "write_bytes": sum(r.length for r in writes),
+        "denied": 0,
     }
     assert bench.host.most_beats == 64
     dut._log.info(f"{len(requests)} requests, {bench.host.bursts} bursts, {bench.cycle} cycles")
@@ -355,6 +395,7 @@ async def resets_with_reads_on_their_way(dut: Any) -> None:
         dut.in_valid.value = 0
         for pending in (bench.to_send, bench.sending, bench.waiting, bench.partial):
             pending.clear()
+        await bench.open()
         first = len(bench.answers)
         reads = [Request(unit, 9, BASE + 2 * PAGE + 300 * unit, 250, None, unit) for unit in range(16)]
         bench.to_send.extend(reads)
@@ -399,7 +440,11 @@ async def waits_for_room(dut: Any) -> None:
     bench.units_wait = True
     lengths = [MAX_FRAME, 5000, MAX_FRAME, MAX_FRAME, 4000, 64, MAX_FRAME]
     reads = [Request(n, n + 1, BASE + n * (MAX_FRAME + 77), length, None, n) for n, length in enumerate(lengths)]
-    bench.to_send.extend(reads)
+    for read in reads:
+        # Apart, so that requests of different clusters keep their order.
+        bench.to_send.append(read)
+        for _ in range(4):
+            await bench.step()
     for _ in range(2000):
         await bench.step()
     assert not bench.answers and len(bench.waiting) == len(reads)
@@ -409,6 +454,172 @@ async def waits_for_room(dut: Any) -> None:
         start = request.address - BASE
         assert not error and data == bench.host.memory[start : start + request.length]
     assert [request for request, _, _ in bench.answers] == reads
+
+
+async def bounded(bench: Bench, requests: list[Request], ranges: list[tuple[int, int]]) -> None:
+    """Sends the requests to a card with a range for each unit, and checks the answers, the counts and the bursts."""
+    for request in requests:
+        request.denied = not request.lies_in(*ranges[request.unit])
+    before, bursts, events = bytes(bench.host.memory), bench.host.bursts, dict(bench.events)
+    first = len(bench.answers)
+    bench.to_send.extend(requests)
+    await bench.drained()
+    bench.check_writes(requests, before)
+    answers = bench.answers[first:]
+    assert len(answers) == len(requests)
+    for unit in range(16):
+        for reads in (True, False):
+            mine = [r for r in requests if r.unit == unit and (r.data is None) == reads]
+            got = [r for r, _, _ in answers if r.unit == unit and (r.data is None) == reads]
+            assert [r.tag for r in got] == [r.tag for r in mine], f"unit {unit} was answered out of order"
+    for request, error, data in answers:
+        span = range(request.address, request.address + request.length)
+        refused = any(refuses(a) for a in range(span.start // BEAT * BEAT, span.stop, BEAT))
+        assert error == (request.denied or refused), f"unit {request.unit}, {request.length} at {request.address:#x}"
+        if request.data is None and not request.denied:
+            assert data == bytes(0 if refuses(a) else before[a - BASE] for a in span)
+    allowed = [r for r in requests if not r.denied]
+    gone = {name: count - events[name] for name, count in bench.events.items()}
+    assert gone == {
+        "read": sum(r.data is None for r in allowed),
+        "write": sum(r.data is not None for r in allowed),
+        "error": sum(error and not r.denied for r, error, _ in answers),
+        "read_bytes": sum(r.length for r in allowed if r.data is None),
+        "write_bytes": sum(r.length for r in allowed if r.data is not None),
+        "denied": len(requests) - len(allowed),
+    }
+    assert bench.host.bursts - bursts == sum(r.pages() for r in allowed), "the host saw other bursts than it should"
+
+
+@cocotb.test()
+async def units_reach_nothing_after_a_reset(dut: Any) -> None:
+    bench = Bench(dut, 8, 0.1)
+    await bench.start()
+    assert await bench.shown(15) == EVERYTHING
+    dut.rst.value = 1
+    await bench.step()
+    dut.rst.value = 0
+    ranges = [NOTHING] * 16
+    for unit in range(16):
+        assert await bench.shown(unit) == NOTHING
+    places = [0, BASE, TOP - 100]
+    requests = [Request(u, 1 + n, p, 100, None) for u in range(16) for n, p in enumerate(places)]
+    requests += [Request(u, 9 + n, p, 100, bytes(100)) for u in range(16) for n, p in enumerate(places)]
+    await bounded(bench, requests, ranges)
+    # The first range of one unit opens no other.
+    ranges[9] = (BASE, BASE + SIZE - 1)
+    await bench.give(9, ranges[9])
+    assert await bench.shown(9) == ranges[9] and await bench.shown(8) == NOTHING
+    await bounded(bench, requests, ranges)
+
+
+@cocotb.test()
+async def ranges_end_where_they_end(dut: Any) -> None:
+    """One byte beyond either end, at addresses that differ in one word only, and at the top of the address space."""
+    bench = Bench(dut, 9, 0.2)
+    await bench.start()
+    low, high = BASE + 5 * PAGE + 7, BASE + 8 * PAGE + 1233
+    ranges = [EVERYTHING] * 16
+    ranges[1] = (low, high)
+    ranges[2] = (low, low)  # one byte
+    ranges[3] = (low + 1, low)  # none
+    ranges[4] = (TOP - 300, TOP - 1)
+    ranges[5] = (low, low + MAX_FRAME - 1)
+    ranges[6] = (0, (1 << 32) - 1)
+    ranges[7] = (BASE + (1 << 32), TOP - 1)
+    ranges[8] = (0, 0)
+    ranges[9] = (TOP - 1, TOP - 1)
+    for unit, bounds in enumerate(ranges):
+        await bench.give(unit, bounds)
+    spans = [(low, 1), (low - 1, 1), (low - 1, 2), (low, 2), (low + 1, 1), (high, 1), (high, 2), (high + 1, 1)]
+    spans += [(high - 99, 100), (high - 99, 101), (low - 63, 64), (low, high - low + 1), (low, high - low + 2)]
+    spans += [(low, MAX_FRAME), (low + 1, MAX_FRAME), (low - 1, MAX_FRAME), (low - 1, 4 * PAGE - 1)]
+    spans += [(TOP - 1, 1), (TOP - 1, 2), (TOP - 300, 300), (TOP - 300, 301), (TOP - 301, 2), (TOP - 1, MAX_FRAME)]
+    spans += [(0, 1), (0, 2), (1, 1), (0, MAX_FRAME), ((1 << 32) - 1, 1), ((1 << 32) - 1, 2), (1 << 32, 1)]
+    spans += [(low ^ 1 << bit, 1) for bit in (0, 12, 31, 32, 33, 47, 62, 63)]
+    for address, length in spans:
+        await bounded(bench, [Request(unit, 1, address, length, None, unit) for unit in range(11)], ranges)
+        writes = [Request(unit, 2, address, length, bench.rng.randbytes(length)) for unit in range(11)]
+        denied = [w for w in writes if not w.lies_in(*ranges[w.unit])]
+        # The writes that are carried out go to one place, so each is sent after the answer to the one before.
+        for write in writes:
+            if write not in denied:
+                await bounded(bench, [write], ranges)
+        await bounded(bench, denied, ranges)
+    assert bench.events["denied"] > 400 and bench.events["write"] > 60
+
+
+@cocotb.test()
+async def neighbours_go_on(dut: Any) -> None:
+    """All units at once, each with a part of memory: most ask in it, some at its ends, and two always beyond."""
+    for seed, pause in ((10, 0.0), (11, 0.4)):
+        bench = Bench(dut, seed, pause)
+        await bench.start()
+        rng = bench.rng
+        part = 12 * PAGE
+        ranges = [(BASE + u * part, BASE + (u + 1) * part - 1) for u in range(16)]
+        for unit in rng.sample(range(16), 16):
+            await bench.give(unit, ranges[unit])
+        requests = []
+        for number in range(300):
+            unit = number % 16
+            base, limit = ranges[unit]
+            length = bench.lengths()
+            if unit in (5, 6):
+                address = ranges[unit ^ 8][0] + rng.randrange(part - length)
+            elif rng.random() < 0.15:
+                address = max(rng.choice([base - rng.randrange(1, 70), limit + 2 - length]), BASE)
+            else:
+                # Writes in the upper half, one after another; reads below.
+                address = base + rng.randrange(part // 2 - MAX_FRAME)
+            write = not ranges[unit][0] <= address <= ranges[unit][1] - length + 1 and rng.random() < 0.5
+            requests.append(
+                Request(unit, number // 16 % 32 + 1, address, length, rng.randbytes(length) if write else None, number)
+            )
+        for unit in range(16):
+            place = ranges[unit][0] + part // 2
+            while place + 3000 < ranges[unit][1]:
+                length = rng.randrange(1, 3000)
+                requests.insert(rng.randrange(len(requests)), Request(unit, 30, place, length, rng.randbytes(length)))
+                place += length
+        # A tag is free again only after its answer, so any order is possible.
+        await bounded(bench, requests, ranges)
+        assert bench.events["denied"] > 40 and bench.events["read"] > 100 and bench.events["write"] > 80
+
+
+@cocotb.test()
+async def ranges_change_between_requests(dut: Any) -> None:
+    """A unit asks again and again for the same bytes, while its range moves; another one keeps its own."""
+    bench = Bench(dut, 12, 0.1)
+    await bench.start()
+    there, elsewhere = (BASE, BASE + PAGE - 1), (BASE + PAGE, BASE + 2 * PAGE - 1)
+    ranges = [EVERYTHING] * 16
+    for round_ in range(24):
+        ranges[2] = bench.rng.choice([there, elsewhere, NOTHING, (there[0] + 1, there[1]), (there[0], 99)])
+        ranges[3] = there
+        await bench.give(2, ranges[2])
+        await bench.give(3, ranges[3])
+        data = bench.rng.randbytes(200)
+        requests = [Request(2, 1, BASE, 200, data), Request(3, 2, BASE + 1000, 200, data[::-1])]
+        await bounded(bench, requests, ranges)
+        await bounded(bench, [Request(u, 3, BASE + 900 * (u - 2), 400, None, round_) for u in (2, 3)], ranges)
+
+
+@cocotb.test()
+async def a_range_changes_as_a_whole(dut: Any) -> None:
+    """While a unit asks, its range goes to and fro between two. An address that only a mix of them has is never asked
+    of the host."""
+    bench = Bench(dut, 13, 0.0)
+    await bench.start()
+    lower, upper = (BASE, BASE + PAGE - 1), (BASE + 2 * PAGE, BASE + 3 * PAGE - 1)
+    await bench.give(0, lower)
+    for number in range(120):
+        bench.to_send.append(Request(0, number % 32 + 1, BASE + PAGE, 64, None, number, denied=True))
+    turns = 0
+    while bench.to_send or bench.waiting:
+        turns += 1
+        await bench.give(0, upper if turns % 2 else lower)
+    assert bench.host.bursts == 0 and len(bench.answers) == 120 and turns > 200
 
 
 @cocotb.test()
@@ -436,11 +647,16 @@ async def streams_at_rate(dut: Any) -> None:
         "with_pauses",
         "every_alignment",
         "waits_for_room",
+        "units_reach_nothing_after_a_reset",
+        "ranges_end_where_they_end",
+        "neighbours_go_on",
+        "ranges_change_between_requests",
+        "a_range_changes_as_a_whole",
         "streams_at_rate",
     ],
 )
 def test_host_mem(case: str) -> None:
-    parts = ("frame_gather", "realign", "axi_bursts", "host_write", "host_read", "host_mem")
+    parts = ("frame_gather", "realign", "axi_bursts", "host_write", "host_read", "host_bounds", "host_mem")
     sources = ["lib/rtl/rtl.f", "shell/rtl/shell_pkg.sv", *(f"shell/rtl/{p}.sv" for p in parts)]
     sources.append("shell/tests/host_mem/host_mem_bench.sv")
     simulate("host_mem_bench", sources, "test_host_mem", testcase=case)

@@ -26,7 +26,7 @@ const ERRORS: [Error; 6] = [
     Error { bit: BAD_DESTINATION, name: "destination that does not exist", pc: Some(own::RPU_HOST_DESTINATION_PC) },
     Error { bit: BAD_SLOT, name: "bad slot set-up", pc: Some(own::RPU_HOST_SLOT_PC) },
     Error { bit: ACCELERATOR_ERROR, name: "accelerator error", pc: None },
-    Error { bit: 13, name: "host memory that does not exist", pc: None },
+    Error { bit: 13, name: "host memory that does not exist or that the unit may not reach", pc: None },
 ];
 const WILD_ADDRESS: u32 = 8;
 const BAD_DESCRIPTOR: u32 = 9;

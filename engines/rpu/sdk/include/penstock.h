@@ -304,7 +304,8 @@ static inline void pn_drop(pn_desc_t desc) { PN_REG(RPU_CORE_SEND) = desc & 0xFF
  * flag of its tag rises, and PN_INT_HOST_MEMORY; until then the program must not touch those bytes. One request may
  * wait in the unit; the next one holds the core until that has left. Requests leave a unit in order, but a read is
  * certain to see the data of a write only after the flag of the write has risen. If the host refuses a request,
- * PN_INT_HOST_REFUSED rises as well, and a read gives zeros.
+ * PN_INT_HOST_REFUSED rises as well, and a read gives zeros. It also rises if the card denies a request because it has
+ * a byte outside the host memory that the host lets the unit reach; then neither memory changes.
  */
 #define PN_TAG_RANGE PN_REFUSE(tag == 0 || tag > 32u, "tags are numbered 1 to 32")
 #define PN_HOST_RANGE PN_TAG_RANGE PN_REFUSE(bytes == 0 || bytes > 16384u, "a request has 1 to 16,384 bytes")
