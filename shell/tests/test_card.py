@@ -560,7 +560,7 @@ async def registers(dut: Any) -> None:
 
     for addr in (
         0x2C,
-        0x5C,
+        0x8C,
         0x100,
         0x1FC,
         0x438,

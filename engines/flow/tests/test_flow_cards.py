@@ -219,3 +219,18 @@ def test_both_ports_at_once(target: str, tmp_path: Path) -> None:
             found = (element.keyless, element.unmatched, element.unkept)
             assert found == (counted["keyless"], counted["unmatched"], counted["unkept"])
         assert card.flow["assign"].registers == machine.globals[0]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_port_that_does_not_exist_is_no_other(target: str, tmp_path: Path) -> None:
+    """A computed port has 32 bits; one whose low bits alone name a port of the card is refused."""
+    design, ports = design_of(tmp_path, "element e1 {\n    udp => port udp.dport\n}\n")
+    numbers = [0, 1, 2, 255, 256, 257, 511, 512, 0xFF00, 0xFF01, 0xFFFF]
+    frames = [bytes(udp("10.0.0.1", "10.0.0.2", 7, number)) for number in numbers]
+    with Device.open(design, target) as card:
+        card.send(frames, 1)
+        result = card.run()
+        for port in range(ports):
+            assert result.at(port) == [frame for frame, number in zip(frames, numbers, strict=True) if number == port]
+        assert result.at("host") == []
+        assert card.counters().inline.refused == sum(number >= ports for number in numbers)
