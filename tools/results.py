@@ -21,6 +21,7 @@ BENCHES = (
     "rpu-firewall",
     "rpu-messages",
     "rpu-generate",
+    "rpu-isolation",
     "rpu-reload",
     "flow-soft",
     "flow-rate",

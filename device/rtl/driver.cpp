@@ -439,11 +439,10 @@ struct Card {
                 else in.wire.rest();
             }
         }
-        if (s != Host) {
-            Sink& out = sink[s];
-            out.credit.tick();
-            set_bit(bytes_of(top.tx_tready), s, out.credit.ready());
-        }
+        Sink& out = sink[s];
+        out.credit.tick();
+        if (s == Host) top.host_tx_tready = out.credit.ready();
+        else set_bit(bytes_of(top.tx_tready), s, out.credit.ready());
     }
 
     bool may_start(int s) {
@@ -504,7 +503,7 @@ struct Card {
             last_move = cycle;
         }
         const bool valid = s == Host ? top.host_tx_tvalid : bit(bytes_of(top.tx_tvalid), s);
-        const bool ready = s == Host || bit(bytes_of(top.tx_tready), s);
+        const bool ready = s == Host ? top.host_tx_tready : bit(bytes_of(top.tx_tready), s);
         if (valid && ready) take(s);
         else if (ready && s != Host && sink[s].inside && cycle >= sink[s].moved + PortPause)
             fail("card_top: tx" + std::to_string(s) + " paused inside a frame: a MAC would underrun");

@@ -93,7 +93,7 @@ fn rows(
         (Fault::Exit(Port::Host), _) => Mode::ForwardOrHost,
         _ => Mode::Forward,
     };
-    let (alone, _, moved) = measure(&mut healthy, units, &frames, size, fault, of_unit)?;
+    let alone = measure(&mut healthy, units, &frames, size, fault, of_unit)?;
     let mut faulty = open(lab, units, policy)?;
     let of_unit = match fault {
         Fault::Unit(mode) => mode,
@@ -102,17 +102,19 @@ fn rows(
             of_unit
         }
     };
-    let (beside, overflow, still) = measure(&mut faulty, units, &frames, size, fault, of_unit)?;
+    let beside = measure(&mut faulty, units, &frames, size, fault, of_unit)?;
     // A bench without its fault would show the goal.
-    if still * 10 > moved {
-        let text = format!("the faulty unit or exit moved {still} frames, and {moved} without its fault");
+    if beside.moved * 10 > alone.moved {
+        let (still, without) = (beside.moved, alone.moved);
+        let text = format!("the faulty unit or exit moved {still} frames, and {without} without its fault");
         return Err(BenchError::Wrong("rpu-isolation", text));
     }
     let row = |metric, goal, value| Row::new("rpu-isolation", case, metric, [None, goal], value);
     Ok(vec![
-        row(("mpps", "million frames/s of the neighbours", Higher), Some(alone), beside),
-        row(("share", "of the neighbours' rate without the fault", Higher), Some(1.0), beside / alone),
-        row(("overflow", "frames that found a port's ring full", Lower), Some(0.0), overflow as f64),
+        row(("mpps", "million frames/s of the neighbours", Higher), Some(alone.mpps), beside.mpps),
+        row(("share", "of the neighbours' rate without the fault", Higher), Some(1.0), beside.mpps / alone.mpps),
+        row(("overflow", "frames that found a port's ring full", Lower), Some(0.0), beside.overflow as f64),
+        row(("policy", "frames for a unit that gave back no slot", Lower), None, beside.policy as f64),
     ])
 }
 
@@ -153,8 +155,19 @@ fn moved(device: &mut RtlDevice, fault: Fault) -> Result<u64, BenchError> {
     })
 }
 
-/// The rate of the neighbours, Mpps, the frames that were lost at the ports, and the frames that the place of the
-/// fault moved. `of_unit` is the mode of the faulty unit, or, when an exit is faulty, of all units.
+/// What a card did in a window.
+struct Seen {
+    /// Frames of the neighbours that left, million a second.
+    mpps: f64,
+    /// Frames that found a port's ring full.
+    overflow: u64,
+    /// Frames that were dropped because their unit gave back no slot.
+    policy: u64,
+    /// Frames that the faulty unit took or that left at the faulty exit.
+    moved: u64,
+}
+
+/// Measures one card. `of_unit` is the mode of the faulty unit, or, when an exit is faulty, of all units.
 fn measure(
     device: &mut RtlDevice,
     units: u32,
@@ -162,19 +175,24 @@ fn measure(
     size: usize,
     fault: Fault,
     of_unit: Mode,
-) -> Result<(f64, u64, u64), BenchError> {
+) -> Result<Seen, BenchError> {
     for unit in 0..units {
         let is_healthy = matches!(fault, Fault::Unit(_)) && unit != FAULTY;
         let mode = if is_healthy { Mode::Forward } else { of_unit };
         window::write(device, unit, regs::UNIT_DEBUG_IN_L, &(mode as u32).to_le_bytes())?;
     }
-    let (before, still) = (device.counters()?.drops().overflow, moved(device, fault)?);
-    let seen = device.measure_stuck(frames, Rate::Line, rates::warmup(size), rates::whole_frames(size, WINDOW))?;
-    let left = seen.left.iter().enumerate().filter(|(port, _)| match fault {
+    let (before, still) = (device.counters()?.drops(), moved(device, fault)?);
+    let window = device.measure_stuck(frames, Rate::Line, rates::warmup(size), rates::whole_frames(size, WINDOW))?;
+    let left = window.left.iter().enumerate().filter(|(port, _)| match fault {
         Fault::Exit(Port::Ethernet(stopped)) => *port != usize::from(stopped),
         _ => true,
     });
     let frames: u64 = left.map(|(_, (frames, _))| frames).sum();
-    let overflow = device.counters()?.drops().overflow - before;
-    Ok((frames as f64 * wire::CLOCK_MHZ / seen.cycles as f64, overflow, moved(device, fault)? - still))
+    let after = device.counters()?.drops();
+    Ok(Seen {
+        mpps: frames as f64 * wire::CLOCK_MHZ / window.cycles as f64,
+        overflow: after.overflow - before.overflow,
+        policy: after.policy - before.policy,
+        moved: moved(device, fault)? - still,
+    })
 }
