@@ -15,27 +15,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-BENCHES = (
-    "rpu-forward",
-    "rpu-latency",
-    "rpu-firewall",
-    "rpu-messages",
-    "rpu-generate",
-    "rpu-isolation",
-    "rpu-reload",
-    "flow-soft",
-    "flow-rate",
-    "flow-table",
-    "flow-latency",
-    "sim-speed",
-    "synth",
-    "xdp-rows",
-    "xdp-rate",
-    "xdp-soft",
-)
 # Programs of xdp-rate in the README: the shortest, two with lookups, and the one that is closest to the paper's.
 XDP_SHOWN = ("drop", "xdp1", "simple_firewall", "router_ipv4")
 RESULTS = ROOT / "bench" / "results"
+# Benches whose figures are saved.
+BENCHES = sorted(path.stem for path in RESULTS.glob("*.json"))
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 
 Row = dict[str, Any]
