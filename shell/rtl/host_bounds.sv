@@ -106,7 +106,7 @@ module host_bounds
   end
 
 `ifndef SYNTHESIS
-  // What passes lies within the range that its unit had when it was looked up.
+  // A request that passes lies within the range that its unit had at the look-up.
   host_range_t checked_q;
   always_ff @(posedge clk) if (step && !inside_q) checked_q <= given_now_q ? range_q : NoRange;
   wire [63:0] start = {passed.meta.timestamp, passed.meta.hash};

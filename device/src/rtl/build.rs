@@ -61,7 +61,8 @@ const VERILATOR: [&str; 11] = [
     "--output-split",
     "10000",
 ];
-/// Options for Verilator when [`QUICK`] is set: the compiler takes superlinear time for long functions, so they are split.
+/// Options for Verilator when [`QUICK`] is set: functions are split, since the compiler takes superlinear time for long
+/// ones.
 const VERILATOR_QUICK: [&str; 2] = ["--output-split-cfuncs", "1000"];
 /// Compiler options for all C++ files.
 const CXX: [&str; 8] = [

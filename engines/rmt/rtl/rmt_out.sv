@@ -140,10 +140,10 @@ module rmt_out
     if (skip >= 2'sd0 && !a_q.last) enough = b_valid_q && (!folded || skip != 2'sd0 || b_q.last || body_valid);
     skips = skip == 2'sd1 && !a_q.last;
     emits = a_valid_q && edited && !drop && !drains_q && enough && ready1 && !skips;
-    // A drop is reported when the frames ahead of it are gone, but for one that may wait at `out`. It waits for that
-    // whatever its `skip` says.
+    // A drop is reported when at most one frame ahead of it is left, which waits at `out`. It waits for that whatever its
+    // `skip` says.
     passes = a_valid_q && edited && (drop ? ready1 : drains_q || (enough && skips));
-    // A stays if the next beat needs it, too: the frame became longer and A is ahead of the beat that leaves, or A is
+    // A stays if the next beat also needs it: the frame became longer and A is ahead of the beat that leaves, or A is
     // the only beat of a folded frame, whose tail leaves in a beat of its own.
     holds_a = emits && !final_beat && (skip < 2'sd0 || (skip == 2'sd0 && a_q.last));
     take = '0;

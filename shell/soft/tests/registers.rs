@@ -117,7 +117,7 @@ fn a_range_of_host_memory_takes_effect_as_a_whole() {
     }
     assert_eq!(range(&mut card, 2), [1, 2, 3, 4]);
     assert_eq!((range(&mut card, 1), range(&mut card, 3)), (NO_RANGE, NO_RANGE));
-    // The words that were written last are those of the next unit, too.
+    // The next unit also gets the words that were written last.
     card.write(regs::CARD_MEMORY_LIMIT_H, 7).unwrap();
     assert_eq!((range(&mut card, 3), range(&mut card, 2)), ([1, 2, 3, 7], [1, 2, 3, 4]));
 }

@@ -155,7 +155,7 @@ fn moved(device: &mut RtlDevice, fault: Fault) -> Result<u64, BenchError> {
     })
 }
 
-/// What a card did in a window.
+/// Rates and counts of a card in a window.
 struct Seen {
     /// Frames of the neighbours that left, million a second.
     mpps: f64,
