@@ -13,7 +13,7 @@ use crate::ir::{InstanceId, Next, ParserOp, Program, StateId, Transition};
 pub struct Head {
     /// In the order in which they leave; at last those that are only removed.
     pub instances: Vec<InstanceId>,
-    /// So many of them leave.
+    /// The number of instances that leave.
     emitted: usize,
     /// Headers that the parser extracts first.
     first: Vec<InstanceId>,
