@@ -19,7 +19,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,8 +55,8 @@ class Step:
     name: str
     command: list[str]
     count: Callable[[str], Count] | None = None
-    # It keeps all processors busy by itself, so it runs alone; others run in parallel, one for each processor.
-    alone: bool = False
+    # Steps of a round run in parallel, one for each processor, and a round begins when the one before has ended.
+    round: int = 0
 
 
 def count_cargo(output: str) -> Count:
@@ -121,7 +121,9 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
         python = list(folders)
         generators = [tool for tool in generators if below(tool, folders)]
     # A worker for each processor; an idle worker takes tests from the end of another's list.
-    workers = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal", *([] if long else ["-m", "not long"])]
+    processors = os.cpu_count() or 1
+    workers = ["-n", str(processors), "--dist", "worksteal", *([] if long else ["-m", "not long"])]
+    cargo_test = ["cargo", "test", "--release", "--locked", *packages]
     chosen = [
         Step("selectors and lists of engines are up to date", [PYTHON, "tools/registry.py", "--check"]),
         Step("engines are named in their folders only", [PYTHON, "tools/engine_names.py"]),
@@ -143,22 +145,26 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
         ),
         Step("verilator -Wall", [PYTHON, "tools/lint_rtl.py", *(["--long"] if long else [])]),
         Step("synthesis reads all blocks", [str(ROOT / "penstock"), "synth", "--check"]),
+        # The compiler keeps all processors busy by itself.
+        Step("Rust tests compile", [*cargo_test, "--no-run"], round=1),
+        # Rust's tests alone leave processors idle, since cargo starts one program of tests after the other.
         Step(
             "cargo test",
-            ["cargo", "test", "--release", "--locked", *packages, "--no-fail-fast"],
+            [*cargo_test, "--no-fail-fast", "--", "--test-threads", str(max(1, processors // 2))],
             count_cargo,
-            alone=True,
+            round=2,
         ),
         Step(
             "hardware and system tests",
             [PYTHON, "-m", "pytest", "-q", "--durations=15", *workers, *tests],
             count_pytest,
-            alone=True,
+            round=2,
         ),
     ]
     # For a part of the tree, leave out steps that have nothing to check there.
     nothing = {
         "clippy": not packages,
+        "Rust tests compile": not packages,
         "cargo test": not packages,
         "hardware and system tests": not tests,
         "verible syntax and style": not verilog,
@@ -218,11 +224,10 @@ def run_all(chosen: Sequence[Step], required: Sequence[str]) -> Count:
     """Runs steps and prints the result of each, in their order."""
     total = Count()
     with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
-        together = workers.map(lambda step: run(step, required), [step for step in chosen if not step.alone])
-        alone = (run(step, required) for step in chosen if step.alone)
-        for count, text in chain(together, alone):
-            total += count
-            print(text, flush=True)
+        for _, steps_of_round in groupby(chosen, lambda step: step.round):
+            for count, text in workers.map(lambda step: run(step, required), steps_of_round):
+                total += count
+                print(text, flush=True)
     return total
 
 
