@@ -8,5 +8,6 @@ pub(crate) static BENCHES: &[&[Bench]] = &[
     penstock_rpu_bench::BENCHES,
     penstock_xdp_bench::BENCHES,
     penstock_flow_bench::BENCHES,
+    penstock_rmt_bench::BENCHES,
     penstock_l7_bench::BENCHES,
 ];

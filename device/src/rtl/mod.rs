@@ -95,6 +95,17 @@ pub struct Reloads {
     pub drops: Drops,
 }
 
+/// The results of a card while its host changed it, under traffic that never ends.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    /// Cycles of each change.
+    pub cycles: Vec<u64>,
+    /// Cycles from first beat in to last beat out of the frames that left meanwhile, by Ethernet port.
+    pub latencies: Vec<Vec<u64>>,
+    /// Frames dropped from the start of the warm-up until the card was empty again.
+    pub drops: Drops,
+}
+
 /// Frames that are repeated endlessly: the counters before, and the frames that have entered and left so far.
 struct Endless {
     before: Counters,
@@ -285,6 +296,32 @@ impl RtlDevice {
         endless.entered += self.model.entries().len() as u64;
         endless.left += self.model.exits().0.len() as u64;
         self.model.clear();
+    }
+
+    /// Repeats the frames of `traffic` endlessly, lets the card warm up, and makes requests to its services, one after
+    /// the other. Ends with the card empty, and fails when frames got lost on the way.
+    pub fn measure_changes(
+        &mut self,
+        traffic: &Traffic,
+        rate: Rate,
+        warmup: u64,
+        requests: &[Request],
+    ) -> Result<Changes, DeviceError> {
+        let mut endless = self.begin_endless(traffic, rate, warmup)?;
+        let mut result = Changes { latencies: vec![Vec::new(); self.host.ports as usize], ..Changes::default() };
+        for request in requests {
+            let start = self.model.cycle();
+            self.call(request)?;
+            result.cycles.push(self.model.cycle() - start);
+            for exit in self.model.exits().0 {
+                if let Some(latencies) = result.latencies.get_mut(usize::from(exit.stream)) {
+                    latencies.push(exit.last - exit.entered());
+                }
+            }
+            self.count_endless(&mut endless);
+        }
+        result.drops = self.end_endless(&mut endless)?;
+        Ok(result)
     }
 
     /// Sends no more frames, and waits until the card is empty; returns the drops. An error has the number of lost
