@@ -6,6 +6,7 @@
 // The requester sees `ack` late and holds `req` meanwhile. Therefore the far end hides `req` from the cycle after its
 // `ack` until the requester's `req` has fallen there, so that an access is carried out once.
 module cfg_stages #(
+    parameter int unsigned AddrW  = 26,  // of both ends
     parameter int unsigned Stages = 0
 ) (
     input wire logic clk,
@@ -33,7 +34,7 @@ module cfg_stages #(
         .q(req)
     );
     link_stages #(
-        .Width (1 + $bits(from.addr) + 32),
+        .Width (1 + AddrW + 32),
         .Stages(Stages)
     ) i_access (
         .clk,

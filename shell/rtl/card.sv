@@ -168,6 +168,7 @@ module card
   );
   for (genvar u = 0; u < Units; u++) begin : gen_cfg
     cfg_stages #(
+        .AddrW(26),
         .Stages(32'(Stages.configuration))
     ) i_unit (
         .clk,
@@ -177,6 +178,7 @@ module card
     );
   end
   cfg_stages #(
+      .AddrW(12),
       .Stages(32'(Stages.configuration))
   ) i_maps_cfg (
       .clk,
@@ -185,6 +187,7 @@ module card
       .to(far_maps_cfg)
   );
   cfg_stages #(
+      .AddrW(12),
       .Stages(32'(Stages.configuration))
   ) i_chain_cfg (
       .clk,
@@ -193,6 +196,7 @@ module card
       .to(far_chain_cfg)
   );
   cfg_stages #(
+      .AddrW(27),
       .Stages(32'(Stages.configuration))
   ) i_blocks_cfg (
       .clk,

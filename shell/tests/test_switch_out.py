@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 from penstock.hdl import simulate
@@ -254,7 +255,8 @@ async def sizes_take_turns(dut: Any) -> None:
     assert min(per_unit) >= 2, per_unit
 
 
-def test_switch_out() -> None:
+@pytest.mark.parametrize("stages", [0, 4])
+def test_switch_out(stages: int) -> None:
     simulate(
         "switch_out_bench",
         [
@@ -265,4 +267,5 @@ def test_switch_out() -> None:
             "shell/tests/switch_out_bench.sv",
         ],
         "test_switch_out",
+        {"Stages": stages},
     )
