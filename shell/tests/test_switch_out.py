@@ -191,6 +191,24 @@ async def longest_frames(dut: Any) -> None:
 
 
 @cocotb.test()
+async def single_beats_fill_a_stalled_exit(dut: Any) -> None:
+    """Frames of one beat, one a cycle over each link, to an exit that takes nothing, then longest ones behind them: all
+    that is on its way when the exit has no room for more is stored.
+    """
+    bench = Bench(dut)
+    await bench.start()
+    for size in (64, 16384):
+        bench.stalled = {PORT_0}
+        for i in range(30):
+            for unit in range(UNITS):
+                bench.send(unit, 0, size if i > 4 and unit % 4 == 0 else 64)
+        await bench.run(600)
+        bench.stalled = set()
+        await bench.drain(80_000)
+    bench.expect_order()
+
+
+@cocotb.test()
 async def full_speed(dut: Any) -> None:
     """Two clusters, two ports: a beat a cycle to each port, with single-beat frames and with jumbo frames."""
     bench = Bench(dut)
