@@ -477,7 +477,8 @@ module card
     card_maps #(
         .Units(Units),
         .Rows(MapRows),
-        .OnChip(MapRows < 16384 ? MapRows : 16384)
+        .OnChip(MapRows < 16384 ? MapRows : 16384),
+        .Stages(32'(Stages.clusters))
     ) i_maps (
         .clk,
         .rst,

@@ -14,14 +14,16 @@ package shell_pkg;
   } policy_e;
 
   // Register stages, each way, of the links that may cross from one die to another: the parameter `Stages` of the card,
-  // 16'h1121 for example. Up to MaxStages each.
+  // 16'h1121 for example. Up to MaxStages each, for which the maps have room, too (map_pkg.sv).
   typedef struct packed {
-    logic [3:0] clusters;       // to the clusters and back: frames, answers, free slots, places over loopback
+    // between the clusters and the card's parts in front of them, each way: frames, answers of host memory, free slots,
+    // places over loopback, requests to maps
+    logic [3:0] clusters;
     logic [3:0] exits;          // from the clusters, and past the units, to exits, loopback and host memory
     logic [3:0] broadcast;      // to the one place through which all words go, and back to the units
     logic [3:0] configuration;  // to units, maps and inline blocks
   } link_stages_t;
-  localparam int unsigned MaxStages = 4;
+  localparam int unsigned MaxStages = map_pkg::LinkStages;
 
   // What the room contract (penstock_pkg.sv) allows senders in registers of their own. The dispatcher has two and the
   // loopback one; switch_out has two, a port's way past the units one; a cluster's broadcast has one.
