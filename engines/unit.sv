@@ -6,8 +6,8 @@
 //
 // A unit takes beats on `rx` into the slot that their metadata names, sends frames on `tx`, declares and frees slots on
 // `slots` (one message a cycle at most, always accepted), and answers every access on `cfg` in bounded time. Beats come
-// without a handshake: while `rx_room` is up there is room for four, and up to three cycles after it has fallen they
-// still come. It must take a frame for any of its free slots whatever its program does, and never be without room for
+// without a handshake, under the room contract of penstock_pkg.sv: while `rx_room` is up there is room for UnitRoom of
+// them. It must take a frame for any of its free slots whatever its program does, and never be without room for
 // 256 cycles (card.sv asserts it), as three others share its link. Before it sends a frame over loopback it gets a
 // place for it on `loop` (lib/rtl/loop_if.sv); meanwhile it must let its other frames pass. On `bc` it takes every word
 // that comes. `maps` leads to the card's maps, where the card has them (lib/rtl/map_if.sv).

@@ -9,6 +9,11 @@
 package map_pkg;
   localparam int unsigned Maps = 64;         // of the card
   localparam int unsigned FlitBytes = 16;
+  // Parts of requests for which the maps keep places (the room contract in penstock_pkg.sv): the sender's register, up to
+  // three stages of the link each way, and the part that the sender lets go now
+  localparam int unsigned LinkSender = 1;
+  localparam int unsigned LinkStages = 3;
+  localparam int unsigned LinkRoom = LinkSender + 2 * LinkStages + 1;
   localparam int unsigned MaxKey = 64;       // bytes
   localparam int unsigned MaxValue = 256;    // of an update; elements of an array may be longer
   // Contexts of a unit, a power of two: each has at most one request in flight. `penstock synth` places fewer.

@@ -152,6 +152,17 @@ package penstock_pkg;
     logic [DataW-1:0] data;
   } beat_t;
 
+  // The room contract of the links without a handshake: `room` (also `ready` of a fifo_dist) is a register of the
+  // receiver. A sender that sees it up may let a beat go; it does not look again before that beat arrives. In the cycle
+  // in which `room` falls, the beats that were let go before are still on their way, and so is the one that the sender
+  // lets go in the last cycle in which it sees `room` up. The receiver keeps places for all of them:
+  //   registers of the sender, from `room` to the link + stages of the link there + stages back + 1
+  // A link from a cluster to a unit has no stages of its own, as a cluster stands in one place (shell_pkg.sv has the
+  // links that cross). switch_in has two registers; the tail of a folded frame follows its beat without another look.
+  // So a unit has room for four beats while `rx_room` is up, and up to three still come from the cycle on in which it falls.
+  localparam int unsigned UnitSender = 2;
+  localparam int unsigned UnitRoom = UnitSender + 1 + 1;
+
   // A unit's message to the dispatcher about its slots, at most one a cycle.
   typedef struct packed {
     logic  free_valid;   // one slot is free again

@@ -18,8 +18,11 @@ frame_check.sv
 beat_check.sv
 block_check.sv
 order_check.sv
+link_stages.sv
 fifo_dist.sv
 fifo_keyed.sv
+frame_stages.sv
+cfg_stages.sv
 ram_sdp.sv
 fifo_block.sv
 rr_arbiter.sv

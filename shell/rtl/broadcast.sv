@@ -3,23 +3,25 @@
 
 // Carries words from any unit to all units. (Rosebud, section 4.2.)
 //
-//   unit ─┐ round robin            round robin
-//   unit ─┼─> of a cluster ─> queue ─┐ of clusters
-//   unit ─┤   1 cycle         2      ├─> register ─> register ─> every unit
-//   unit ─┘                          ┘   1            1
+//   unit ─┐ round robin                      round robin
+//   unit ─┼─> of a cluster ─> stages ─> queue ─┐ of clusters
+//   unit ─┤   1 cycle         Stages    2      ├─> register ─> register ─> stages ─> every unit
+//   unit ─┘                                    ┘   1            1          Stages
 //
-// One word a cycle, in one order for all. Latency 5 cycles when nobody else sends. A sender waits while others have
+// One word a cycle, in one order for all. Latency 5 cycles and twice the stages when nobody else sends. A sender waits while others have
 // their turn; receivers never hold anything up. Every 64th cycle brings no word (broadcast_if).
 module broadcast
   import penstock_pkg::*, shell_pkg::*;
 #(
-    parameter int unsigned Units = 16
+    parameter int unsigned Units  = 16,
+    parameter int unsigned Stages = 0  // from the clusters to the queues, from `room` back, and to the units
 ) (
     input wire logic clk,
     input wire logic rst,
 
     broadcast_if.shell links[Units]
 );
+  localparam int unsigned Room = room_of(BroadcastSender, Stages);
   localparam int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster;
 
   typedef struct packed {
@@ -36,9 +38,9 @@ module broadcast
 
   for (genvar c = 0; c < Clusters; c++) begin : gen_cluster
     localparam int unsigned First = c * UnitsPerCluster;
-    logic room, push_q;
+    logic room, far_room, push_q, push;
     logic [UnitsPerCluster-1:0] grant;
-    sent_t chosen_q;
+    sent_t chosen_q, far_word;
 
     rr_arbiter #(
         .N(UnitsPerCluster)
@@ -57,16 +59,41 @@ module broadcast
         if (grant[u]) chosen_q <= '{from: unit_t'(First + u), word: words[First+u]};
     end
 
+    link_stages #(
+        .Stages(Stages)
+    ) i_push (
+        .clk,
+        .rst,
+        .d(push_q),
+        .q(push)
+    );
+    link_stages #(
+        .Width ($bits(sent_t)),
+        .Stages(Stages)
+    ) i_word (
+        .clk,
+        .rst(1'b0),
+        .d(chosen_q),
+        .q(far_word)
+    );
+    link_stages #(
+        .Stages(Stages)
+    ) i_room (
+        .clk,
+        .rst,
+        .d(far_room),
+        .q(room)
+    );
     fifo_dist #(
         .Width($bits(sent_t)),
-        .Depth(8),
-        .Room (3)
+        .Depth(1 << $clog2(2 * Room)),
+        .Room (Room)
     ) i_queue (
         .clk,
         .rst,
-        .push (push_q),
-        .din  (chosen_q),
-        .ready(room),
+        .push,
+        .din  (far_word),
+        .ready(far_room),
         .valid(has[c]),
         .pop  (take[c]),
         .dout (heads[c]),
@@ -114,14 +141,35 @@ module broadcast
     out_q <= chosen_q;
   end
 
+  // Each unit gets a word in the same cycle.
+  logic to_valid;
+  sent_t to_units;
+  link_stages #(
+      .Stages(Stages)
+  ) i_to_valid (
+      .clk,
+      .rst,
+      .d(out_valid_q),
+      .q(to_valid)
+  );
+  link_stages #(
+      .Width ($bits(sent_t)),
+      .Stages(Stages)
+  ) i_to_units (
+      .clk,
+      .rst(1'b0),
+      .d(out_q),
+      .q(to_units)
+  );
+
   for (genvar u = 0; u < Clusters * UnitsPerCluster; u++) begin : gen_unit
     if (u < Units) begin : gen_real
       assign valid[u] = links[u].out_valid;
       assign words[u] = links[u].out;
       assign links[u].out_ready = ready[u];
-      assign links[u].in_valid = out_valid_q;
-      assign links[u].from = out_q.from;
-      assign links[u].in = out_q.word;
+      assign links[u].in_valid = to_valid;
+      assign links[u].from = to_units.from;
+      assign links[u].in = to_units.word;
     end else begin : gen_none
       assign valid[u] = 1'b0;
       assign words[u] = '0;

@@ -29,6 +29,7 @@ module card
     parameter int unsigned IngressDepth = 4096, // rows of 128 bytes of a port's ring, a power of two from 512
     parameter int unsigned Blocks       = 0,    // of the inline chain, 0..8
     parameter int unsigned MapRows      = 16384, // of 16 bytes, of each bank of maps: what is more than on the chip is in the card's memory
+    parameter link_stages_t Stages      = '0,   // of the links that cross from die to die (shell_pkg.sv)
     // The engine of each block: see engines/inline_block.sv
     parameter logic [MaxBlocks-1:0][ 7:0] BlockEngine = '0,
     parameter logic [MaxBlocks-1:0][63:0] BlockParam  = '0,
@@ -98,6 +99,11 @@ module card
     $error("card: Units must be 1 to %0d", MaxUnits);
   end
 
+  if (32'(Stages.clusters) > MaxStages || 32'(Stages.exits) > MaxStages || 32'(Stages.broadcast) > MaxStages ||
+      32'(Stages.configuration) > MaxStages) begin : gen_stages
+    $error("card: a link has up to %0d stages", MaxStages);
+  end
+
   time_t now;
   logic [MaxUnits-1:0] unit_write_mask, unit_enable, unit_ingress, unit_flush, units_idle;
   unit_t unit_read, reta_wdata, reta_rdata, show_unit;
@@ -122,6 +128,11 @@ module card
   cfg_if #(.ADDR_W(12)) maps_cfg ();
   cfg_if #(.ADDR_W(12)) chain_cfg ();
   cfg_if #(.ADDR_W(27)) blocks_cfg ();
+  // the far ends of their links
+  cfg_if #(.ADDR_W(26)) far_unit_cfg[Units] ();
+  cfg_if #(.ADDR_W(12)) far_maps_cfg ();
+  cfg_if #(.ADDR_W(12)) far_chain_cfg ();
+  cfg_if #(.ADDR_W(27)) far_blocks_cfg ();
   logic [3:0] inline_oversize[MaxPorts];
   cfg_front #(
       .Units(Units),
@@ -154,6 +165,44 @@ module card
       .maps(maps_cfg),
       .chain(chain_cfg),
       .blocks(blocks_cfg)
+  );
+  for (genvar u = 0; u < Units; u++) begin : gen_cfg
+    cfg_stages #(
+        .AddrW(26),
+        .Stages(32'(Stages.configuration))
+    ) i_unit (
+        .clk,
+        .rst,
+        .from(unit_cfg[u]),
+        .to(far_unit_cfg[u])
+    );
+  end
+  cfg_stages #(
+      .AddrW(12),
+      .Stages(32'(Stages.configuration))
+  ) i_maps_cfg (
+      .clk,
+      .rst,
+      .from(maps_cfg),
+      .to(far_maps_cfg)
+  );
+  cfg_stages #(
+      .AddrW(12),
+      .Stages(32'(Stages.configuration))
+  ) i_chain_cfg (
+      .clk,
+      .rst,
+      .from(chain_cfg),
+      .to(far_chain_cfg)
+  );
+  cfg_stages #(
+      .AddrW(27),
+      .Stages(32'(Stages.configuration))
+  ) i_blocks_cfg (
+      .clk,
+      .rst,
+      .from(blocks_cfg),
+      .to(far_blocks_cfg)
   );
   card_regs #(
       .Ports(Ports),
@@ -245,6 +294,7 @@ module card
         .Ports(Ports),
         .Units(Units),
         .Blocks(Blocks),
+        .Stages(32'(Stages.exits)),
         .BlockEngine(BlockEngine),
         .BlockParam(BlockParam)
     ) i_inline (
@@ -258,8 +308,8 @@ module card
         .past_valid,
         .past_beat,
         .past_room,
-        .cfg(chain_cfg),
-        .blocks_cfg(blocks_cfg),
+        .cfg(far_chain_cfg),
+        .blocks_cfg(far_blocks_cfg),
         .memory(block_memory),
         .oversize(inline_oversize)
     );
@@ -283,12 +333,12 @@ module card
       assign told[p] = '0;
     end
     axi_idle i_no_memory (.link(block_memory));
-    assign blocks_cfg.ack = 1'b0;
-    assign blocks_cfg.err = 1'b0;
-    assign blocks_cfg.rdata = '0;
-    assign chain_cfg.ack = 1'b0;
-    assign chain_cfg.err = 1'b0;
-    assign chain_cfg.rdata = '0;
+    assign far_blocks_cfg.ack = 1'b0;
+    assign far_blocks_cfg.err = 1'b0;
+    assign far_blocks_cfg.rdata = '0;
+    assign far_chain_cfg.ack = 1'b0;
+    assign far_chain_cfg.err = 1'b0;
+    assign far_chain_cfg.rdata = '0;
     assign inline_oversize = '{default: '0};
   end
 
@@ -299,9 +349,11 @@ module card
   logic [Clusters-1:0] start_room[Sources];
   logic [Clusters-1:0] beat_room[Sources];
   slot_msg_t slots[Units];
+  slot_msg_t far_slots[Units];  // at the dispatcher
   logic [Units-1:0] unit_valid, unit_room;
   beat_t unit_beat[Clusters];
   frame_if answers ();
+  frame_if far_answers ();  // at the clusters
   loop_if loops[Units] ();
   logic loop_valid, loop_ready;
   loop_request_t loop_request;
@@ -325,7 +377,7 @@ module card
       .loop_ready,
       .loop_request,
       .loop_answer,
-      .slots,
+      .slots(far_slots),
       .policy,
       .unit_enable,
       .unit_ingress,
@@ -345,7 +397,8 @@ module card
   switch_in #(
       .Sources(Sources),
       .Tails(Ports),
-      .Units(Units)
+      .Units(Units),
+      .Stages(32'(Stages.clusters))
   ) i_switch_in (
       .clk,
       .rst,
@@ -354,15 +407,25 @@ module card
       .in_tail,
       .start_room,
       .beat_room,
-      .answers(answers),
+      .answers(far_answers),
       .out_valid(unit_valid),
       .out_beat(unit_beat),
       .room(unit_room)
   );
 
+  frame_stages #(
+      .Stages(32'(Stages.clusters))
+  ) i_answers (
+      .clk,
+      .rst,
+      .from(answers),
+      .to(far_answers)
+  );
+
   broadcast_if broadcasts[Units] ();
   broadcast #(
-      .Units(Units)
+      .Units(Units),
+      .Stages(32'(Stages.broadcast))
   ) i_broadcast (
       .clk,
       .rst,
@@ -388,7 +451,16 @@ module card
         .bc(broadcasts[u]),
         .slots(slots[u]),
         .maps(maps[u]),
-        .cfg(unit_cfg[u])
+        .cfg(far_unit_cfg[u])
+    );
+    link_stages #(
+        .Width ($bits(slot_msg_t)),
+        .Stages(32'(Stages.clusters))
+    ) i_slots (
+        .clk,
+        .rst,
+        .d(slots[u]),
+        .q(far_slots[u])
     );
 `ifndef SYNTHESIS
     // The contract that keeps a unit from holding up those that share its link
@@ -405,12 +477,13 @@ module card
     card_maps #(
         .Units(Units),
         .Rows(MapRows),
-        .OnChip(MapRows < 16384 ? MapRows : 16384)
+        .OnChip(MapRows < 16384 ? MapRows : 16384),
+        .Stages(32'(Stages.clusters))
     ) i_maps (
         .clk,
         .rst,
         .links(maps),
-        .cfg(maps_cfg),
+        .cfg(far_maps_cfg),
         .memory_write,
         .memory_read
     );
@@ -432,9 +505,9 @@ module card
     assign memory_read.arlen = '0;
     assign memory_read.arvalid = 1'b0;
     assign memory_read.rready = 1'b0;
-    assign maps_cfg.ack = 1'b0;
-    assign maps_cfg.err = 1'b0;
-    assign maps_cfg.rdata = '0;
+    assign far_maps_cfg.ack = 1'b0;
+    assign far_maps_cfg.err = 1'b0;
+    assign far_maps_cfg.rdata = '0;
   end
 
   // Out
@@ -443,7 +516,8 @@ module card
   logic [Clusters-1:0] room[Sources+1];
   switch_out #(
       .Ports(Ports),
-      .Units(Units)
+      .Units(Units),
+      .Stages(32'(Stages.exits))
   ) i_switch_out (
       .clk,
       .rst,
@@ -473,6 +547,7 @@ module card
   end
   for (genvar p = 0; p < Ports; p++) begin : gen_tx
     egress #(
+        .Stages(32'(Stages.exits)),
         .Clusters(Links)
     ) i_egress (
         .clk,
@@ -489,6 +564,7 @@ module card
     );
   end
   egress #(
+      .Stages(32'(Stages.exits)),
       .Clusters(Links)
   ) i_host_egress (
       .clk,
@@ -504,7 +580,9 @@ module card
       .events(tx_events[Host])
   );
   loopback #(
-      .Units(Units)
+      .Units(Units),
+      .Stages(32'(Stages.exits)),
+      .PlaceStages(32'(Stages.clusters))
   ) i_loopback (
       .clk,
       .rst,
@@ -524,6 +602,7 @@ module card
   );
 
   host_mem #(
+      .Stages(32'(Stages.exits)),
       .Clusters(Clusters)
   ) i_host_mem (
       .clk,

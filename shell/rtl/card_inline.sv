@@ -19,6 +19,7 @@ module card_inline
     parameter int unsigned Ports  = 2,
     parameter int unsigned Units  = 16,
     parameter int unsigned Blocks = 1,  // up to MaxBlocks
+    parameter int unsigned Stages = 0,  // of the links past the units
     parameter logic [MaxBlocks-1:0][ 7:0] BlockEngine = '0,
     parameter logic [MaxBlocks-1:0][63:0] BlockParam  = '0,
     parameter int unsigned Exits  = Ports + 1  // the ports, the host
@@ -263,7 +264,8 @@ module card_inline
 
     inline_exit #(
         .Ports(Ports),
-        .Units(Units)
+        .Units(Units),
+        .Stages(Stages)
     ) i_exit (
         .clk,
         .rst,

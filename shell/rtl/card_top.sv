@@ -4,13 +4,14 @@
 // The card with flat ports, for a simulation's clock loop and for a real card's shell. Port p has bits [p*W+:W] of its vectors.
 // A MAC of 512 bits at 322 MHz stands behind a converter of width and clock: a port has 1,024 bits, one frame start a beat.
 module card_top
-  import penstock_pkg::*;
+  import penstock_pkg::*, shell_pkg::*;
 #(
     parameter int unsigned Ports        = 2,
     parameter int unsigned Units        = 16,
     parameter int unsigned IngressDepth = 4096,
     parameter int unsigned Blocks       = 0,
     parameter int unsigned MapRows      = 16384,
+    parameter link_stages_t Stages      = '0,  // of the links that cross from die to die (shell_pkg.sv)
     // For each inline block its engine's number and the engine's own parameter: see engines/inline_block.sv
     parameter logic [MaxBlocks-1:0][ 7:0] BlockEngine = '0,
     parameter logic [MaxBlocks-1:0][63:0] BlockParam  = '0,
@@ -344,7 +345,8 @@ module card_top
       .Blocks(Blocks),
       .BlockEngine(BlockEngine),
       .BlockParam(BlockParam),
-      .MapRows(MapRows)
+      .MapRows(MapRows),
+      .Stages(Stages)
   ) i_card (
       .clk,
       .rst,

@@ -16,7 +16,8 @@
 module egress
   import penstock_pkg::*, shell_pkg::*;
 #(
-    parameter int unsigned Clusters = 4  // links that lead here: one of each cluster, and of each port where there is an inline chain
+    parameter int unsigned Stages   = 0,  // of the links
+    parameter int unsigned Clusters = 4   // links that lead here: one of each cluster, and of each port where there is an inline chain
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -45,6 +46,7 @@ module egress
   logic [Clusters-1:0] dropped;
   frame_gather #(
       .Clusters(Clusters),
+      .Stages(Stages),
       .Tails(Lanes > 1),
       .Drops(1'b1)
   ) i_gather (

@@ -8,8 +8,8 @@
 //   ...                                          ─┘   3         +1            +1 cycles
 //
 // A frame is a candidate when its last beat is stored: once it starts there is no gap in it (a MAC never underruns).
-// One beat a cycle, also when each beat is a frame. `room` of a buffer says that a longest frame and what is on its way
-// fit.
+// One beat a cycle, also when each beat is a frame. `room` of a buffer says that a longest frame fits, and before it the
+// beats that are on their way when the frame starts (the room contract in penstock_pkg.sv).
 //
 // With Tails = 1 a frame of 65 to 80 bytes leaves as one beat: what its second one brings is written beside the first,
 // as its tail.
@@ -18,10 +18,12 @@
 // is dropped whole. A frame that was started because there was room is never dropped, even if `stuck` changes while it
 // is on its way.
 module frame_gather
-  import penstock_pkg::*;
+  import penstock_pkg::*, shell_pkg::*;
 #(
     parameter int unsigned Clusters = 4,
     parameter int unsigned Depth    = 512,  // beats of a buffer
+    parameter int unsigned Frames   = 32,   // that wait in a buffer, at most
+    parameter int unsigned Stages   = 0,    // of the links that lead here
     parameter bit          Tails    = 1'b0,
     parameter bit          Drops    = 1'b0
 ) (
@@ -38,14 +40,18 @@ module frame_gather
     output tail_t tail     // with the beat of `frames`; none with Tails = 0
 );
   localparam int unsigned FrameBeats = MaxFrame / BeatBytes;
-  localparam int unsigned OnTheWay = 8;
-  localparam int unsigned Frames = 32;  // that wait in a buffer, at most
+  // `room` follows the store of a beat by two registers, `level_q` and its own (of a frame's descriptor by `ready` and
+  // its own): one more than the contract counts.
+  localparam int unsigned OnTheWay = room_of(ExitSender, Stages) + 1;
   localparam int unsigned AddrW = $clog2(Depth);
   localparam int unsigned ClusterW = Clusters > 1 ? $clog2(Clusters) : 1;
   localparam int unsigned IndexW = $clog2(FrameBeats);
 
   if (Depth < FrameBeats + 2 * OnTheWay) begin : gen_depth
     $error("frame_gather: Depth must be more than a longest frame, %0d beats", FrameBeats);
+  end
+  if (Frames < 2 * OnTheWay) begin : gen_frames
+    $error("frame_gather: Frames must be at least %0d", 2 * OnTheWay);
   end
 
   typedef struct packed {

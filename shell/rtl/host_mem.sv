@@ -14,6 +14,7 @@
 module host_mem
   import penstock_pkg::*, shell_pkg::*;
 #(
+    parameter int unsigned Stages   = 0,  // of the links from the clusters
     parameter int unsigned Clusters = 4
 ) (
     input wire logic clk,
@@ -37,7 +38,8 @@ module host_mem
 );
   frame_if gathered ();
   frame_gather #(
-      .Clusters(Clusters)
+      .Clusters(Clusters),
+      .Stages(Stages)
   ) i_gather (
       .clk,
       .rst,

@@ -46,7 +46,12 @@ module ingress
   localparam int unsigned ByteW = $clog2(RowBytes);
   localparam int unsigned FrameRows = MaxFrame / RowBytes;
   localparam int unsigned HashCycles = 5;
-  localparam int unsigned Slack = 16;  // `level_q` is late by less than this
+  // A row that is stored shows in `full_q` and `tready_q` so many cycles later: `level_q` and they themselves. `full_q`
+  // keeps places for the rows of these cycles.
+  localparam int unsigned LevelRegisters = 2;
+  // A row that is taken is stored so many cycles later. `tready_q` stops the host's stream so many rows before `full_q`
+  // that none of its rows finds the ring full.
+  localparam int unsigned InputRegisters = 1;
 
   if (RowBytes != BeatBytes && RowBytes != PortBytes) begin : gen_width
     $error("ingress: rx must have %0d or %0d bytes", BeatBytes, PortBytes);
@@ -103,7 +108,7 @@ module ingress
   assign good = !disabled && !oversize && !overflow && !runt && !user0_q;
 
   always_ff @(posedge clk) begin
-    full_q  <= level_q >= (AddrW + 1)'(Depth - Slack);
+    full_q  <= level_q >= (AddrW + 1)'(Depth - LevelRegisters);
     level_q <= wr_q - rd_q;
     pause   <= level_q >= (AddrW + 1)'(Depth / 2);
     crowded <= level_q >= (AddrW + 1)'(Depth - Depth / 4);
@@ -128,10 +133,17 @@ module ingress
       crowded <= 1'b0;
     end
   end
-  // The input register may hold a beat when the ring becomes full, so the host's stream stops earlier.
   logic tready_q;
-  always_ff @(posedge clk) tready_q <= !rst && level_q < (AddrW + 1)'(Depth - 2 * Slack);
+  always_ff @(posedge clk) tready_q <= !rst && level_q < (AddrW + 1)'(Depth - LevelRegisters - InputRegisters);
   assign rx.tready = Lossless ? tready_q : 1'b1;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!store || (AddrW + 1)'(wr_q - rd_q) < (AddrW + 1)'(Depth)) else $error("%m: the ring overflows");
+      assert (!Lossless || !v0_q || !full_q) else $error("%m: a row of the host finds no place");
+    end
+`endif
 
   // 1: the last beat of a good frame starts its descriptor, which the hash then completes
   logic [6:0] bytes1_q[Lanes];  // of each beat's worth

@@ -5,8 +5,8 @@
 // dispatcher, or past the units to an exit, or are dropped because their destination does not exist.
 //
 //   frames ─┬────────────────────────────────> onward, to the dispatcher
-//           ├─> unfold ─> link register ─────> buffer of this port in the exit (frame_gather.sv)
-//           │             1
+//           ├─> unfold ─> link register ─> stages ─> buffer of this port in the exit (frame_gather.sv)
+//           │             1                Stages
 //           └─> dropped, and counted
 //
 // The verdict ends here: the dispatcher gets a unit or a key in a few bits (told_t), and later stages get nothing.
@@ -20,6 +20,7 @@ module inline_exit
 #(
     parameter int unsigned Ports = 2,
     parameter int unsigned Units = 16,
+    parameter int unsigned Stages = 0,        // of the links past the units, there and back
     parameter int unsigned Exits = Ports + 1  // the ports, the host
 ) (
     input wire logic clk,
@@ -35,7 +36,7 @@ module inline_exit
 
     output logic      [Exits-1:0] out_valid,  // to these exits: one hot
     output beat_t                 out_beat,   // `meta` with all beats of a frame
-    input  wire logic [Exits-1:0] room,       // for a longest frame and what is on its way
+    input  wire logic [Exits-1:0] room,       // for a longest frame and what is on its way (frame_gather.sv)
 
     output logic refused  // for one cycle: a frame was dropped
 );
@@ -45,6 +46,36 @@ module inline_exit
   logic first_q, unfolds_q;  // the next beat is a first one; the tail of the one before is to follow
   logic [TailW-1:0] tail_q;
   logic leaves;
+  // The link's near end
+  logic [Exits-1:0] valid_q, here_room;
+  beat_t beat_q;
+  link_stages #(
+      .Width (Exits),
+      .Stages(Stages)
+  ) i_room (
+      .clk,
+      .rst,
+      .d(room),
+      .q(here_room)
+  );
+  link_stages #(
+      .Width (Exits),
+      .Stages(Stages)
+  ) i_valid (
+      .clk,
+      .rst,
+      .d(valid_q),
+      .q(out_valid)
+  );
+  link_stages #(
+      .Width ($bits(beat_t)),
+      .Stages(Stages)
+  ) i_beat (
+      .clk,
+      .rst(1'b0),
+      .d(beat_q),
+      .q(out_beat)
+  );
 
   always_comb begin
     named = '0;
@@ -75,7 +106,7 @@ module inline_exit
 
   assign to = first_q ? named : to_q;
   assign loses = first_q ? lost : loses_q;
-  assign leaves = frames.valid && !unfolds_q && to != '0 && (!first_q || (to & room) != '0);
+  assign leaves = frames.valid && !unfolds_q && to != '0 && (!first_q || (to & here_room) != '0);
 
   assign onward.valid = frames.valid && !unfolds_q && to == '0 && !loses;
   assign onward.data = frames.data;
@@ -93,14 +124,14 @@ module inline_exit
     refused <= frames.valid && frames.ready && first_q && lost && !rst;
     unfolds_q <= leaves && tail.valid;
     tail_q <= tail.data;
-    out_valid <= leaves ? to : unfolds_q ? to_q : '0;
-    out_beat.data <= unfolds_q ? DataW'(tail_q) : frames.data;
-    out_beat.last <= unfolds_q || (frames.last && !tail.valid);
-    if (leaves && first_q) out_beat.meta <= frames.meta;
+    valid_q <= leaves ? to : unfolds_q ? to_q : '0;
+    beat_q.data <= unfolds_q ? DataW'(tail_q) : frames.data;
+    beat_q.last <= unfolds_q || (frames.last && !tail.valid);
+    if (leaves && first_q) beat_q.meta <= frames.meta;
     if (rst) begin
       first_q   <= 1'b1;
       unfolds_q <= 1'b0;
-      out_valid <= '0;
+      valid_q <= '0;
     end
   end
 endmodule

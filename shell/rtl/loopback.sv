@@ -19,6 +19,8 @@ module loopback
   import penstock_pkg::*, shell_pkg::*;
 #(
     parameter int unsigned Units = 16,
+    parameter int unsigned Stages = 0,       // of the links from the clusters
+    parameter int unsigned PlaceStages = 0,  // between units and the places, each way
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
     input wire logic clk,
@@ -52,7 +54,8 @@ module loopback
   for (genvar c = 0; c < Clusters; c++) begin : gen_cluster
     localparam int unsigned First = c * UnitsPerCluster;
     localparam int unsigned Here = (Units - First < UnitsPerCluster) ? Units - First : UnitsPerCluster;
-    logic [Here-1:0] open, pick, inside_q, answered_q;  // inside: the request is between here and its answer
+    // inside: the request is between here and its answer, or the unit has not seen the answer yet
+    logic [Here-1:0] open, pick, inside_q, answered;
     loop_request_t asks[Here];
     logic take;
     assign take = !asked_valid_q[c] || (step && next[c]);
@@ -66,21 +69,56 @@ module loopback
         .grant(pick)
     );
     for (genvar u = 0; u < Here; u++) begin : gen_unit
-      assign open[u] = loops[First+u].valid && !inside_q[u];
-      assign waits[First+u] = loops[First+u].valid;
-      assign asks[u] =
-          '{from: 5'(First + u), dst: loops[First+u].dst, len: loops[First+u].len, hash: loops[First+u].hash};
-      logic mine;
+      logic asks_valid, mine;
+      assign open[u] = asks_valid && !inside_q[u];
+      assign waits[First+u] = asks_valid;
+      assign asks[u].from = 5'(First + u);
+      link_stages #(
+          .Stages(PlaceStages)
+      ) i_valid (
+          .clk,
+          .rst,
+          .d(loops[First+u].valid),
+          .q(asks_valid)
+      );
+      link_stages #(
+          .Width ($bits(loop_request_t) - $bits(unit_t)),
+          .Stages(PlaceStages)
+      ) i_request (
+          .clk,
+          .rst(1'b0),
+          .d({loops[First+u].dst, loops[First+u].len, loops[First+u].hash}),
+          .q({asks[u].dst, asks[u].len, asks[u].hash})
+      );
       assign mine = answer.valid && answer.from == 5'(First + u);
+      logic said_q, granted_q;
+      unit_t unit_q;
+      slot_t slot_q;
       always_ff @(posedge clk) begin
-        loops[First+u].answer <= mine && !answer.again && !rst;
-        loops[First+u].granted <= answer.granted;
-        loops[First+u].unit_id <= answer.unit_id;
-        loops[First+u].slot <= answer.slot;
-        answered_q[u] <= mine && !rst;
-        // After an answer the unit's next request arrives one cycle later.
-        inside_q[u] <= ((take && pick[u]) || (inside_q[u] && !answered_q[u])) && !rst;
+        said_q <= mine && !answer.again && !rst;
+        granted_q <= answer.granted;
+        unit_q <= answer.unit_id;
+        slot_q <= answer.slot;
+        inside_q[u] <= ((take && pick[u]) || (inside_q[u] && !answered[u])) && !rst;
       end
+      link_stages #(
+          .Width (2 + $bits(unit_t) + $bits(slot_t)),
+          .Stages(PlaceStages)
+      ) i_answer (
+          .clk,
+          .rst,
+          .d({said_q, granted_q, unit_q, slot_q}),
+          .q({loops[First+u].answer, loops[First+u].granted, loops[First+u].unit_id, loops[First+u].slot})
+      );
+      // The answer takes its register and the stages to the unit, whose next request takes the stages back.
+      link_stages #(
+          .Stages(1 + 2 * PlaceStages)
+      ) i_answered (
+          .clk,
+          .rst,
+          .d(mine),
+          .q(answered[u])
+      );
     end
     loop_request_t picked;
     always_comb begin
@@ -124,7 +162,8 @@ module loopback
   // ---- frames
   frame_if gathered ();
   frame_gather #(
-      .Clusters(Clusters)
+      .Clusters(Clusters),
+      .Stages(Stages)
   ) i_gather (
       .clk,
       .rst,

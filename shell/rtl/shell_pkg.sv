@@ -13,6 +13,30 @@ package shell_pkg;
     PolicyAsTold       = 3'd4   // as an inline block tells; frames of which none does go by their flow hash and wait
   } policy_e;
 
+  // Register stages, each way, of the links that may cross from one die to another: the parameter `Stages` of the card,
+  // 16'h1121 for example. Up to MaxStages each, for which the maps have room, too (map_pkg.sv).
+  typedef struct packed {
+    // between the clusters and the card's parts in front of them, each way: frames, answers of host memory, free slots,
+    // places over loopback, requests to maps
+    logic [3:0] clusters;
+    logic [3:0] exits;          // from the clusters, and past the units, to exits, loopback and host memory
+    logic [3:0] broadcast;      // to the one place through which all words go, and back to the units
+    logic [3:0] configuration;  // to units, maps and inline blocks
+  } link_stages_t;
+  localparam int unsigned MaxStages = map_pkg::LinkStages;
+
+  // What the room contract (penstock_pkg.sv) allows senders in registers of their own. The dispatcher has two and the
+  // loopback one; switch_out has two, a port's way past the units one; a cluster's broadcast has one.
+  localparam int unsigned ClusterSender = 3;
+  localparam int unsigned ExitSender = 6;
+  localparam int unsigned BroadcastSender = 2;
+
+  // Words for which a receiver keeps places: those in the sender, in the stages there, in those of `room` back, and the
+  // one that the sender lets go now.
+  function automatic int unsigned room_of(int unsigned sender, int unsigned stages);
+    return sender + 2 * stages + 1;
+  endfunction
+
   // Where the inline chain tells the dispatcher to send a frame, whatever POLICY is. Beside the frame's first beat.
   typedef struct packed {
     logic to_unit;      // to the unit of this number

@@ -3,9 +3,9 @@
 
 // From the sources to the units: source -> cluster, then cluster -> unit.
 //
-//   source ─> queue per source and cluster ─> frame arbiter of the cluster ─> link register ─> unit
-//             2                               (on keys; the beat follows) 1   1 cycle
-//                                                          └─> tail register ─┘ one cycle behind its beat
+//   source ─> stages ─> queue per source and cluster ─> frame arbiter of the cluster ─> link register ─> unit
+//             Stages    2                               (on keys; the beat follows) 1   1 cycle
+//                                                                    └─> tail register ─┘ one cycle behind its beat
 //
 // A folded frame unfolds on the link: in the cycle after its beat its tail follows, as a beat of its own, for which
 // units always have room.
@@ -21,11 +21,12 @@
 // credit that a frame needs, and a frame for a unit whose program is stuck does not stand in front of another unit's
 // for longer than its own beats take.
 module switch_in
-  import penstock_pkg::*;
+  import penstock_pkg::*, shell_pkg::*;
 #(
     parameter int unsigned Sources  = 4,
     parameter int unsigned Tails    = 2,  // the first so many sources, at least one, have tails
     parameter int unsigned Units    = 16,
+    parameter int unsigned Stages   = 0,  // from the sources, and of their room back
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
     input wire logic clk,
@@ -41,11 +42,11 @@ module switch_in
 
     output logic     [Units-1:0] out_valid,           // to these units
     output beat_t                out_beat[Clusters],  // `meta` with all beats of a frame
-    // in the unit, for four: beats arrive up to two cycles after it has fallen
-    input wire logic [Units-1:0] room
+    input wire logic [Units-1:0] room  // in the unit: see UnitRoom in penstock_pkg.sv
 );
   localparam int unsigned Depth = 32;
   localparam int unsigned BeatW = $bits(beat_t);
+  localparam int unsigned Room = room_of(ClusterSender, Stages);
   localparam int unsigned Starters = Sources + 1;  // who may start a frame on the link: the sources, then the answers
   localparam int unsigned Takers = Starters + 1;   // and the tail of the frame that has started
 
@@ -54,6 +55,59 @@ module switch_in
     logic last;
     logic [1:0] unit_id;  // within the cluster
   } key_t;
+
+  // `start_room` follows the push of a beat by one register more than `beat_room`, and one body more than `level` is
+  // in the queue.
+  if (Depth / 2 + Room + 2 > Depth) begin : gen_depth
+    $error("switch_in: the queues are too small for %0d stages", Stages);
+  end
+
+  // The far end of the sources' links
+  logic [Clusters-1:0] far_valid[Sources];
+  logic [Clusters-1:0] far_start_room[Sources];
+  logic [Clusters-1:0] far_beat_room[Sources];
+  beat_t far_beat[Sources];
+  tail_t far_tail[Tails];
+  for (genvar s = 0; s < Sources; s++) begin : gen_source
+    link_stages #(
+        .Width (Clusters),
+        .Stages(Stages)
+    ) i_valid (
+        .clk,
+        .rst,
+        .d(in_valid[s]),
+        .q(far_valid[s])
+    );
+    link_stages #(
+        .Width ($bits(beat_t)),
+        .Stages(Stages)
+    ) i_beat (
+        .clk,
+        .rst(1'b0),
+        .d(in_beat[s]),
+        .q(far_beat[s])
+    );
+    link_stages #(
+        .Width (2 * Clusters),
+        .Stages(Stages)
+    ) i_room (
+        .clk,
+        .rst,
+        .d({far_start_room[s], far_beat_room[s]}),
+        .q({start_room[s], beat_room[s]})
+    );
+    if (s < Tails) begin : gen_tail
+      link_stages #(
+          .Width ($bits(tail_t)),
+          .Stages(Stages)
+      ) i_tail (
+          .clk,
+          .rst(1'b0),
+          .d(in_tail[s]),
+          .q(far_tail[s])
+      );
+    end
+  end
 
   logic [Clusters-1:0] answers_pop;
   assign answers.ready = answers_pop != 0;
@@ -77,12 +131,12 @@ module switch_in
       key_t head;
       logic [BodyW-1:0] body;
       if (HasTail) begin : gen_tail
-        assign in = in_tail[s];
+        assign in = far_tail[s];
         assign tail[s] = body[BeatW+:TailW];
       end else begin : gen_no_tail
         assign in = '0;
       end
-      assign first = '{meta: in_beat[s].meta, last: in_beat[s].last && !in.valid, data: in_beat[s].data};
+      assign first = '{meta: far_beat[s].meta, last: far_beat[s].last && !in.valid, data: far_beat[s].data};
       assign beat[s] = body[BeatW-1:0];
       // As it was written; synthesis does not look through a memory
       assign key[s] = '{folded: HasTail && head.folded, last: head.last, unit_id: head.unit_id};
@@ -90,21 +144,21 @@ module switch_in
           .KeyW ($bits(key_t)),
           .BodyW(BodyW),
           .Depth(Depth),
-          .Room (4)
+          .Room (Room)
       ) i_queue (
           .clk,
           .rst,
-          .push(in_valid[s][c]),
-          .key_in({in.valid, first.last, in_beat[s].meta.unit_id[1:0]}),
+          .push(far_valid[s][c]),
+          .key_in({in.valid, first.last, far_beat[s].meta.unit_id[1:0]}),
           .body_in(BodyW'({in.data, first})),
-          .ready(beat_room[s][c]),
+          .ready(far_beat_room[s][c]),
           .valid(valid[s]),
           .key(head),
           .pop(pop[s]),
           .body,
           .level
       );
-      always_ff @(posedge clk) start_room[s][c] <= !rst && level <= ($clog2(Depth) + 1)'(Depth / 2);
+      always_ff @(posedge clk) far_start_room[s][c] <= !rst && level <= ($clog2(Depth) + 1)'(Depth / 2);
     end
 
     assign key[Sources] = '{folded: 1'b0, last: answers.last, unit_id: answers.meta.unit_id[1:0]};

@@ -3,8 +3,8 @@
 
 // From the units to the destinations' buffers (frame_gather.sv): unit -> cluster, then cluster -> destination.
 //
-//   unit ─> queue ─> frame arbiter of the cluster ─> link register ─> buffer of this cluster in the destination
-//           2      (on keys; the beat follows) 1     1 cycle
+//   unit ─> queue ─> frame arbiter of the cluster ─> link register ─> stages ─> buffer of this cluster in the destination
+//           2      (on keys; the beat follows) 1     1                Stages cycles
 //
 // 512 bits, one beat a cycle on every link, also when each beat is a frame. The link of a cluster takes a frame only
 // when its destination's buffer has room for a longest one (the same rule for all lengths, so that no length starves),
@@ -16,6 +16,7 @@ module switch_out
 #(
     parameter int unsigned Ports    = 2,
     parameter int unsigned Units    = 16,
+    parameter int unsigned Stages   = 0,          // of the links, there and back
     parameter int unsigned Dests    = Ports + 3,  // the ports, the host, the loopback, host memory
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
@@ -26,7 +27,7 @@ module switch_out
 
     output logic [Clusters-1:0] out_valid[Dests],    // from these clusters
     output beat_t               out_beat [Clusters], // `meta` with all beats of a frame
-    input wire logic [Clusters-1:0] room[Dests]      // room for a longest frame and what is on its way
+    input wire logic [Clusters-1:0] room[Dests]      // for a longest frame and what is on its way (frame_gather.sv)
 );
   localparam int unsigned Depth = 32;
   localparam int unsigned LevelW = $clog2(Depth) + 1;
@@ -61,7 +62,17 @@ module switch_out
     beat_t beat[UnitsPerCluster];
     logic [UnitsPerCluster-1:0] valid, pop, start;
     logic [Dests-1:0] here_room;
-    always_comb for (int unsigned d = 0; d < Dests; d++) here_room[d] = room[d][c];
+    logic [Dests-1:0] far_room;
+    always_comb for (int unsigned d = 0; d < Dests; d++) far_room[d] = room[d][c];
+    link_stages #(
+        .Width (Dests),
+        .Stages(Stages)
+    ) i_room (
+        .clk,
+        .rst,
+        .d(far_room),
+        .q(here_room)
+    );
 
     for (genvar u = 0; u < UnitsPerCluster; u++) begin : gen_unit
       if (u < Here) begin : gen_here
@@ -160,7 +171,24 @@ module switch_out
         link_dest_q <= '0;
       end
     end
-    assign link_dest[c] = link_dest_q;
+    link_stages #(
+        .Width (Dests),
+        .Stages(Stages)
+    ) i_dest (
+        .clk,
+        .rst,
+        .d(link_dest_q),
+        .q(link_dest[c])
+    );
+    link_stages #(
+        .Width ($bits(beat_t)),
+        .Stages(Stages)
+    ) i_beat (
+        .clk,
+        .rst(1'b0),
+        .d(link_q),
+        .q(out_beat[c])
+    );
 `ifndef SYNTHESIS
     always_ff @(posedge clk)
       if (!rst) begin
@@ -169,7 +197,6 @@ module switch_out
         assert (busy_q || (dest & ~here_room) == 0) else $error("%m: a frame starts without room in its exit");
       end
 `endif
-    assign out_beat[c]  = link_q;
   end
 endmodule
 

@@ -5,7 +5,8 @@
 module broadcast_bench
   import penstock_pkg::*;
 #(
-    parameter int unsigned Units = 16
+    parameter int unsigned Units  = 16,
+    parameter int unsigned Stages = 0
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -44,7 +45,8 @@ module broadcast_bench
   assign in_data = links[0].in.data;
 
   broadcast #(
-      .Units(Units)
+      .Units(Units),
+      .Stages(Stages)
   ) i_broadcast (
       .clk,
       .rst,

@@ -9,6 +9,7 @@ module switch_in_bench
     parameter int unsigned Sources  = 4,
     parameter int unsigned Tails    = 2,
     parameter int unsigned Units    = 8,
+    parameter int unsigned Stages   = 0,
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
     input wire logic clk,
@@ -66,7 +67,8 @@ module switch_in_bench
   switch_in #(
       .Sources(Sources),
       .Tails(Tails),
-      .Units(Units)
+      .Units(Units),
+      .Stages(Stages)
   ) i_switch (
       .clk,
       .rst,

@@ -7,6 +7,7 @@ module switch_out_bench
 #(
     parameter int unsigned Ports    = 2,
     parameter int unsigned Units    = 8,
+    parameter int unsigned Stages   = 0,
     parameter int unsigned Dests    = Ports + 3,
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
@@ -47,7 +48,8 @@ module switch_out_bench
 
   switch_out #(
       .Ports(Ports),
-      .Units(Units)
+      .Units(Units),
+      .Stages(Stages)
   ) i_switch (
       .clk,
       .rst,
@@ -59,7 +61,8 @@ module switch_out_bench
 
   for (genvar d = 0; d < Dests; d++) begin : gen_dest
     frame_gather #(
-        .Clusters(Clusters)
+        .Clusters(Clusters),
+        .Stages(Stages)
     ) i_gather (
         .clk,
         .rst,

@@ -593,6 +593,16 @@ async def registers(dut: Any) -> None:
     assert await bench.unit_read(0, 0) == 78
 
 
+def test_card_of_several_dies() -> None:
+    """Links with stages, a number of their own for each kind: clusters 2, exits 3, broadcast 1, configuration 3."""
+    simulate(
+        "card_top",
+        ["lib/rtl/rtl.f", "shell/tests/unit.sv", "shell/rtl/rtl.f"],
+        "test_card",
+        {"Ports": 2, "Units": 5, "IngressDepth": 1024, "Stages": 0x2313},
+    )
+
+
 @pytest.mark.parametrize(("ports", "units"), [(2, 8), pytest.param(4, 5, marks=pytest.mark.long), (1, 1)])
 def test_card(ports: int, units: int) -> None:
     simulate(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 from penstock.hdl import simulate
@@ -229,9 +230,11 @@ async def sources_take_turns(dut: Any) -> None:
     bench.expect_order()
 
 
-def test_switch_in() -> None:
+@pytest.mark.parametrize("stages", [0, 3])
+def test_switch_in(stages: int) -> None:
     simulate(
         "switch_in_bench",
-        ["lib/rtl/rtl.f", "shell/rtl/switch_in.sv", "shell/tests/switch_in_bench.sv"],
+        ["lib/rtl/rtl.f", "shell/rtl/shell_pkg.sv", "shell/rtl/switch_in.sv", "shell/tests/switch_in_bench.sv"],
         "test_switch_in",
+        {"Stages": stages},
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 from penstock.hdl import simulate
@@ -190,6 +191,24 @@ async def longest_frames(dut: Any) -> None:
 
 
 @cocotb.test()
+async def single_beats_fill_a_stalled_exit(dut: Any) -> None:
+    """Frames of one beat, one a cycle over each link, to an exit that takes nothing, then longest ones behind them: all
+    that is on its way when the exit has no room for more is stored.
+    """
+    bench = Bench(dut)
+    await bench.start()
+    for size in (64, 16384):
+        bench.stalled = {PORT_0}
+        for i in range(30):
+            for unit in range(UNITS):
+                bench.send(unit, 0, size if i > 4 and unit % 4 == 0 else 64)
+        await bench.run(600)
+        bench.stalled = set()
+        await bench.drain(80_000)
+    bench.expect_order()
+
+
+@cocotb.test()
 async def full_speed(dut: Any) -> None:
     """Two clusters, two ports: a beat a cycle to each port, with single-beat frames and with jumbo frames."""
     bench = Bench(dut)
@@ -254,7 +273,8 @@ async def sizes_take_turns(dut: Any) -> None:
     assert min(per_unit) >= 2, per_unit
 
 
-def test_switch_out() -> None:
+@pytest.mark.parametrize("stages", [0, 3])
+def test_switch_out(stages: int) -> None:
     simulate(
         "switch_out_bench",
         [
@@ -265,4 +285,5 @@ def test_switch_out() -> None:
             "shell/tests/switch_out_bench.sv",
         ],
         "test_switch_out",
+        {"Stages": stages},
     )

@@ -24,7 +24,7 @@ module rx_dma
 
     input wire logic  rx_valid,
     input wire beat_t rx,       // `meta` with all beats of a frame
-    output logic      rx_room,  // for four beats: see engines/unit.sv
+    output logic      rx_room,  // for UnitRoom beats (penstock_pkg.sv)
     output logic      stall,    // there is no room
 
     output logic             info_we,
@@ -119,10 +119,10 @@ module rx_dma
 
   assign push = rx_valid && !to_write;
 
-  // With the word at the output there are at most 32, the depth of `data_mem`.
+  // One more: with the word at the output there are at most 32, the depth of `data_mem`.
   fifo_dist #(
       .Width($bits(entry_t)),
-      .Room (5)
+      .Room (UnitRoom + 1)
   ) queue (
       .clk,
       .rst,

@@ -79,7 +79,7 @@ module frames
 
   fifo_dist #(
       .Width($bits(beat_t)),
-      .Room (8)
+      .Room (UnitRoom)
   ) beats_in (
       .clk,
       .rst,

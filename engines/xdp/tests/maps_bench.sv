@@ -8,7 +8,8 @@ module maps_bench
     parameter int unsigned Units = 16,
     parameter int unsigned Banks = 16,
     parameter int unsigned Rows  = 1024,
-    parameter int unsigned OnChip = Rows
+    parameter int unsigned OnChip = Rows,
+    parameter int unsigned Stages = 0
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -55,7 +56,8 @@ module maps_bench
       .Units(Units),
       .Banks(Banks),
       .Rows(Rows),
-      .OnChip(OnChip)
+      .OnChip(OnChip),
+      .Stages(Stages)
   ) maps (
       .clk,
       .rst,

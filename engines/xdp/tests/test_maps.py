@@ -1044,6 +1044,7 @@ TIMED = ("speed", "hot", "burst")
             if case not in ("together", "hot", "burst")
         ),
         *(pytest.param(case, TWO_GROUPS, id=f"{case}-5_units") for case in ("together", "hot", "burst")),
+        *(pytest.param(case, SMALL | {"Stages": 3}, id=f"{case}-stages") for case in ("hashes", "processors")),
         *(pytest.param(case, TWO_GROUPS | CACHED, id=f"{case}-cached") for case in CASES if case not in TIMED),
         *(pytest.param(case, SMALL, id=f"{case}-2_units", marks=pytest.mark.long) for case in ("together", "hot")),
         *(pytest.param(case, USUAL, id=f"{case}-16_units", marks=pytest.mark.long) for case in CASES),

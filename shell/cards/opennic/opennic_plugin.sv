@@ -12,7 +12,7 @@
 // the host receives none. The card has neither host streams, host memory nor card memory: a frame to the host is
 // dropped as `unsent`, a burst is refused.
 module opennic_plugin
-  import penstock_pkg::*;
+  import penstock_pkg::*, shell_pkg::*;
 #(
     parameter int unsigned Ports = 2,
     parameter logic [127:0] Design = '0,  // hash of the hardware
@@ -20,6 +20,7 @@ module opennic_plugin
     parameter int unsigned IngressDepth = 4096,
     parameter int unsigned Blocks = 0,
     parameter int unsigned MapRows = 16384,
+    parameter link_stages_t Stages = '0,  // of the links that cross from die to die: a choice of the floorplan, not of the design
     parameter logic [MaxBlocks-1:0][7:0] BlockEngine = '0,
     parameter logic [MaxBlocks-1:0][63:0] BlockParam = '0,
     parameter logic [MaxUnits-1:0][7:0] Engine = '0,
@@ -373,6 +374,7 @@ module opennic_plugin
       .IngressDepth(IngressDepth),
       .Blocks(Blocks),
       .MapRows(MapRows),
+      .Stages(Stages),
       .BlockEngine(BlockEngine),
       .BlockParam(BlockParam),
       .Engine(Engine),

@@ -19,7 +19,8 @@ module card_maps
     parameter int unsigned Units = 16,
     parameter int unsigned Banks = 16,
     parameter int unsigned Rows  = 16384,  // of 16 bytes, of each bank
-    parameter int unsigned OnChip = Rows   // of them; the others are in the card's memory
+    parameter int unsigned OnChip = Rows,  // of them; the others are in the card's memory
+    parameter int unsigned Stages = 0      // of the links, each way
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -40,6 +41,10 @@ module card_maps
     $error("card_maps: OnChip must be a power of two, from two lines on and up to Rows");
   end
 
+  if (Stages > LinkStages) begin : gen_stages
+    $error("card_maps: a link has up to %0d stages", LinkStages);
+  end
+
   logic [Slots-1:0] link_valid, link_room, reply_valid;
   flit_t link_flit[Slots];
   reply_t reply[Slots];
@@ -51,11 +56,33 @@ module card_maps
   logic [Banks-1:0] defining;
 
   for (genvar u = 0; u < Units; u++) begin : gen_link
-    assign link_valid[u] = links[u].valid;
-    assign link_flit[u] = links[u].flit;
-    assign links[u].room = link_room[u];
-    assign links[u].reply_valid = reply_valid[u];
-    assign links[u].reply = reply[u];
+    link_stages #(
+        .Width (3),
+        .Stages(Stages)
+    ) i_control (
+        .clk,
+        .rst,
+        .d({links[u].valid, link_room[u], reply_valid[u]}),
+        .q({link_valid[u], links[u].room, links[u].reply_valid})
+    );
+    link_stages #(
+        .Width ($bits(flit_t)),
+        .Stages(Stages)
+    ) i_flit (
+        .clk,
+        .rst(1'b0),
+        .d(links[u].flit),
+        .q(link_flit[u])
+    );
+    link_stages #(
+        .Width ($bits(reply_t)),
+        .Stages(Stages)
+    ) i_reply (
+        .clk,
+        .rst(1'b0),
+        .d(reply[u]),
+        .q(links[u].reply)
+    );
   end
   for (genvar s = Links; s < Slots; s++) begin : gen_none
     assign link_valid[s] = 1'b0;

@@ -57,7 +57,7 @@ module map_group
     fifo_dist #(
         .Width($bits(flit_t)),
         .Depth(32),
-        .Room (8)
+        .Room (LinkRoom)
     ) i_queue (
         .clk,
         .rst,
