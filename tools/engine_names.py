@@ -46,6 +46,7 @@ EXEMPT = (
     "python/tests/",
     "cli/tests/",
     "python/penstock/regs.py",
+    "python/penstock/engines.py",
     RECORD,
 )
 LINES = "\n[lines]\n"
