@@ -5,8 +5,9 @@ change elsewhere.
 Usage: python tools/engine_names.py [--write]
 
 tools/engine_names.toml lists files that still name engines, each with the number of such lines. These numbers may only
-shrink: `--write` writes lower ones and drops files without such lines. EXEMPT lists exceptions: the registry and files
-generated from it, documentation, designs, results, and tests of combinations.
+shrink: `--write` writes lower ones and drops files without such lines. It also lists namesakes: files in which an
+engine's name is a word for something else. There, only references to the engine count (`reference`). EXEMPT lists
+exceptions: the registry and files generated from it, documentation, designs, results, and tests of combinations.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import argparse
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from generated import ROOT
 from tree import tracked
@@ -36,7 +38,6 @@ EXEMPT = (
     "bench/synth.toml",
     "CHANGELOG.md",
     "README.md",
-    "CHANGELOG.md",
     "live/README.md",
     "tools/README.md",
     "Cargo.toml",
@@ -45,14 +46,19 @@ EXEMPT = (
     "python/tests/",
     "cli/tests/",
     "python/penstock/regs.py",
+    "python/penstock/engines.py",
     RECORD,
 )
-HEADER = """\
-# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-# Files outside the engines' folders that name an engine, and how many of their lines do. The numbers may only shrink: tools/engine_names.py.
+LINES = "\n[lines]\n"
 
-[lines]
-"""
+
+@dataclass(frozen=True)
+class Namesake:
+    """Files in which an engine's name is a word for something else."""
+
+    engine: str
+    reason: str
+    files: list[str]
 
 
 def lines_that_name(text: str, patterns: Iterable[re.Pattern[str]]) -> list[int]:
@@ -65,19 +71,52 @@ def pattern(engine: registry.Engine) -> re.Pattern[str]:
     return re.compile(engine.words or f"(?i){re.escape(engine.name)}")
 
 
-def found() -> dict[str, list[int]]:
+def reference(engine: registry.Engine) -> re.Pattern[str]:
+    """A pattern for what can only mean the engine: its folder, crates, modules of RTL, register constants, tables of a
+    design and types.
+    """
+    name, title = re.escape(engine.name), engine.name.capitalize()
+    modules = rf"{name}_(?:pkg|unit|block|core|host|card|soft|compiler|regs)"
+    tables = rf"(?:units|inline|card)\.{name}|engine\W{{1,8}}{name}"
+    types = rf"\b{title}(?:Image|Program|Engine|Design|Settings|Driver|Part)\b|Engine::{title}\b"
+    constants = rf"\b{engine.name.upper()}_(?:BLOCK|UNIT|CORE|HOST)|_host::{engine.name.upper()}\b"
+    crates = rf"engines/{name}\b|penstock[-_]{name}\b|penstock[-_]{name}_"
+    return re.compile("|".join((crates, modules, tables, types, constants)))
+
+
+def patterns(file: str, engines: Iterable[registry.Engine], namesakes: Iterable[Namesake]) -> list[re.Pattern[str]]:
+    """What names an engine in a file."""
+    others = {namesake.engine for namesake in namesakes if file in namesake.files}
+    named = [pattern(engine) for engine in engines if engine.name not in others]
+    return named + [reference(engine) for engine in engines]
+
+
+def stale(namesakes: Iterable[Namesake], engines: Mapping[str, registry.Engine]) -> list[str]:
+    """The messages about namesakes that nothing needs: the engine or the file is gone, or has no such word."""
+    result = []
+    for namesake in namesakes:
+        engine = engines.get(namesake.engine)
+        for file in namesake.files:
+            path = ROOT / file
+            if engine is None or not path.is_file() or not lines_that_name(path.read_text(), [pattern(engine)]):
+                result.append(f"{RECORD}: {file} has nothing that is called {namesake.engine}: take it out")
+    return result
+
+
+def found(namesakes: Sequence[Namesake]) -> dict[str, list[int]]:
     """The files that name engines, with the lines."""
-    patterns = [pattern(engine) for engine in registry.read()]
+    engines = registry.read()
     result = {}
     for file in tracked("*"):
         path = ROOT / file
-        if file.startswith(EXEMPT) or not path.is_file():
+        # A link is judged where it leads to.
+        if file.startswith(EXEMPT) or path.is_symlink():
             continue
         try:
             text = path.read_text()
         except UnicodeDecodeError:
             continue  # no text
-        if lines := lines_that_name(text, patterns):
+        if lines := lines_that_name(text, patterns(file, engines, namesakes)):
             result[file] = lines
     return result
 
@@ -101,13 +140,17 @@ def main() -> int:
     args = argparse.ArgumentParser(description=__doc__)
     args.add_argument("--write", action="store_true", help=f"write lower numbers to {RECORD}")
     opts = args.parse_args()
-    seen = found()
     path = ROOT / RECORD
-    recorded = tomllib.loads(path.read_text())["lines"]
+    text = path.read_text()
+    record = tomllib.loads(text)
+    namesakes = [Namesake(**entry) for entry in record["namesake"]]
+    seen, recorded = found(namesakes), record["lines"]
     more, fewer = compare(seen, recorded)
+    more += stale(namesakes, {engine.name: engine for engine in registry.read()})
     if opts.write:
         kept = {file: min(len(lines), recorded[file]) for file, lines in seen.items() if file in recorded}
-        path.write_text(HEADER + "".join(f'"{file}" = {count}\n' for file, count in sorted(kept.items())))
+        head = text.partition(LINES)[0]
+        path.write_text(head + LINES + "".join(f'"{file}" = {count}\n' for file, count in sorted(kept.items())))
     elif fewer:
         more += [*fewer, "run tools/engine_names.py --write, so that it stays so"]
     print("\n".join(more), file=sys.stderr, end="\n" if more else "")

@@ -97,7 +97,7 @@ class Copy:
             target = self.tree / name
             target.parent.mkdir(parents=True, exist_ok=True)
             # Not copy2: cargo rebuilds newer files, and a copy must not look older than the last planted bug.
-            shutil.copy(source / name, target)
+            shutil.copy(source / name, target, follow_symlinks=False)
         (self.tree / "build").mkdir(exist_ok=True)
         (self.tree / "build" / "venv").symlink_to(ROOT / "build" / "venv")
 

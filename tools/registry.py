@@ -6,15 +6,19 @@ Usage: python tools/registry.py [--check]
 It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines
 in the crate `registry` and the list of their benches in the crate bench/all, each with its dependencies, and, in the
 modules that pick a unit's or a block's engine, all that stands between the line that names this tool and `endmodule`.
+The Python package gets a link to each module engines/NAME/python/MODULE.py, and the module `engines`, which adds the
+names in their `__all__` to the package and an attribute for each to the class Device.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 import sys
 import tomllib
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +46,9 @@ CRATE = "registry"
 # The crate that lists the benches: each engine's bench crate is penstock-NAME-bench, and has them as the static
 # BENCHES.
 BENCH_CRATE = "bench/all"
+# The Python package, and the module of it that lists the modules of engines.
+PACKAGE = "python/penstock"
+MODULES = f"{PACKAGE}/engines.py"
 CRATE_MARK = "# Written by tools/registry.py from engines/engines.toml.\n"
 MARK = "  // Written by tools/registry.py from engines/engines.toml.\n"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
@@ -304,8 +311,120 @@ def crate(folder: str, text: str, part: str, engines: list[Engine]) -> str:
     return head + mark + "\n".join(lines) + empty + tail
 
 
+@dataclass(frozen=True)
+class Module:
+    """A Python module of an engine: `penstock.flow`, say. Its class of the same name, Flow, is the device's attribute
+    `flow`.
+    """
+
+    path: Path
+    name: str
+    names: list[str]
+    # The first sentence about the class.
+    about: str
+
+    @property
+    def attribute(self) -> str:
+        return self.name.capitalize()
+
+
+def modules(root: Path, engines: list[Engine]) -> list[Module]:
+    """The Python modules of the engines, by name."""
+    paths = [path for engine in engines for path in find(root, engine.name, "python/*.py")]
+    found = [module(root, path) for path in sorted(paths, key=lambda path: path.stem)]
+    for one, other in pairwise(found):
+        if one.name == other.name:
+            raise RegistryError(f"{other.path}: the module {one.name} is there already, in {one.path}: rename one")
+    return found
+
+
+def module(root: Path, path: Path) -> Module:
+    """Reads a module without importing it."""
+    tree = ast.parse((root / path).read_text())
+    shown = path.relative_to(root)
+    names: list[str] | None = None
+    about = ""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            names = ast.literal_eval(node.value)
+        if isinstance(node, ast.ClassDef) and node.name == path.stem.capitalize():
+            about = (ast.get_docstring(node) or "").partition("\n")[0]
+    if names is None or path.stem.capitalize() not in names:
+        raise RegistryError(f"{shown}: list the class {path.stem.capitalize()} and other public names in `__all__`")
+    return Module(shown, path.stem, names, about)
+
+
+def list_of_modules(found: list[Module]) -> str:
+    """The module of the Python package that names the modules of engines."""
+    # Names in capitals come first, as ruff sorts them.
+    every = sorted((name for module in found for name in module.names), key=lambda name: (name.islower(), name))
+    imports = [
+        line
+        for module in found
+        for line in (f"    from penstock.{module.name} import (", *(f"        {n}," for n in module.names), "    )")
+    ]
+    attributes = [
+        line
+        for module in found
+        for line in (f"        self.{module.name} = {module.attribute}(card)", f'        """{module.about}"""')
+    ]
+    return "\n".join(
+        [
+            f"# {NOTICE}",
+            '"""What engines add to the package. Written by tools/registry.py from engines/*/python; change those."""',
+            "",
+            "from __future__ import annotations",
+            "",
+            "from typing import TYPE_CHECKING",
+            "",
+            "if TYPE_CHECKING:",
+            "    from penstock import _native",
+            *imports,
+            "",
+            "__all__ = [",
+            *(f'    "{name}",' for name in every),
+            "]",
+            "",
+            "MODULES = (",
+            *(f'    "penstock.{module.name}",' for module in found),
+            ")",
+            "",
+            "",
+            "class OfEngines:",
+            '    """The attributes of a device that engines add."""',
+            "",
+            "    def __init__(self, card: _native.Card) -> None:",
+            *(f"        from penstock.{module.name} import {module.attribute}" for module in found),
+            "",
+            *attributes,
+            "",
+        ]
+    )
+
+
+def links(root: Path, found: list[Module]) -> dict[Path, Path]:
+    """The links of the package that there should be, and where they lead to."""
+    up = Path("../" * (PACKAGE.count("/") + 1))
+    return {root / PACKAGE / module.path.name: up / module.path for module in found}
+
+
+def bring_links(wanted: dict[Path, Path], root: Path, check: bool) -> bool:
+    """Makes the package's links those that are wanted; with `check` only tells. Whether all is up to date."""
+    there = {path: path.readlink() for path in (root / PACKAGE).iterdir() if path.is_symlink()}
+    stale = [path for path in {**there, **wanted} if there.get(path) != wanted.get(path)]
+    for path in stale:
+        if check:
+            print(f"{path.relative_to(root)}: not up to date; run python tools/registry.py", file=sys.stderr)
+            continue
+        path.unlink(missing_ok=True)
+        if path in wanted:
+            path.symlink_to(wanted[path])
+    return not (check and stale)
+
+
 def render(engines: list[Engine]) -> dict[str, str]:
     files = {
+        MODULES: list_of_modules(modules(ROOT, engines)),
         "engines/engines_pkg.sv": package(engines),
         f"{CRATE}/src/list.rs": list_of_engines(engines),
         f"{CRATE}/Cargo.toml": crate(CRATE, (ROOT / CRATE / "Cargo.toml").read_text(), "host", engines),
@@ -326,7 +445,9 @@ def main() -> int:
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     opts = args.parse_args()
     try:
-        return 0 if bring(render(read()), opts.check, "tools/registry.py") else 1
+        engines = read()
+        current = bring(render(engines), opts.check, "tools/registry.py")
+        return 0 if bring_links(links(ROOT, modules(ROOT, engines)), ROOT, opts.check) and current else 1
     except RegistryError as error:
         print(error, file=sys.stderr)
         return 1

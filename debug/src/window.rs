@@ -8,7 +8,7 @@ use crate::unit::DebugError;
 /// Host address of the unit window.
 const UNIT_WINDOW: u32 = 0x4000_0000;
 
-/// The host's window into one unit (docs/architecture.md, "RPU address map"), by words.
+/// The host's window into one unit (shell/regs/unit.rdl), by words.
 pub trait Window {
     /// Reads the word at `address`, a multiple of 4.
     fn read(&mut self, address: u32) -> Result<u32, DebugError>;

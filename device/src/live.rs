@@ -286,7 +286,7 @@ impl SoftDevice {
         self.host.enabled & self.host.ingress() == 0 && self.starting & self.host.ingress() != 0
     }
 
-    /// Reads a word of a unit's window (docs/architecture.md, "RPU address map").
+    /// Reads a word of a unit's window (shell/regs/unit.rdl).
     pub fn read_unit(&mut self, unit: u32, address: u32) -> Result<u32, DeviceError> {
         self.bit(unit)?;
         Ok(self.card.read_unit(unit as u8, address).map_err(CardError::from)?)

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The unit window of the host address space: registers, memories and tables of the units (docs/architecture.md, "RPU
-//! address map"). The card moves words of 4 bytes; these functions move any bytes, least significant first.
+//! The unit window of the host address space: registers, memories and tables of the units. shell/regs/unit.rdl has the
+//! registers; the engine defines all above them. The card moves words of 4 bytes; these functions move any bytes, least
+//! significant first.
 
 use penstock_engine::window::UNIT_WINDOW;
 

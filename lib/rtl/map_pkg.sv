@@ -4,8 +4,8 @@
 `define PENSTOCK_CONTEXTS 16
 `endif
 
-// The messages between units and the card's maps (map_if.sv). engines/xdp/maps.md is the contract of the maps
-// themselves.
+// The messages between units and the card's maps (map_if.sv). The contract of the maps themselves is that of the
+// engine whose `card_maps` serves them (engines/engines.toml).
 package map_pkg;
   localparam int unsigned Maps = 64;         // of the card
   localparam int unsigned FlitBytes = 16;

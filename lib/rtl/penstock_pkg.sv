@@ -45,7 +45,7 @@ package penstock_pkg;
 
   typedef logic [31:0] time_t;  // cycles since reset, modulo 2^32
 
-  // The source or destination of a frame: the `port` byte of a descriptor (engines/rpu/sdk).
+  // The source or destination of a frame: the `port` byte of a descriptor.
   typedef logic [7:0] port_t;
   localparam port_t PortHost     = 8'h02;  // host queue
   localparam port_t PortLoopback = 8'h03;  // another unit, which the dispatcher chooses

@@ -17,7 +17,7 @@
 //! `call` is a request to a service of one of the design's engines; the engines define requests and answers.
 //!
 //! Addresses of `read` and `write` are those of the host address space (shell/regs/card.rdl); of `mem_read` and
-//! `mem_write` those of a unit's window (docs/architecture.md, "RPU address map"). Files have absolute paths, as the
+//! `mem_write` those of a unit's window (shell/regs/unit.rdl). Files have absolute paths, as the
 //! card's process sees them.
 
 use std::collections::BTreeMap;

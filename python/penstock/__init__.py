@@ -14,7 +14,10 @@ hardware itself (`hdl`, `data`) do not, and are imported by name.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from penstock import engines
 
 if TYPE_CHECKING:
     from penstock._native import (
@@ -31,8 +34,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from penstock.device import Device, ProgramWarning, RoutesError
-    from penstock.flow import Context, Element, ElementCounters, Event, Flow, FlowCounters, FlowError, flow_counters
-    from penstock.maps import Map, MapError, Maps, Records
+    from penstock.engines import *  # noqa: F403
     from penstock.result import (
         BlockCounters,
         Counters,
@@ -52,30 +54,19 @@ __all__ = [
     "BuildError",
     "CaptureError",
     "CardError",
-    "Context",
     "Counters",
     "DesignError",
     "Device",
-    "Element",
-    "ElementCounters",
-    "Event",
     "FaultError",
     "FileError",
-    "Flow",
-    "FlowCounters",
-    "FlowError",
     "Frame",
     "HostMemoryCounters",
     "InlineCounters",
-    "Map",
-    "MapError",
-    "Maps",
     "Memory",
     "PenstockError",
     "PortCounters",
     "ProgramError",
     "ProgramWarning",
-    "Records",
     "Registers",
     "Result",
     "RoutesError",
@@ -84,17 +75,17 @@ __all__ = [
     "Unit",
     "UnitCounters",
     "UnsupportedError",
-    "flow_counters",
 ]
+__all__ += engines.__all__
 
 
 def __getattr__(name: str) -> Any:
     # Not at the top: a program that imports one module of this package must not need the extension.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock import _native, device, flow, maps, result, unit
+    from penstock import _native, device, result, unit
 
-    modules = (device, flow, maps, result, unit, _native)
+    modules = (device, result, unit, _native, *map(import_module, engines.MODULES))
     return next(getattr(module, name) for module in modules if hasattr(module, name))
 
 

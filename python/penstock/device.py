@@ -14,8 +14,7 @@ from types import TracebackType
 from typing import SupportsBytes, TypeVar
 
 from penstock import _native, regs
-from penstock.flow import Flow
-from penstock.maps import Maps
+from penstock.engines import OfEngines
 from penstock.result import Counters, FaultError, Frame, Result, frame_of, result_of
 from penstock.unit import Memory, Unit
 
@@ -31,8 +30,8 @@ TableSource = str | PathLike[str] | Prefixes
 """What a table is filled from: the path of a list, or prefixes."""
 
 Program = str | PathLike[str] | Mapping[str, str | PathLike[str]]
-"""The path of a C source or an .elf, or of a state machine (.efsm) for the inline block; or a mapping from names of groups of units and inline blocks to
-paths of their programs."""
+"""The path of a program: C source, an .elf, or what the inline block's engine compiles; or a mapping from names of
+groups of units and inline blocks to paths of their programs."""
 
 T = TypeVar("T")
 
@@ -47,7 +46,7 @@ class ProgramWarning(UserWarning):
     """The compiler's warnings about a program that it accepted."""
 
 
-class Device:
+class Device(OfEngines):
     """A card at work: a design on a target. Open it with `Device.open`, use it in a `with` statement or `close` it.
 
     All that a device raises is a `PenstockError`, with the message of the command line. While a device works other
@@ -58,6 +57,7 @@ class Device:
     def __init__(
         self, card: _native.Card, tables: Mapping[str, TableSource], folder: tempfile.TemporaryDirectory[str]
     ) -> None:
+        super().__init__(card)
         self._card = card
         self._folder = folder
         self.name, self.target, self.ports, self._clock_mhz, groups = card.about()
@@ -67,10 +67,6 @@ class Device:
         """The units, by number."""
         self.tables = Tables(card, tables, folder.name)
         """What the tables of the accelerators are filled from, by name; assign to fill one anew."""
-        self.maps = Maps(card)
-        """The maps of XDP programs, by name: what they count and look up."""
-        self.flow = Flow(card)
-        """The elements of the inline chain, by name: their contexts, registers and events, and its clock."""
         self.host_memory = Memory("host memory", HOST_MEMORY_BYTES, card.host_read, card.host_write)
         """The memory of the host that units read and write: 1 GiB, zero where nobody wrote."""
         self._inbox: list[Frame] = []
@@ -94,7 +90,7 @@ class Device:
 
         `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle. The first time a card of
         these ports, units and accelerators is opened on rtl, its model is built, which takes a minute or two. `program`
-        (C source, .elf or .efsm), `tables`, `units` (1..32), `ports` (1..4) and `policy` replace those of the design.
+        (see `Program`), `tables`, `units` (1..32), `ports` (1..4) and `policy` replace those of the design.
         If the design has several groups of units, `program` and `units` are mappings from the names of groups, and a
         table that several groups have is called "GROUP.TABLE". `load=False` leaves the units in reset, for a later
         `load`.
@@ -249,7 +245,7 @@ class Device:
 
     @property
     def time(self) -> int:
-        """The time that programs of units see, in ns: `pn_time()` in C, `bpf_ktime_get_ns()` in XDP programs.
+        """The time that programs of units see, in ns: `pn_time()` or `bpf_ktime_get_ns()`, by their engine.
 
         A time that is set stands until another one is; None lets it go on. In turns, frames of a capture set it to
         their own. Programs of inline blocks have a clock of their own, for example `flow.time`.

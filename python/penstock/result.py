@@ -101,7 +101,7 @@ class UnitCounters:
     generated: int
     """Frames that the program made; tx_frames counts them, too, when they leave."""
     errors: int
-    """Error flags, bits as in INTERRUPT_FLAGS (engines/rpu/regs/rpu.rdl)."""
+    """Error flags, bits as in INTERRUPT_FLAGS of the unit's engine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Units and memories of a card at work, over the host address space (docs/architecture.md, "RPU address map")."""
+"""Units and memories of a card at work, over the host address space (shell/regs/unit.rdl and the
+engine's documentation)."""
 
 from __future__ import annotations
 

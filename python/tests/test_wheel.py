@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from penstock import engines
 
 ROOT = Path(__file__).resolve().parents[2]
 TRY = """
@@ -34,6 +35,8 @@ def test_the_wheel_works_elsewhere(tmp_path: Path) -> None:
     assert re.fullmatch(r"penstock-[\d.]+-cp311-abi3-.*\.whl", wheel.name)
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"penstock/_native.abi3.so", "penstock/_native.pyi", "penstock/py.typed", "penstock/regs.py"} <= names
+    # Modules of engines are links in the checkout.
+    assert {f"{name.replace('.', '/')}.py" for name in engines.MODULES} <= names
     assert not any(("test" in name and "pytest" not in name) or "hdl" in name or ".rs" in name for name in names)
 
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target"]

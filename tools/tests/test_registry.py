@@ -141,3 +141,51 @@ def test_what_the_shell_knows_of_an_engine(root: Path) -> None:
     assert "return 1'b0;" in plain
     maps = registry.package(read(root, GOOD.replace("params = [3]", 'params = [3]\ncard_maps = "maps.f"')))
     assert "return number == 0;" in maps
+
+
+MODULE = '''
+__all__ = ["Table", "rows"]
+
+class Table:
+    """A table.
+
+    More about it.
+    """
+'''
+
+
+def test_python_modules_of_engines(root: Path) -> None:
+    """A module becomes a link of the package, with its names in the list; both go when it goes."""
+    engines = read(root, GOOD)
+    path = root / "engines/two/python/table.py"
+    path.parent.mkdir()
+    path.write_text(MODULE)
+    (root / registry.PACKAGE).mkdir(parents=True)
+    found = registry.modules(root, engines)
+    text = registry.list_of_modules(found)
+    assert 'self.table = Table(card)\n        """A table."""' in text
+    assert '__all__ = [\n    "Table",\n    "rows",\n]' in text
+    wanted = registry.links(root, found)
+    assert not registry.bring_links(wanted, root, check=True)
+    assert registry.bring_links(wanted, root, check=False)
+    assert (root / registry.PACKAGE / "table.py").read_text() == MODULE
+    assert registry.bring_links(wanted, root, check=True)
+    path.unlink()
+    assert not registry.bring_links({}, root, check=True)
+    assert registry.bring_links(registry.links(root, registry.modules(root, engines)), root, check=False)
+    assert list((root / registry.PACKAGE).iterdir()) == []
+
+
+def test_a_python_module_that_cannot_be_listed(root: Path) -> None:
+    engines = read(root, GOOD)
+    for name in ("one", "two"):
+        path = root / f"engines/{name}/python/table.py"
+        path.parent.mkdir()
+        path.write_text(MODULE)
+    with pytest.raises(
+        registry.RegistryError, match=r"engines/two/python/table\.py: the module table is there already"
+    ):
+        registry.modules(root, engines)
+    path.write_text("class Table:\n    pass\n")
+    with pytest.raises(registry.RegistryError, match=r"engines/two/python/table\.py: list the class Table"):
+        registry.modules(root, engines)

@@ -47,8 +47,8 @@ pub struct Args {
     /// The rate at which frames enter, whatever their times in the captures are. Latency depends on it: at line rate
     /// frames queue; a low rate, say 1, shows the latency of a card without load. In `turns`, on both targets, frames
     /// of all ports enter in the order of their times, each one when the one before has left or was dropped. Stateful
-    /// programs therefore do the same on both targets. Programs that read the clock differ: on `soft`, XDP programs see
-    /// the computer's clock and C programs count instructions; on `rtl`, both see the card's cycles.
+    /// programs therefore do the same on both targets. Programs that read the clock differ: on `soft` they see
+    /// the computer's clock or count instructions, by their engine; on `rtl` they see the card's cycles.
     #[arg(long, value_parser = Rate::parse)]
     pub rate: Option<Rate>,
     /// Write the result as JSON; `-` is standard output, in place of the summary.
@@ -57,8 +57,7 @@ pub struct Args {
     /// Write the report, an HTML page that opens offline.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of
-    /// units or blocks, for this one. Repeatable.
+    /// Use this program instead of the design's; of several groups of units or blocks, for the named one. Repeatable.
     #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = program)]
     pub programs: Vec<ForGroup<PathBuf>>,
     /// Files of tables.

@@ -9,7 +9,7 @@ use penstock_device::Root;
 /// Runs the test suite: formatting, lint, Rust tests, hardware and system tests.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
-    /// Only the steps of these engines and folders, for example `rpu` or `device`.
+    /// Only the steps of these engines and folders, for example `device`.
     #[arg(value_name = "NAME", conflicts_with = "mutants")]
     pub names: Vec<String>,
     /// Plant each bug of the lists (mutants.toml) and check that the suite catches it.

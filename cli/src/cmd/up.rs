@@ -33,8 +33,7 @@ pub struct Args {
     /// Write how it was at the end as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of
-    /// units or blocks, for this one. Repeatable.
+    /// Use this program instead of the design's; of several groups of units or blocks, for the named one. Repeatable.
     #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = run::program)]
     pub programs: Vec<ForGroup<PathBuf>>,
     /// Files of tables.
