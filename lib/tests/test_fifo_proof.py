@@ -13,3 +13,9 @@ from penstock.proof import prove
 def test_fifos(task: str) -> None:
     """prove: from a reset, and by induction at all times. cover: the queues fill to the last place and run empty."""
     prove("lib/formal/fifos.sby", task)
+
+
+@pytest.mark.parametrize("task", ["prove", "cover"])
+def test_stages(task: str) -> None:
+    """Links with a handshake work with register stages (lib/formal/stages.sv)."""
+    prove("lib/formal/stages.sby", task)
