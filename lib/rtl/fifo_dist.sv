@@ -5,8 +5,8 @@
 //
 //   push ─> RAM (Depth words) ─> output register ─> pop
 //
-// Latency 2 cycles, one word a cycle. `ready` is registered and means that at least `Room` words are free: a writer with Room - 1
-// registers between `ready` and `push` need not look again (the room contract in penstock_pkg.sv).
+// Latency 2 cycles, one word a cycle. `ready` is registered and means that at least `Room` words are free: a writer with
+// Room - 1 registers between `ready` and `push` need not look again (the room contract in penstock_pkg.sv).
 module fifo_dist #(
     parameter int unsigned Width = 8,
     parameter int unsigned Depth = 32,  // a power of two

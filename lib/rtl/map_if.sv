@@ -3,7 +3,8 @@
 
 // A unit's link with the card's maps, wide enough for a key of 16 bytes a cycle. Both ends drive it from registers.
 //
-// To the maps: while `room` is up there is room for LinkRoom parts of requests (map_pkg.sv). Parts of a request follow each other; there may be cycles between them. A context has one request at
+// To the maps: while `room` is up there is room for LinkRoom parts of requests (map_pkg.sv). Parts of a
+// request follow each other; there may be cycles between them. A context has one request at
 // most that waits for an answer. From the maps: no handshake, a unit takes every answer.
 interface map_if
   import map_pkg::*;

@@ -8,8 +8,8 @@
 //   unit ─┤   1 cycle         Stages    2      ├─> register ─> register ─> stages ─> every unit
 //   unit ─┘                                    ┘   1            1          Stages
 //
-// One word a cycle, in one order for all. Latency 5 cycles and twice the stages when nobody else sends. A sender waits while others have
-// their turn; receivers never hold anything up. Every 64th cycle brings no word (broadcast_if).
+// One word a cycle, in one order for all. Latency 5 cycles and twice the stages when nobody else sends. A sender waits
+// while others have their turn; receivers never hold anything up. Every 64th cycle brings no word (broadcast_if).
 module broadcast
   import penstock_pkg::*, shell_pkg::*;
 #(

@@ -94,7 +94,8 @@ module two_clocks (
     assert (level <= pointer_t'(Depth));
     assert (!ready || level < pointer_t'(Depth));
     // A sample is what the source register has, or had before; never less than the sample before it.
-    assert (pointer_t'(queue.published_q - published_src) <= 3'd1 && pointer_t'(published_src - published_before) <= 3'd1);
+    assert (pointer_t'(queue.published_q - published_src) <= 3'd1);
+    assert (pointer_t'(published_src - published_before) <= 3'd1);
     assert (pointer_t'(queue.rd_q - read_src) <= 3'd1 && pointer_t'(read_src - read_before) <= 3'd1);
     assert (queue.i_published.seen_q == queue.i_published.src_q ||
         pointer_t'(published_src - published_before) <= pointer_t'(published_src - decoded(queue.i_published.first_q)));
@@ -105,7 +106,8 @@ module two_clocks (
     assert (!queue.mem_valid_q || queue.mem_data == number_t'(out_q + number_t'(queue.valid_q)));
     assert (!queue.valid_q || queue.dout_q == out_q);
     for (int unsigned i = 0; i < Depth; i++)
-      assert (pointer_t'(i) >= held || queue.i_ram.mem[2'(queue.rd_q + pointer_t'(i))] == number_t'(first + number_t'(i)));
+      assert (pointer_t'(i) >= held ||
+          queue.i_ram.mem[2'(queue.rd_q + pointer_t'(i))] == number_t'(first + number_t'(i)));
   end
 
   // Gray codes

@@ -20,7 +20,8 @@ module opennic_plugin
     parameter int unsigned IngressDepth = 4096,
     parameter int unsigned Blocks = 0,
     parameter int unsigned MapRows = 16384,
-    parameter link_stages_t Stages = '0,  // of the links that cross from die to die: a choice of the floorplan, not of the design
+    // of the links that cross from die to die: a choice of the floorplan, not of the design
+    parameter link_stages_t Stages = '0,
     parameter logic [MaxBlocks-1:0][7:0] BlockEngine = '0,
     parameter logic [MaxBlocks-1:0][63:0] BlockParam = '0,
     parameter logic [MaxUnits-1:0][7:0] Engine = '0,
