@@ -77,6 +77,7 @@ __all__ = [
     "UnsupportedError",
 ]
 __all__ += engines.__all__
+__all__.sort()
 
 
 def __getattr__(name: str) -> Any:
