@@ -5,8 +5,8 @@
 // the room contract (lib/rtl/penstock_pkg.sv), and that nothing comes out of an empty one: rtl/fifo_block.sv,
 // fifo_dist.sv and fifo_keyed.sv as they are, with their own assertions, with four places each.
 //
-// A queue does not look at its words. So the writer numbers them, and the reader must find the numbers in turn. They
-// count to 16, more than the words in a queue. When the writer pushes and when the reader pops is open.
+// A queue does not look at its words. The writer therefore numbers them, and the reader must find the numbers in turn.
+// They count to 16, more than the words in a queue. The solver chooses when the writer pushes and the reader pops.
 //
 // Taken for granted: the writer of fifo_dist and fifo_keyed looks at `ready` Room - 1 cycles before its push; that of
 // fifo_block counts the words that have not left; the reader of fifo_keyed pops while `valid` only.

@@ -159,8 +159,8 @@ package penstock_pkg;
   //   registers of the sender, from `room` to the link + stages of the link there + stages back + 1
   // A link from a cluster to a unit has no stages of its own, as a cluster stands in one place (shell_pkg.sv has the
   // links that cross). switch_in has two registers; the tail of a folded frame follows its beat without another look.
-  // So a unit has room for four beats while `rx_room` is up, and up to three still come from the cycle on in which it
-  // falls.
+  // A unit therefore has room for four beats while `rx_room` is up, and up to three still come from the cycle on in
+  // which it falls.
   localparam int unsigned UnitSender = 2;
   localparam int unsigned UnitRoom = UnitSender + 1 + 1;
 

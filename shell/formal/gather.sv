@@ -3,7 +3,7 @@
 
 // The proof that the buffer of a link in an exit never overflows: rtl/frame_gather.sv as it is, with its own assertions
 // and those of its queue of descriptors, at the sizes of small_gather_pkg.sv, behind a link with one stage each way.
-// What a sender sends, and when, is open. When the exit reads is open, too: the proof has cut `read` and `pop` off.
+// The solver chooses what a sender sends and when, and when the exit reads: the proof has cut `read` and `pop` off.
 //
 // Taken for granted, the room contract (penstock_pkg.sv): a frame starts only while the sender sees `room`; a beat is at
 // the link's end ExitSender cycles and the stages later; a frame has up to three beats, and no other begins before its

@@ -25,7 +25,7 @@ package shell_pkg;
   } link_stages_t;
   localparam int unsigned MaxStages = map_pkg::LinkStages;
 
-  // What the room contract (penstock_pkg.sv) allows senders in registers of their own. The dispatcher has two and the
+  // The room contract (penstock_pkg.sv) allows senders so many registers of their own. The dispatcher has two and the
   // loopback one; switch_out has two, a port's way past the units one; a cluster's broadcast has one.
   localparam int unsigned ClusterSender = 3;
   localparam int unsigned ExitSender = 6;

@@ -7,6 +7,7 @@
 
 use std::hint::black_box;
 
+use penstock_bench::five_tuple::Random;
 use penstock_bench::row::{Better::Higher, Row};
 use penstock_bench::{BenchError, Lab, parameters, soft};
 use penstock_device::{Root, files};
@@ -67,12 +68,6 @@ fn wrong(text: impl ToString) -> BenchError {
     BenchError::Wrong(BENCH, text.to_string())
 }
 
-/// A number that looks random.
-fn mixed(seed: &mut u64) -> u64 {
-    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *seed >> 32
-}
-
 /// The number of the table or action whose full name ends like this.
 fn index<'a>(mut names: impl Iterator<Item = &'a String>, end: &str) -> Result<usize, BenchError> {
     names.position(|name| name.ends_with(end)).ok_or_else(|| wrong(format!("the program has no {end}")))
@@ -94,13 +89,8 @@ fn program(root: &Root, name: &str) -> Result<Program, BenchError> {
 fn measure(root: &Root, case: &Case) -> Result<f64, BenchError> {
     let program = program(root, case.program)?;
     let (mut block, addresses) = filled(&program, case)?;
-    let fresh: Vec<Vec<u8>> = (0..FRAMES)
-        .map(|n| {
-            let mut frame = load::ipv4(0, 1, n, SIZE);
-            set_destination(&mut frame, addresses[n as usize * 7 % addresses.len()]);
-            frame
-        })
-        .collect();
+    let fresh: Vec<Vec<u8>> =
+        (0..FRAMES).map(|n| load::udp(addresses[n as usize * 7 % addresses.len()], 1, n, SIZE)).collect();
     let mut work = Vec::new();
     let mut made = Vec::new();
     soft::mpps_of(TIMED, fresh.len(), || {
@@ -114,15 +104,6 @@ fn measure(root: &Root, case: &Case) -> Result<f64, BenchError> {
         }
         Ok(())
     })
-}
-
-/// Gives a frame another destination, and its header the checksum for it.
-fn set_destination(frame: &mut [u8], address: u32) {
-    frame[34..38].copy_from_slice(&address.to_be_bytes());
-    frame[28..30].fill(0);
-    let sum: u32 = frame[18..38].chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum();
-    let sum = !((sum >> 16) + (sum & 0xFFFF)) as u16;
-    frame[28..30].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// The program with its entries, and an address of each prefix.
@@ -144,11 +125,11 @@ fn filled(program: &Program, case: &Case) -> Result<(Block, Vec<u32>), BenchErro
         }
         _ => (table(".classes")?, action(".set_class")?),
     };
-    let mut seed = 1;
+    let mut random = Random(1);
     let mut addresses = Vec::new();
     while addresses.len() < case.routes {
-        let length = 8 + mixed(&mut seed) as u32 % 21;
-        let address = mixed(&mut seed) as u32;
+        let length = 8 + random.next() as u32 % 21;
+        let address = random.next() as u32;
         let prefix = Match::Lpm((address & !(u32::MAX >> length)).into(), length);
         let keys = if case.program == "router" { vec![prefix] } else { vec![prefix, Match::Exact(17)] };
         let call = ActionCall { action: of_prefix, args: vec![u128::from(address % 16)] };
@@ -159,8 +140,8 @@ fn filled(program: &Program, case: &Case) -> Result<(Block, Vec<u32>), BenchErro
     }
     for line in 0..case.lines as u128 {
         let (lines, deny) = (table(".lines")?, action(".deny")?);
-        let mask = u32::MAX << (mixed(&mut seed) % 17);
-        let network = (0xAC10_0000 | mixed(&mut seed) as u32 & 0xF_FFFF) & mask;
+        let mask = u32::MAX << (random.next() % 17);
+        let network = (0xAC10_0000 | random.next() as u32 & 0xF_FFFF) & mask;
         let keys = vec![
             Match::Ternary(network.into(), mask.into()),
             Match::Ternary(0, 0),
