@@ -2,7 +2,7 @@
 `default_nettype none
 
 // The action of a stage: the rows of its actions, for each lane its units (rmt_units.sv), the registers that the lanes
-// share, and the counters. 7 cycles, a frame a cycle in each lane; nothing stops.
+// share, and the counters. 5 cycles, a frame a cycle in each lane; nothing stops.
 module rmt_action
   import rmt_pkg::*;
 (
@@ -17,7 +17,9 @@ module rmt_action
     input wire ctl_t    [Lanes-1:0] ctl,
     input wire vector_t [Lanes-1:0] vector,
     input wire found_t  [Lanes-1:0] found,
-    output     vector_t [Lanes-1:0] out
+    output     vector_t [Lanes-1:0] early,  // a cycle ahead of `out`: the vector that the action has read
+    output     vector_t [Lanes-1:0] out,
+    output     insert_t [Lanes-1:0] insert
 );
   logic [2:0] slot_q;
   word_t [3:0] words;
@@ -27,7 +29,7 @@ module rmt_action
   segment_row_t [Lanes-1:0] segment;
   access_t [Lanes-1:0] access;
   count_t [Lanes-1:0] count;
-  word_t old_value, new_value;
+  word_t result;
 
   always_ff @(posedge clk) slot_q <= {slot_q[1:0], slot};
   assign host_word = words[0] | words[1] | words[2] | words[3];
@@ -50,7 +52,7 @@ module rmt_action
       .Depth(128)
   ) i_segments (
       .clk,
-      .slot(slot_q[1]),
+      .slot(slot_q[0]),
       .selected(host.memory == MemSegment && host.stage == 8'(stage)),
       .host,
       .host_word(words[1]),
@@ -66,8 +68,7 @@ module rmt_action
       .host,
       .host_word(words[2]),
       .access,
-      .old_value,
-      .new_value
+      .result
   );
 
   rmt_counter i_counter (
@@ -95,9 +96,10 @@ module rmt_action
         .segment(segment[l]),
         .access(access[l]),
         .count(count[l]),
-        .old_value,
-        .new_value,
-        .out(out[l])
+        .result,
+        .early(early[l]),
+        .out(out[l]),
+        .insert(insert[l])
     );
   end
 endmodule

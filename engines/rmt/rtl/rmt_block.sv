@@ -7,7 +7,7 @@
 //   each port    └─> window ─> queue ─┐                                                                ^
 //                    2          2      v                                                               │
 //                                 entry ─> parser ─> stage 0 ─ … ─ stage S-1 ─> deparser ─> queue ─────┘
-//                                 2        30        19 each                    7           3          2
+//                                 2        30         8 each                    7           3          2
 //
 // Each port has a lane. All lanes read the same memories, so a block has at most two. The entry turns a wheel of eight
 // slots: seven are for frames, one is for the host. A lane therefore takes 218 million frames a second at 250 MHz; a
@@ -17,7 +17,7 @@
 // After the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all later queues
 // are as deep. A port that is blocked at its output therefore blocks its own input and no other port.
 //
-// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 48 + 19 * S cycles, one more
+// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 48 + 8 * S cycles, one more
 // if it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one
 // more.
 module rmt_block
@@ -94,7 +94,8 @@ module rmt_block
   logic entry_slot;
   logic [Stages:0] slots;  // in front of each stage
   ctl_t [Stages:0][Lanes-1:0] ctl;
-  vector_t [Stages:0][Lanes-1:0] vector;
+  vector_t [Stages:0][Lanes-1:0] early, vector;
+  insert_t [Stages:0][Lanes-1:0] insert;
 
   rmt_entry i_entry (
       .clk,
@@ -126,8 +127,10 @@ module rmt_block
       .came_place,
       .came_len,
       .out_ctl(ctl[0]),
+      .out_early(early[0]),
       .out(vector[0])
   );
+  assign insert[0] = '0;
 
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
     rmt_stage i_stage (
@@ -140,9 +143,13 @@ module rmt_block
         .host_word(words[s+3]),
         .busy(stage_busy[s]),
         .ctl(ctl[s]),
+        .early(early[s]),
         .vector(vector[s]),
+        .insert(insert[s]),
         .out_ctl(ctl[s+1]),
-        .out(vector[s+1])
+        .out_early(early[s+1]),
+        .out(vector[s+1]),
+        .out_insert(insert[s+1])
     );
   end
 
@@ -155,6 +162,7 @@ module rmt_block
       .host_word(words[2]),
       .ctl(ctl[Stages]),
       .vector(vector[Stages]),
+      .insert(insert[Stages]),
       .came_valid,
       .came_window,
       .came_place,

@@ -23,8 +23,9 @@ module rmt_deparser
     input wire host_t host,
     output     word_t host_word,
 
-    input wire ctl_t    [Lanes-1:0] ctl,
+    input wire ctl_t    [Lanes-1:0] ctl,     // two cycles ahead of the vector, as the slot is
     input wire vector_t [Lanes-1:0] vector,
+    input wire insert_t [Lanes-1:0] insert,
 
     input wire logic    [Lanes-1:0]                came_valid,
     input wire window_t [Lanes-1:0]                came_window,
@@ -35,6 +36,7 @@ module rmt_deparser
     output edit_t [Lanes-1:0] out
 );
   localparam int unsigned ChecksumCycles = 3;
+  localparam int unsigned Ahead = 2;
   localparam int unsigned Kept = 256;  // frames between parser and deparser, at least
   localparam int unsigned Group = 6;   // halfwords that are counted together
   localparam int unsigned Groups = HeadHalves / Group;
@@ -42,12 +44,15 @@ module rmt_deparser
   logic [Lanes-1:0][6:0] addr;
   exit_row_t [Lanes-1:0] row;
 
+  logic slot0;
+  rmt_delay #(.Width(1), .Cycles(Ahead), .Reset(1'b1)) i_slot0 (.clk, .rst, .d(slot), .q(slot0));
+
   rmt_ram #(
       .Width($bits(exit_row_t)),
       .Depth(128)
   ) i_rows (
       .clk,
-      .slot,
+      .slot(slot0),
       .selected(host.memory == MemExit),
       .host,
       .host_word,
@@ -55,7 +60,7 @@ module rmt_deparser
       .data(row)
   );
   // A reader that waits for the access takes the word two cycles after it at the earliest.
-  rmt_delay #(.Width(1), .Cycles(3), .Reset(1'b1)) i_slot (.clk, .rst, .d(slot), .q(slot_out));
+  rmt_delay #(.Width(1), .Cycles(3), .Reset(1'b1)) i_slot (.clk, .rst, .d(slot0), .q(slot_out));
 
   function automatic verdict_t verdict_of(word_t v);
     verdict_t verdict;
@@ -78,7 +83,7 @@ module rmt_deparser
   endfunction
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    ctl_t ctl1, ctl4, ctl6;
+    ctl_t ctl0, ctl1, ctl4, ctl6;
     vector_t vector1_q, vector4, vector5_q;
     logic [15:0] sum, len1, len4;
     edge_row_t row4;
@@ -87,12 +92,13 @@ module rmt_deparser
     origin_t [Extracted-1:0] place1, place4;
     origin_t [WindowWords-1:0] from5_q;  // vector word that a word of the window gets
 
-    assign addr[l] = ctl[l].bt;
+    assign addr[l] = ctl0.bt;
 
-    rmt_delay #(.Width($bits(ctl_t)), .Cycles(1), .Reset(1'b1)) i_ctl1 (.clk, .rst, .d(ctl[l]), .q(ctl1));
+    rmt_delay #(.Width($bits(ctl_t)), .Cycles(Ahead), .Reset(1'b1)) i_ctl0 (.clk, .rst, .d(ctl[l]), .q(ctl0));
+    rmt_delay #(.Width($bits(ctl_t)), .Cycles(1), .Reset(1'b1)) i_ctl1 (.clk, .rst, .d(ctl0), .q(ctl1));
     rmt_delay #(.Width($bits(ctl_t)), .Cycles(ChecksumCycles), .Reset(1'b1)) i_ctl4 (.clk, .rst, .d(ctl1), .q(ctl4));
     rmt_delay #(.Width($bits(ctl_t)), .Cycles(2), .Reset(1'b1)) i_ctl6 (.clk, .rst, .d(ctl4), .q(ctl6));
-    always_ff @(posedge clk) vector1_q <= vector[l];
+    always_ff @(posedge clk) vector1_q <= inserted(insert[l], vector[l]);
 
     rmt_checksum i_checksum (
         .clk,

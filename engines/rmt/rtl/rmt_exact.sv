@@ -3,7 +3,8 @@
 
 // Exact match: compares one entry in each of four ways. Only the host places entries.
 //
-//   search, buckets ─> ways' memories ─> COMPARE ─> SELECT ─> found     3 cycles, a frame a cycle in each lane
+//   buckets ─> ways' memories ─> COMPARE ─> SELECT ─> found     2 cycles, a frame a cycle in each lane
+//   key, tenant ───────────────^
 module rmt_exact
   import rmt_pkg::*;
 (
@@ -14,9 +15,9 @@ module rmt_exact
     input wire host_t host,
     output     word_t host_word,
 
-    input wire logic    [Lanes-1:0][5:0]                  tenant,
-    input wire key_t    [Lanes-1:0]                       key,
     input wire logic    [Lanes-1:0][Ways-1:0][BucketW-1:0] bucket,
+    input wire key_t    [Lanes-1:0]                       key,     // beside the buckets, as the tenant is
+    input wire logic    [Lanes-1:0][5:0]                  tenant,
     output     found_t  [Lanes-1:0]                       found
 );
   word_t [Ways-1:0] words;
@@ -52,7 +53,6 @@ module rmt_exact
     logic [Ways-1:0] match_q;
     action_t [Ways-1:0] action_q;
     params_t [Ways-1:0] params_q;
-    found_t found_d;
 
     always_ff @(posedge clk) begin
       {key_q, tenant_q} <= {key[l], tenant[l]};
@@ -66,11 +66,10 @@ module rmt_exact
 
     // ---- SELECT
     always_comb begin
-      found_d = '0;
+      found[l] = '0;
       for (int w = Ways - 1; w >= 0; w--)
-        if (match_q[w]) found_d = '{hit: 1'b1, action: action_q[w], params: params_q[w]};
+        if (match_q[w]) found[l] = '{hit: 1'b1, action: action_q[w], params: params_q[w]};
     end
-    always_ff @(posedge clk) found[l] <= found_d;
   end
 endmodule
 

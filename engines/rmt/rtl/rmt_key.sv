@@ -3,7 +3,14 @@
 
 // Key selection of a stage: four words of the vector under masks, if the gate is open, and the key's hash.
 //
-//   vector ─> row's memory ─> SELECT ─> MASK, HASH ─> search, buckets     3 cycles, a frame a cycle in each lane
+//   ctl ─> row's memory ─> PREFIX ────────> walk
+//              early ─────^ SELECT ─> MASK, HASH ─> key, buckets; a cycle later search
+//              vector ───────^
+//
+// 4 cycles from `ctl` on, a frame a cycle in each lane. `early` follows `ctl` by a cycle, and `vector` and `insert`
+// follow `early` by another one. The search for a prefix takes a cycle more than the others do, so its key comes from
+// the vector in front of the last stage's action. A register's result goes into the key while the key is masked, so
+// SELECT need not wait for it.
 module rmt_key
   import rmt_pkg::*;
 (
@@ -15,9 +22,13 @@ module rmt_key
     output     word_t host_word,
 
     input wire ctl_t    [Lanes-1:0]                       ctl,
+    input wire vector_t [Lanes-1:0]                       early,
     input wire vector_t [Lanes-1:0]                       vector,
-    output     search_t [Lanes-1:0]                       search,
-    output     logic    [Lanes-1:0][Ways-1:0][BucketW-1:0] bucket
+    input wire insert_t [Lanes-1:0]                       insert,
+    output     walk_t   [Lanes-1:0]                       walk,
+    output     key_t    [Lanes-1:0]                       key,
+    output     logic    [Lanes-1:0][Ways-1:0][BucketW-1:0] bucket,
+    output     search_t [Lanes-1:0]                       search
 );
   logic [Lanes-1:0][6:0] addr;
   key_row_t [Lanes-1:0] row;
@@ -36,42 +47,56 @@ module rmt_key
   );
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    vector_t vector_q;
-    key_row_t row_q;
-    key_t raw_q, key;
-    word_t gate_q;
+    key_row_t row1_q, row2_q;
+    word_t prefix_q, gate_q, gate;
+    key_t raw_q;
+    logic [KeyWords-1:0][4:0] from;
+    logic [KeyWords-1:0] take_q;  // words into which the insertion goes
+    logic take_gate_q;
+    insert_t insert_q;
     logic [63:0] hash;
     logic [BucketW-1:0] inside_mask;  // bits of a bucket's number within the partition
 
     assign addr[l] = ctl[l].bt;
+    assign from = {row1_q.key3, row1_q.key};
 
     always_ff @(posedge clk) begin
-      vector_q <= vector[l];
+      // ---- PREFIX
+      row1_q   <= row[l];
+      prefix_q <= early[l][row[l].key[0]];
       // ---- SELECT
-      row_q  <= row[l];
-      raw_q  <= {vector_q[row[l].key3], vector_q[row[l].key[2]], vector_q[row[l].key[1]], vector_q[row[l].key[0]]};
-      gate_q <= vector_q[row[l].gate];
+      row2_q   <= row1_q;
+      insert_q <= insert[l];
+      for (int unsigned k = 0; k < KeyWords; k++) begin
+        raw_q[k]  <= vector[l][from[k]];
+        take_q[k] <= insert[l].valid && insert[l].dst == from[k];
+      end
+      gate_q      <= vector[l][row1_q.gate];
+      take_gate_q <= insert[l].valid && insert[l].dst == row1_q.gate;
     end
+
+    assign walk[l] = '{key: prefix_q & row1_q.mask[0], base: row1_q.base, size: row1_q.size};
 
     // ---- MASK, HASH
-    assign key = raw_q & row_q.mask;
-    assign hash = crc64(key);
-    assign inside_mask = BucketW'((17'd1 << row_q.size) - 17'd1);
+    always_comb
+      for (int unsigned k = 0; k < KeyWords; k++)
+        key[l][k] = (take_q[k] ? inserted_word(insert_q, raw_q[k]) : raw_q[k]) & row2_q.mask[k];
+    assign gate = take_gate_q ? inserted_word(insert_q, gate_q) : gate_q;
+    assign hash = crc64(key[l]);
+    assign inside_mask = BucketW'((17'd1 << row2_q.size) - 17'd1);
 
-    always_ff @(posedge clk) begin
-      search[l] <= '{
-          open: (gate_q & row_q.gate_mask) == row_q.gate_value,
-          kind: row_q.kind,
-          key: key,
-          base: row_q.base,
-          size: row_q.size,
-          miss: row_q.miss,
-          otherwise: row_q.otherwise,
-          params: row_q.params
-      };
+    always_comb
       for (int unsigned w = 0; w < Ways; w++)
-        bucket[l][w] <= (row_q.base[BucketW-1:0] & ~inside_mask) | (hash[16*w+:BucketW] & inside_mask);
-    end
+        bucket[l][w] = (row2_q.base[BucketW-1:0] & ~inside_mask) | (hash[16*w+:BucketW] & inside_mask);
+
+    always_ff @(posedge clk)
+      search[l] <= '{
+          open: (gate & row2_q.gate_mask) == row2_q.gate_value,
+          kind: row2_q.kind,
+          miss: row2_q.miss,
+          otherwise: row2_q.otherwise,
+          params: row2_q.params
+      };
   end
 endmodule
 

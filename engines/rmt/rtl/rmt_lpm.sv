@@ -1,14 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Longest prefix as a search among intervals: a tree of six levels, each node with four branches, then the leaf and
-// what it leads to.
+// Longest prefix as a search among intervals: a tree of three levels, each node with sixteen branches, then the leaf.
 //
-//   key ─> level 0 ─> level 1 ─> … ─> level 5 ─> leaf ─> result ─> found     9 cycles, a frame a cycle in each lane
-//          a cycle each: the node that was read says which one of the next level is read
+//   walk ─> level 0 ─> level 1 ─> level 2 ─> leaf ─> found     3 cycles, a frame a cycle in each lane
+//           a cycle each: the node says which one of the next level is read
 //
-// A tenant's partition is a subtree: above it the branch is not compared but given by `base`, so no key leads out of
-// it.
+// Level 0 is one node, in registers. A tenant's partition is a subtree or a part of a node's branches: above it the
+// bits of the leaf's number are not compared but given by `base`, so no key leads out of it.
 module rmt_lpm
   import rmt_pkg::*;
 (
@@ -19,79 +18,109 @@ module rmt_lpm
     input wire host_t host,
     output     word_t host_word,
 
-    input wire logic  [Lanes-1:0][5:0]  tenant,
-    input wire word_t [Lanes-1:0]       key,
-    input wire logic  [Lanes-1:0][15:0] base,
-    input wire logic  [Lanes-1:0][4:0]  size,
-    output     found_t[Lanes-1:0]       found
+    input wire walk_t [Lanes-1:0]      walk,
+    input wire logic  [Lanes-1:0][5:0] tenant,  // beside the leaf that was read
+    output     found_t[Lanes-1:0]      found
 );
+  // Way through the tree: bits of the leaf's number that are known, from the highest on
   typedef struct packed {
-    logic [5:0]       tenant;
-    word_t            key;
-    logic [LeafW-1:0] base;
-    logic [4:0]       size;
-    logic [LeafW-1:0] leaf;  // digits that are known, from the highest on
-  } walk_t;
+    walk_t            walk;
+    logic [LeafW-1:0] leaf;
+  } way_t;
 
-  logic [Levels+2:1] slot_q;
-  word_t [Levels+1:0] words;
-  walk_t [Levels:0][Lanes-1:0] walk;    // in front of each level
-  walk_t [Levels:1][Lanes-1:0] before_q;  // beside the node that was read
+  logic [Levels-1:1] slot_q;
+  word_t [Levels:0] words;
+  way_t [Levels:0][Lanes-1:0] way;      // in front of each level
+  way_t [Levels-1:0][Lanes-1:0] beside;  // beside the node that was read
   node_t [Levels-1:0][Lanes-1:0] node;
 
-  always_ff @(posedge clk) slot_q <= {slot_q[Levels+1:1], slot};
+  // The branch of a node; `free` are its bits that are compared, the others are those of `base`. First keys do not
+  // descend, so all of them up to the branch are reached and those behind it are not.
+  function automatic logic [BranchW-1:0] branch_of(word_t key, node_t at, logic [BranchW-1:0] base,
+                                                   logic [BranchW-1:0] free);
+    logic [Branches:0] reached;
+    logic [BranchW-1:0] branch;
+    reached = '0;
+    reached[0] = 1'b1;
+    for (int unsigned b = 1; b < Branches; b++)
+      reached[b] = (key >= at[b] || BranchW'(b) <= (base & ~free)) && BranchW'(b) <= (base | free);
+    branch = '0;
+    for (int unsigned b = 0; b < Branches; b++) if (reached[b] && !reached[b+1]) branch |= BranchW'(b);
+    return branch;
+  endfunction
+
+  always_ff @(posedge clk) slot_q <= {slot_q[Levels-2:1], slot};
+
+  // ---- level 0
+  node_t root_q;
+  word_t [Branches-1:0] root_words;
+  word_t root_word_q;
+  logic selected;
+
+  assign selected = host.memory == MemLpm && host.stage == 8'(stage);
+  assign root_words = {32'd0, root_q};
+  assign words[0] = selected ? root_word_q : '0;
+
+  always_ff @(posedge clk)
+    if (slot && selected) begin
+      if (host.we) root_q <= $bits(node_t)'(host.data);
+      else root_word_q <= host.word[4] ? '0 : root_words[host.word[3:0]];
+    end
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_start
-    assign walk[0][l] = '{tenant: tenant[l], key: key[l], base: base[l][LeafW-1:0], size: size[l], leaf: '0};
+    assign way[0][l] = '{walk: walk[l], leaf: '0};
+    assign beside[0][l] = way[0][l];
+    assign node[0][l] = root_q;
   end
 
   for (genvar n = 0; n < Levels; n++) begin : gen_level
-    localparam int unsigned Rows = 1 << 2 * n;
-    localparam int unsigned AddrW = n == 0 ? 1 : 2 * n;
-    localparam int unsigned Low = LeafW - 2 - 2 * n;  // of this level's digit
-    wire here = n == 0 ? slot : slot_q[n==0?1:n];
-    logic [Lanes-1:0][AddrW-1:0] addr;
+    localparam int unsigned Low = LeafW - BranchW * (n + 1);  // of this level's bits
 
-    rmt_ram #(
-        .Width($bits(node_t)),
-        .Depth(n == 0 ? 2 : Rows)
-    ) i_nodes (
-        .clk,
-        .slot(here),
-        .selected(host.memory == MemLpm + 8'(n) && host.stage == 8'(stage)),
-        .host,
-        .host_word(words[n]),
-        .addr,
-        .data(node[n])
-    );
+    if (n > 0) begin : gen_memory
+      localparam int unsigned AddrW = BranchW * n;
+      logic [Lanes-1:0][AddrW-1:0] addr;
 
-    always_ff @(posedge clk) before_q[n+1] <= walk[n];
+      for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+        assign addr[l] = AddrW'(way[n][l].leaf >> (LeafW - AddrW));
+      end
+
+      rmt_ram #(
+          .Width($bits(node_t)),
+          .Depth(1 << AddrW)
+      ) i_nodes (
+          .clk,
+          .slot(n == 1 ? slot : slot_q[n==1?1:n-1]),
+          .selected(host.memory == MemLpm + 8'(n) && host.stage == 8'(stage)),
+          .host,
+          .host_word(words[n]),
+          .addr,
+          .data(node[n])
+      );
+
+      always_ff @(posedge clk) beside[n] <= way[n];
+    end
 
     for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-      logic [1:0] digit;
-      assign addr[l] = n == 0 ? '0 : AddrW'(walk[n][l].leaf >> (LeafW - 2 * n));
+      logic [BranchW-1:0] free;
       always_comb begin
-        digit = '0;
-        for (int unsigned c = 0; c < 3; c++) digit = digit + 2'(before_q[n+1][l].key >= node[n][l][c]);
-        if (32'(before_q[n+1][l].size) + n < Levels) digit = before_q[n+1][l].base[Low+:2];
-        walk[n+1][l] = before_q[n+1][l];
-        walk[n+1][l].leaf[Low+:2] = digit;
+        for (int unsigned b = 0; b < BranchW; b++) free[b] = Low + b < 32'(beside[n][l].walk.size);
+        way[n+1][l] = beside[n][l];
+        way[n+1][l].leaf[Low+:BranchW] =
+            branch_of(beside[n][l].walk.key, node[n][l], beside[n][l].walk.base[Low+:BranchW], free);
       end
     end
   end
 
-  // ---- leaf and result
+  // ---- leaf
   logic [Lanes-1:0][LeafW-1:0] leaf_addr;
   leaf_t [Lanes-1:0] leaf;
-  logic [Lanes-1:0][ResultW-1:0] result_addr;
-  result_t [Lanes-1:0] result;
 
   rmt_ram #(
       .Width($bits(leaf_t)),
       .Depth(1 << LeafW)
   ) i_leaves (
       .clk,
-      .slot(slot_q[Levels]),
+      .slot(slot_q[Levels-1]),
       .selected(host.memory == MemLeaf && host.stage == 8'(stage)),
       .host,
       .host_word(words[Levels]),
@@ -99,37 +128,15 @@ module rmt_lpm
       .data(leaf)
   );
 
-  rmt_ram #(
-      .Width($bits(result_t)),
-      .Depth(1 << ResultW)
-  ) i_results (
-      .clk,
-      .slot(slot_q[Levels+1]),
-      .selected(host.memory == MemResult && host.stage == 8'(stage)),
-      .host,
-      .host_word(words[Levels+1]),
-      .addr(result_addr),
-      .data(result)
-  );
-
-  for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    logic [5:0] tenant7_q, tenant8_q;
-    logic hit_q;
-
-    assign leaf_addr[l] = walk[Levels][l].leaf;
-    assign result_addr[l] = leaf[l].result;
-
-    always_ff @(posedge clk) begin
-      tenant7_q <= walk[Levels][l].tenant;
-      tenant8_q <= tenant7_q;
-      hit_q     <= leaf[l].hit;
-      found[l]  <= '{hit: hit_q && result[l].tenant == tenant8_q, action: result[l].action, params: result[l].params};
-    end
+  for (genvar l = 0; l < Lanes; l++) begin : gen_leaf
+    assign leaf_addr[l] = way[Levels][l].leaf;
+    assign found[l] =
+        '{hit: leaf[l].hit && leaf[l].tenant == tenant[l], action: leaf[l].action, params: leaf[l].params};
   end
 
   always_comb begin
     host_word = '0;
-    for (int unsigned n = 0; n < Levels + 2; n++) host_word |= words[n];
+    for (int unsigned n = 0; n <= Levels; n++) host_word |= words[n];
   end
 endmodule
 

@@ -28,10 +28,12 @@ module rmt_parser
     output origin_t  [Lanes-1:0][Extracted-1:0] came_place,
     output logic    [Lanes-1:0][15:0]          came_len,
 
-    output ctl_t    [Lanes-1:0] out_ctl,
+    output ctl_t    [Lanes-1:0] out_ctl,     // two cycles ahead of the vector, as the slot is
+    output vector_t [Lanes-1:0] out_early,  // a cycle ahead: without the row of CHECK and its result
     output vector_t [Lanes-1:0] out
 );
   localparam int unsigned CheckCycles = 4;
+  localparam int unsigned Ahead = 2;
 
   // ---- transitions
   logic [Depths:0] slots;
@@ -96,7 +98,7 @@ module rmt_parser
 
   rmt_delay #(
       .Width(1),
-      .Cycles(CheckCycles),
+      .Cycles(CheckCycles - Ahead),
       .Reset(1'b1)
   ) i_slot (
       .clk,
@@ -168,7 +170,7 @@ module rmt_parser
     );
     rmt_delay #(
         .Width($bits(ctl_t)),
-        .Cycles(CheckCycles),
+        .Cycles(CheckCycles - Ahead),
         .Reset(1'b1)
     ) i_ctl (
         .clk,
@@ -184,6 +186,7 @@ module rmt_parser
           holds(predicate, {summed[FlagsWord], summed[HitWord]}) && sum != half_of(summed, half);
     end
     always_ff @(posedge clk) checked_q <= checked;
+    assign out_early[l] = summed;
     assign out[l] = checked_q;
   end
 

@@ -188,13 +188,17 @@ package rmt_pkg;
   typedef struct packed {
     logic        open;       // the gate
     logic [1:0]  kind;
-    key_t        key;
-    logic [15:0] base;
-    logic [4:0]  size;
     action_t     miss;
     action_t     otherwise;
     params_t     params;     // of a miss
   } search_t;
+
+  // The part of a search tree that a key of a prefix table may reach, and the key
+  typedef struct packed {
+    word_t       key;
+    logic [15:0] base;       // first leaf
+    logic [4:0]  size;       // log2 of the leaves
+  } walk_t;
 
   // Its result
   typedef struct packed {
@@ -217,24 +221,20 @@ package rmt_pkg;
   } entry_t;
 
   // ---- longest prefix
-  localparam int unsigned Levels = 6;
-  localparam int unsigned LeafW = 2 * Levels;
-  localparam int unsigned ResultW = 10;
+  localparam int unsigned Levels = 3;
+  localparam int unsigned BranchW = 4;
+  localparam int unsigned Branches = 1 << BranchW;
+  localparam int unsigned LeafW = BranchW * Levels;
 
-  typedef word_t [2:0] node_t;
-
-  typedef struct packed {
-    logic [20:0] unused;
-    logic [ResultW-1:0] result;
-    logic hit;
-  } leaf_t;
+  typedef word_t [Branches-1:1] node_t;  // first key of each branch but branch 0
 
   typedef struct packed {
     params_t params;
-    logic [22:0] unused;
-    logic [5:0] tenant;
+    logic [21:0] unused;
     action_t action;
-  } result_t;
+    logic [5:0] tenant;
+    logic hit;
+  } leaf_t;
 
   // ---- ternary
   localparam int unsigned TernaryW = 7;
@@ -356,12 +356,22 @@ package rmt_pkg;
   typedef struct packed {
     logic        valid;
     logic [3:0]  op;
+    logic        is_new;  // the result is the new value
     word_t       index;
     word_t       x;
     logic [15:0] offset;
     logic [15:0] length;
     segment_t    segment;
   } access_t;
+
+  // A register's result, which belongs into the vector that is beside it
+  typedef struct packed {
+    logic       valid;
+    logic [4:0] dst;
+    logic [4:0] low;
+    word_t      mask;   // bits of the word that it takes
+    word_t      value;  // its bit 0 becomes bit `low`
+  } insert_t;
 
   // A lane's frame is counted
   typedef struct packed {
@@ -392,12 +402,11 @@ package rmt_pkg;
     MemSegment  = 8'd6,
     MemRegister = 8'd7,
     MemWay      = 8'd8,   // to 11
-    MemResult   = 8'd12,
-    MemLeaf     = 8'd13,
-    MemTernary  = 8'd14,
-    MemTarget   = 8'd15,
-    MemLpm      = 8'd16,  // to 21
-    MemCounter  = 8'd22
+    MemLeaf     = 8'd12,
+    MemTernary  = 8'd13,
+    MemTarget   = 8'd14,
+    MemCounter  = 8'd15,
+    MemLpm      = 8'd16   // to 18
   } memory_e;
 
   // An access, as it stands while its slot travels down the lanes
@@ -429,6 +438,15 @@ package rmt_pkg;
   // Ones from bit `low` on, `width` + 1 of them; those beyond bit 31 are lost
   function automatic word_t ones(logic [4:0] low, logic [4:0] width);
     return word_t'((33'd2 << width) - 33'd1) << low;
+  endfunction
+
+  function automatic word_t inserted_word(insert_t i, word_t word);
+    return (word & ~i.mask) | ((i.value << i.low) & i.mask);
+  endfunction
+
+  function automatic vector_t inserted(insert_t i, vector_t v);
+    inserted = v;
+    if (i.valid) inserted[i.dst] = inserted_word(i, v[i.dst]);
   endfunction
 
   function automatic word_t operand_of(word_t source, operand_t o);

@@ -3,7 +3,7 @@
 
 // The registers of a stage: one operation a cycle reads a register, and writes it in the next cycle.
 //
-//   lanes' accesses ─> BOUNDS ─> memory ─> OPERATE ─> result      3 cycles, an operation a cycle
+//   lanes' accesses ─> BOUNDS ─> memory ─> OPERATE ─> result      2 cycles, an operation a cycle
 //                                   ^         │ write
 //                                   └─────────┘ and to the next operation, which has read the same cycle
 //
@@ -21,80 +21,74 @@ module rmt_register
     output     word_t host_word,
 
     input wire access_t [Lanes-1:0] access,
-    output     word_t               old_value,  // both 0 if no register was touched
-    output     word_t               new_value
+    output     word_t               result  // 0 if no register was touched
 );
   // ---- BOUNDS
   access_t chosen;
-  logic selected, by_host, do1_q, host1_q;
+  logic selected, by_host, do1_q, host1_q, is_new1_q;
   logic [16:0] place;  // place in the segment
   logic [3:0] op1_q;
   word_t x1_q;
-  logic [RegisterW-1:0] addr1_q;
+  logic [RegisterW-1:0] addr, addr1_q;
 
   assign chosen = access[access[1].valid];
   assign place = 17'(chosen.offset) + 17'(chosen.index[15:0]);
   assign selected = host.memory == MemRegister && host.stage == 8'(stage);
   assign by_host = slot && selected;
+  assign addr = by_host ? host.row[RegisterW-1:0] : chosen.segment.base[RegisterW-1:0] + place[RegisterW-1:0];
 
   always_ff @(posedge clk) begin
-    host1_q <= by_host;
-    do1_q   <= by_host || (chosen.valid && chosen.index < word_t'(chosen.length) && place < 17'(chosen.segment.size));
-    op1_q   <= by_host ? (host.we ? RegWrite : RegRead) : chosen.op;
-    x1_q    <= by_host ? host.data[0] : chosen.x;
-    addr1_q <= by_host ? host.row[RegisterW-1:0] : chosen.segment.base[RegisterW-1:0] + place[RegisterW-1:0];
+    host1_q   <= by_host;
+    do1_q     <= by_host || (chosen.valid && chosen.index < word_t'(chosen.length) && place < 17'(chosen.segment.size));
+    op1_q     <= by_host ? (host.we ? RegWrite : RegRead) : chosen.op;
+    is_new1_q <= chosen.is_new;
+    x1_q      <= by_host ? host.data[0] : chosen.x;
+    addr1_q   <= addr;
     if (rst) {do1_q, host1_q} <= '0;
   end
 
   // ---- memory
-  logic do2_q, host2_q, write3_q;
-  logic [3:0] op2_q;
-  word_t x2_q, read, value3_q, old_d, new_d;
-  logic [RegisterW-1:0] addr2_q, addr3_q;
+  logic write2_q;
+  word_t read, value2_q, old_d, new_d;
+  logic [RegisterW-1:0] addr2_q;
 
   ram_sdp #(
       .Width(32),
       .Depth(1 << RegisterW)
   ) i_registers (
       .clk,
-      .we(do2_q),
-      .waddr(addr2_q),
+      .we(do1_q),
+      .waddr(addr1_q),
       .wdata(new_d),
       .re(1'b1),
-      .raddr(addr1_q),
+      .raddr(addr),
       .rdata(read)
   );
 
-  always_ff @(posedge clk) begin
-    {host2_q, op2_q, x2_q, addr2_q} <= {host1_q, op1_q, x1_q, addr1_q};
-    do2_q <= do1_q && !rst;
-  end
-
   // ---- OPERATE
-  assign old_d = write3_q && addr3_q == addr2_q ? value3_q : read;
+  assign old_d = write2_q && addr2_q == addr1_q ? value2_q : read;
 
   always_comb begin
-    case (op2_q)
-      RegWrite: new_d = x2_q;
-      RegAdd:   new_d = old_d + x2_q;
-      RegSub:   new_d = old_d - x2_q;
-      RegAnd:   new_d = old_d & x2_q;
-      RegOr:    new_d = old_d | x2_q;
-      RegXor:   new_d = old_d ^ x2_q;
-      RegMax:   new_d = old_d > x2_q ? old_d : x2_q;
-      RegMin:   new_d = old_d < x2_q ? old_d : x2_q;
+    case (op1_q)
+      RegWrite: new_d = x1_q;
+      RegAdd:   new_d = old_d + x1_q;
+      RegSub:   new_d = old_d - x1_q;
+      RegAnd:   new_d = old_d & x1_q;
+      RegOr:    new_d = old_d | x1_q;
+      RegXor:   new_d = old_d ^ x1_q;
+      RegMax:   new_d = old_d > x1_q ? old_d : x1_q;
+      RegMin:   new_d = old_d < x1_q ? old_d : x1_q;
       default:  new_d = old_d;
     endcase
   end
 
   word_t host_q;
   always_ff @(posedge clk) begin
-    write3_q  <= do2_q && !rst;
-    addr3_q   <= addr2_q;
-    value3_q  <= new_d;
-    old_value <= do2_q ? old_d : '0;
-    new_value <= do2_q ? new_d : '0;
-    if (host2_q) host_q <= host.word == '0 ? old_d : '0;
+    write2_q <= do1_q && !rst;
+    addr2_q  <= addr1_q;
+    value2_q <= new_d;
+    result   <= !do1_q ? '0 : is_new1_q ? new_d : old_d;
+    if (host1_q) host_q <= host.word == '0 ? old_d : '0;
   end
   assign host_word = selected ? host_q : '0;
 

@@ -44,12 +44,11 @@ module rmt_regs
       MemCounter:         return 17'd1 << CounterW;
       MemAction:          return 17'd1024;
       MemRegister:        return 17'd1 << RegisterW;
-      MemResult:          return 17'd1 << ResultW;
       MemLeaf:            return 17'd1 << LeafW;
       default: ;
     endcase
     if (memory >= MemWay && 32'(memory) < 32'(MemWay) + Ways) return 17'd1 << BucketW;
-    if (memory >= MemLpm && 32'(memory) < 32'(MemLpm) + Levels) return 17'd1 << {memory[2:0], 1'b0};
+    if (memory >= MemLpm && 32'(memory) < 32'(MemLpm) + Levels) return 17'd1 << {memory[2:0], 2'b0};
     return '0;
   endfunction
 
@@ -84,7 +83,7 @@ module rmt_regs
             cfg.err   <= cfg.we;
           end
           RMT_BLOCK_SIZES: begin
-            cfg.rdata <= {8'(Ports), 8'(ResultW), 8'(RegisterW), 8'(BucketW)};
+            cfg.rdata <= {8'(Ports), 8'(LeafW), 8'(RegisterW), 8'(BucketW)};
             cfg.err   <= cfg.we;
           end
           RMT_BLOCK_MORE: begin

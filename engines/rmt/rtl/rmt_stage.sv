@@ -3,12 +3,21 @@
 
 // A stage of both lanes: key, table, action.
 //
-//   vector ─> key ─┬─> exact ──────────┬─> action ─> vector
-//             3    ├─> ternary ────────┤   7
-//                  └─> longest prefix ─┘
-//                      9
+//   ctl ──────> key ─┬─> exact ──────────┬─> action ─> ctl, early,
+//   early ─────^    ├─> ternary ────────┤   5         vector, insert
+//   vector, insert ──└─> longest prefix ─┘
+//               2        2 (prefix: 3)     1
 //
-// 19 cycles, a frame a cycle in each lane; nothing stops. The memories are the lanes' together, each lane has a port.
+// 8 cycles, a frame a cycle in each lane; nothing stops. The memories are the lanes' together, each lane has a port.
+//
+//   cycle       1         2           3          4        5         6         7          8
+//   vector      SELECT    MASK, HASH  COMPARE    CHOOSE   SELECT    ROTATE    OPERATE    PLACE
+//   a prefix    level 0   level 1     level 2    leaf     sources             register   OPERATE
+//
+// An address goes to its memory in the cycle that computes it, and is used in the next one. `ctl` and the host's slot
+// are two cycles ahead of the vector, so the row of KEY is there when the vector comes. `early`, one cycle ahead, is
+// the vector that the last stage's action has read: its units' results are not in it. `insert` is the result of the
+// last stage's register; this stage puts it into the vector.
 module rmt_stage
   import rmt_pkg::*;
 (
@@ -23,37 +32,48 @@ module rmt_stage
     output     logic  busy,  // the access is not done yet
 
     input wire ctl_t    [Lanes-1:0] ctl,
+    input wire vector_t [Lanes-1:0] early,
     input wire vector_t [Lanes-1:0] vector,
+    input wire insert_t [Lanes-1:0] insert,
     output     ctl_t    [Lanes-1:0] out_ctl,
-    output     vector_t [Lanes-1:0] out
+    output     vector_t [Lanes-1:0] out_early,
+    output     vector_t [Lanes-1:0] out,
+    output     insert_t [Lanes-1:0] out_insert
 );
   /* verilator no_inline_module */
-  localparam int unsigned KeyCycles = 3;
-  localparam int unsigned ExactCycles = 3;
-  localparam int unsigned TernaryCycles = 5;
-  localparam int unsigned LpmCycles = 9;
-  localparam int unsigned ActionCycles = 7;
+  localparam int unsigned Cycles = 8;
 
   word_t [4:0] words;
-  logic slot_table, slot_action;
-  search_t [Lanes-1:0] search;
+  // In each cycle; 1: the vector's first one
+  logic [Cycles-1:0] slot_q;
+  ctl_t [Cycles-1:0][Lanes-1:0] ctl_q;
+  search_t [Lanes-1:0] search, search4_q;
   logic [Lanes-1:0][Ways-1:0][BucketW-1:0] bucket;
-  ctl_t [Lanes-1:0] ctl_table, ctl_action;
-  logic [Lanes-1:0][5:0] tenant;
+  walk_t [Lanes-1:0] walk;
+  logic [Lanes-1:0][5:0] tenant2, tenant4;
   logic [Lanes-1:0][6:0] bt;
-  key_t [Lanes-1:0] key;
-  word_t [Lanes-1:0] first_key;
-  logic [Lanes-1:0][15:0] base;
-  logic [Lanes-1:0][4:0] size;
-  found_t [Lanes-1:0] by_key, by_ternary, by_prefix, found;
   logic [Lanes-1:0] valid;
-  vector_t [Lanes-1:0] vector_action;
+  key_t [Lanes-1:0] key;
+  found_t [Lanes-1:0] by_key, by_ternary, by_prefix, found;
+  vector_t [Lanes-1:0] vector2_q, vector3_q, vector4_q;
 
   assign host_word = words[0] | words[1] | words[2] | words[3] | words[4];
+  assign slot_out = slot_q[Cycles-1];
+  assign out_ctl = ctl_q[Cycles-1];
 
-  rmt_delay #(.Width(1), .Cycles(KeyCycles), .Reset(1'b1)) i_slot_table (.clk, .rst, .d(slot), .q(slot_table));
-  rmt_delay #(.Width(1), .Cycles(LpmCycles), .Reset(1'b1)) i_slot_action (.clk, .rst, .d(slot_table), .q(slot_action));
-  rmt_delay #(.Width(1), .Cycles(ActionCycles), .Reset(1'b1)) i_slot_out (.clk, .rst, .d(slot_action), .q(slot_out));
+  always_ff @(posedge clk) begin
+    slot_q    <= {slot_q[Cycles-2:0], slot};
+    ctl_q     <= {ctl_q[Cycles-2:0], ctl};
+    search4_q <= search;
+    for (int unsigned l = 0; l < Lanes; l++) vector2_q[l] <= inserted(insert[l], vector[l]);
+    vector3_q <= vector2_q;
+    vector4_q <= vector3_q;
+    if (rst) begin
+      slot_q <= '0;
+      for (int unsigned n = 0; n < Cycles; n++)
+        for (int unsigned l = 0; l < Lanes; l++) ctl_q[n][l].valid <= 1'b0;
+    end
+  end
 
   rmt_key i_key (
       .clk,
@@ -62,27 +82,31 @@ module rmt_stage
       .host,
       .host_word(words[0]),
       .ctl,
+      .early,
       .vector,
-      .search,
-      .bucket
+      .insert,
+      .walk,
+      .key,
+      .bucket,
+      .search
   );
 
   rmt_exact i_exact (
       .clk,
-      .slot(slot_table),
+      .slot(slot_q[2]),
       .stage,
       .host,
       .host_word(words[1]),
-      .tenant,
-      .key,
       .bucket,
+      .key,
+      .tenant(tenant2),
       .found(by_key)
   );
 
   rmt_ternary i_ternary (
       .clk,
       .rst,
-      .slot(slot_table),
+      .slot(slot_q[2]),
       .stage,
       .host,
       .host_word(words[4]),
@@ -95,101 +119,46 @@ module rmt_stage
 
   rmt_lpm i_lpm (
       .clk,
-      .slot(slot_table),
+      .slot(slot_q[1]),
       .stage,
       .host,
       .host_word(words[2]),
-      .tenant,
-      .key(first_key),
-      .base,
-      .size,
+      .walk,
+      .tenant(tenant4),
       .found(by_prefix)
   );
 
   rmt_action i_action (
       .clk,
       .rst,
-      .slot(slot_action),
+      .slot(slot_q[4]),
       .stage,
       .host,
       .host_word(words[3]),
-      .ctl(ctl_action),
-      .vector(vector_action),
+      .ctl(ctl_q[4]),
+      .vector(vector4_q),
       .found,
-      .out
+      .early(out_early),
+      .out,
+      .insert(out_insert)
   );
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    found_t by_key_late, by_ternary_late;
-    search_t at_end;
+    assign valid[l] = ctl_q[2][l].valid;
+    assign bt[l] = ctl_q[2][l].bt;
+    assign tenant2[l] = bt[l][5:0];
+    assign tenant4[l] = ctl_q[4][l].bt[5:0];
 
-    assign bt[l] = ctl_table[l].bt;
-    assign tenant[l] = bt[l][5:0];
-    assign valid[l] = ctl_table[l].valid;
-    assign key[l] = search[l].key;
-    assign first_key[l] = search[l].key[0];
-    assign base[l] = search[l].base;
-    assign size[l] = search[l].size;
-
-    rmt_delay #(.Width($bits(ctl_t)), .Cycles(KeyCycles), .Reset(1'b1)) i_ctl_table (.clk, .rst, .d(ctl[l]), .q(ctl_table[l]));
-    rmt_delay #(
-        .Width($bits(ctl_t)),
-        .Cycles(LpmCycles),
-        .Reset(1'b1)
-    ) i_ctl_action (
-        .clk,
-        .rst,
-        .d(ctl_table[l]),
-        .q(ctl_action[l])
-    );
-    rmt_delay #(
-        .Width($bits(ctl_t)),
-        .Cycles(ActionCycles),
-        .Reset(1'b1)
-    ) i_ctl_out (
-        .clk,
-        .rst,
-        .d(ctl_action[l]),
-        .q(out_ctl[l])
-    );
-    rmt_delay #(
-        .Width($bits(vector_t)),
-        .Cycles(KeyCycles + LpmCycles)
-    ) i_vector (
-        .clk,
-        .rst,
-        .d(vector[l]),
-        .q(vector_action[l])
-    );
-    rmt_delay #(.Width($bits(search_t)), .Cycles(LpmCycles)) i_search (.clk, .rst, .d(search[l]), .q(at_end));
-    rmt_delay #(
-        .Width($bits(found_t)),
-        .Cycles(LpmCycles - ExactCycles)
-    ) i_found (
-        .clk,
-        .rst,
-        .d(by_key[l]),
-        .q(by_key_late)
-    );
-    rmt_delay #(
-        .Width($bits(found_t)),
-        .Cycles(LpmCycles - TernaryCycles)
-    ) i_found_ternary (
-        .clk,
-        .rst,
-        .d(by_ternary[l]),
-        .q(by_ternary_late)
-    );
-
+    // ---- CHOOSE
     always_comb begin
-      case (at_end.kind)
-        TableExact:   found[l] = by_key_late;
-        TableTernary: found[l] = by_ternary_late;
+      case (search4_q[l].kind)
+        TableExact:   found[l] = by_key[l];
+        TableTernary: found[l] = by_ternary[l];
         default:      found[l] = by_prefix[l];
       endcase
-      if (!at_end.open) found[l] = '{hit: 1'b0, action: at_end.otherwise, params: '0};
-      else if (at_end.kind == TableNone || !found[l].hit)
-        found[l] = '{hit: 1'b0, action: at_end.miss, params: at_end.params};
+      if (!search4_q[l].open) found[l] = '{hit: 1'b0, action: search4_q[l].otherwise, params: '0};
+      else if (search4_q[l].kind == TableNone || !found[l].hit)
+        found[l] = '{hit: 1'b0, action: search4_q[l].miss, params: search4_q[l].params};
     end
   end
 endmodule

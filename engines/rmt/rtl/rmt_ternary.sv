@@ -3,9 +3,9 @@
 
 // Ternary match: all rows are compared at once, and the first one that fits wins.
 //
-//   key, bt ─────> MATCH ─────> GROUPS ────> ROW ─> target's memory ─> found     5 cycles, a frame a cycle in each lane
-//                  27 digits    16 groups    first
-//                  of 5 bits                 group
+//   key, bt ─> MATCH ─────> FIRST ─────> target's memory ─> found     2 cycles, a frame a cycle in each lane
+//              27 digits    row of the
+//              of 5 bits    first group of 16
 //
 // A digit's memory has a bit for each row at each value of the digit: whether the row takes this value. The host writes
 // a row as value and mask. It is set out over the 32 values in as many of the host's slots, one in eight cycles.
@@ -125,47 +125,50 @@ module rmt_ternary
     end
   always_ff @(posedge clk) match_q <= match_d;
 
-  // ---- GROUPS, ROW
-  logic [Lanes-1:0][Groups-1:0] any_q;
-  logic [Lanes-1:0][Groups-1:0][InsideW-1:0] inside_q;
-  logic [Lanes-1:0] hit3_q, hit4_q;
-  logic [Lanes-1:0][TernaryW-1:0] row_q;
+  // ---- FIRST
+  logic [Lanes-1:0] hit_d, hit_q;
+  logic [Lanes-1:0][TernaryW-1:0] row;
 
-  always_ff @(posedge clk) begin
+  always_comb
     for (int unsigned l = 0; l < Lanes; l++) begin
+      logic [Groups-1:0] any;
+      logic [Groups-1:0][InsideW-1:0] place;
+      place = '0;
+      row[l] = '0;
       for (int unsigned g = 0; g < Groups; g++) begin
-        any_q[l][g] <= match_q[l][GroupRows*g+:GroupRows] != '0;
-        for (int n = GroupRows - 1; n >= 0; n--) if (match_q[l][GroupRows*g+n]) inside_q[l][g] <= InsideW'(n);
+        any[g] = match_q[l][GroupRows*g+:GroupRows] != '0;
+        for (int n = GroupRows - 1; n >= 0; n--) if (match_q[l][GroupRows*g+n]) place[g] = InsideW'(n);
       end
-      hit3_q[l] <= any_q[l] != '0;
-      for (int g = Groups - 1; g >= 0; g--) if (any_q[l][g]) row_q[l] <= {GroupW'(g), inside_q[l][g]};
-      hit4_q[l] <= hit3_q[l];
+      for (int g = Groups - 1; g >= 0; g--) if (any[g]) row[l] = {GroupW'(g), place[g]};
+      hit_d[l] = any != '0;
     end
-  end
 
   // ---- target
-  logic [2:0] slot_q;
+  logic slot_q;
   target_t [Lanes-1:0] target;
   word_t target_word;
 
-  always_ff @(posedge clk) slot_q <= {slot_q[1:0], slot};
+  always_ff @(posedge clk) begin
+    slot_q <= slot;
+    hit_q  <= hit_d;
+  end
 
   rmt_ram #(
       .Width($bits(target_t)),
       .Depth(TernaryRows)
   ) i_targets (
       .clk,
-      .slot(slot_q[2]),
+      .slot(slot_q),
       .selected(host.memory == MemTarget && host.stage == 8'(stage)),
       .host,
       .host_word(target_word),
-      .addr(row_q),
+      .addr(row),
       .data(target)
   );
 
-  always_ff @(posedge clk)
-    for (int unsigned l = 0; l < Lanes; l++)
-      found[l] <= '{hit: hit4_q[l], action: target[l].action, params: target[l].params};
+  for (genvar l = 0; l < Lanes; l++) begin : gen_found
+    assign found[l] = '{hit: hit_q[l], action: target[l].action, params: target[l].params};
+  end
 
   assign host_word = target_word | (selected ? copy_word_q : '0);
 

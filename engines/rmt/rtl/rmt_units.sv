@@ -4,12 +4,12 @@
 // The execution of an action in a lane: eight units, a register operation and a count, all on the vector in front of
 // the stage.
 //
-//   vector, found ─> row's memory ─> SELECT ─> ROTATE ─> OPERATE ─> PLACE ───────────────> INSERT ─> vector
-//                                    sources   operands     │       bits of all units      the register's
-//                                                           └─> rmt_register: BOUNDS, memory, OPERATE ─┘
+//   vector, found ─> row's memory ─> SELECT ─> ROTATE ─> OPERATE ─> PLACE ───────────────> vector
+//                                    sources   operands             bits of all units
+//                                                 └────> rmt_register: BOUNDS, OPERATE ──> insert
 //
-// 7 cycles, a frame a cycle; nothing stops. The row comes a cycle behind `found`, the segment a cycle behind its
-// address, the register's values 3 cycles behind `access`.
+// 5 cycles, a frame a cycle; nothing stops. The row comes a cycle behind `found`, the segment a cycle behind its
+// address, the register's result 2 cycles behind `access`. Whoever takes the vector puts the result into it.
 module rmt_units
   import rmt_pkg::*;
 (
@@ -27,13 +27,13 @@ module rmt_units
     input  wire segment_row_t   segment,
     output access_t             access,
     output count_t              count,
-    input  wire word_t          old_value,
-    input  wire word_t          new_value,
-    output vector_t             out
+    input  wire word_t          result,
+    output vector_t             early,  // a cycle ahead of `out`: the vector that the action has read
+    output vector_t             out,
+    output insert_t             insert
 );
   // Many instances: one model serves all.
   /* verilator no_inline_module */
-  localparam int unsigned Wait = 3;  // cycles from OPERATE on until a register's result is there
 
   function automatic word_t operate(logic [3:0] op, word_t a, word_t b);
     case (op)
@@ -61,7 +61,8 @@ module rmt_units
     logic [4:0] width;
   } goal_t;
 
-  vector_t vector1_q, vector4, vector5_d, vector5_q, vector6_q, inserted;
+  vector_t vector1_q, vector4_q, placed;
+  segment_row_t segment3_q;
   params_t params1_q;
   logic [2:0] hit_q;  // ROTATE is [1]
   ctl_t [2:0] ctl_q;
@@ -72,7 +73,7 @@ module rmt_units
   logic hit4_q;
   logic [63:0] bits;
 
-  assign segment_addr = ctl_q[1].bt;
+  assign segment_addr = ctl_q[0].bt;
 
   always_ff @(posedge clk) begin
     vector1_q <= vector;
@@ -101,6 +102,7 @@ module rmt_units
     x3_q     <= operand_of(x2_q, row2_q.access.x);
     row2_q   <= row;
     row3_q   <= row2_q;
+    segment3_q <= segment;
   end
 
   // ---- predicates, beside ROTATE
@@ -129,36 +131,29 @@ module rmt_units
   assign access = '{
       valid: do_register3_q,
       op: row3_q.access.op,
+      is_new: row3_q.access.is_new,
       index: index3_q,
       x: x3_q,
       offset: row3_q.access.offset,
       length: row3_q.access.length,
-      segment: segment.registers
+      segment: segment3_q.registers
   };
   assign count = '{
       valid: do_count3_q,
       index: cell3_q,
       offset: row3_q.count.offset,
       length: row3_q.count.length,
-      segment: segment.counters,
+      segment: segment3_q.counters,
       bytes: vector3_q[InfoWord][15:0]
   };
 
   always_ff @(posedge clk) begin
     for (int unsigned u = 0; u < Units; u++) result_q[u] <= operate(row3_q.alus[u].op, a3_q[u], b3_q[u]);
-    goal4_q <= goal3_q;
-    hit4_q  <= hit_q[2];
+    goal4_q   <= goal3_q;
+    hit4_q    <= hit_q[2];
+    vector4_q <= vector3_q;
   end
-
-  rmt_delay #(
-      .Width($bits(vector_t)),
-      .Cycles(1)
-  ) i_vector (
-      .clk,
-      .rst,
-      .d(vector3_q),
-      .q(vector4)
-  );
+  assign early = vector4_q;
 
   // ---- PLACE
   always_comb begin
@@ -174,36 +169,32 @@ module rmt_units
         bits_set[goal4_q[u].dst] |= value;
       end
     end
-    vector5_d = (vector4 & keep) | bits_set;
-    vector5_d[HitWord][5'(stage)] = hit4_q;
+    placed = (vector4_q & keep) | bits_set;
+    placed[HitWord][5'(stage)] = hit4_q;
   end
+  always_ff @(posedge clk) out <= placed;
+
+  // ---- the register's result
+  goal_t register4_q, register5_q;
+  word_t mask5_q;
+
   always_ff @(posedge clk) begin
-    vector5_q <= vector5_d;
-    vector6_q <= vector5_q;
+    register4_q <= '{
+        valid: do_register3_q && row3_q.access.writes,
+        dst: row3_q.access.dst,
+        low: row3_q.access.low,
+        width: row3_q.access.width
+    };
+    register5_q <= register4_q;
+    mask5_q     <= ones(register4_q.low, register4_q.width);
   end
-
-  // ---- INSERT
-  goal_t goal6;
-  logic is_new6;
-  rmt_delay #(
-      .Width($bits(goal_t) + 1),
-      .Cycles(Wait)
-  ) i_goal (
-      .clk,
-      .rst,
-      .d({do_register3_q && row3_q.access.writes, row3_q.access.dst, row3_q.access.low, row3_q.access.width,
-          row3_q.access.is_new}),
-      .q({goal6, is_new6})
-  );
-
-  always_comb begin
-    word_t mask;
-    mask = ones(goal6.low, goal6.width);
-    inserted = vector6_q;
-    if (goal6.valid)
-      inserted[goal6.dst] = (vector6_q[goal6.dst] & ~mask) | (((is_new6 ? new_value : old_value) << goal6.low) & mask);
-  end
-  always_ff @(posedge clk) out <= inserted;
+  assign insert = '{
+      valid: register5_q.valid,
+      dst: register5_q.dst,
+      low: register5_q.low,
+      mask: mask5_q,
+      value: result
+  };
 endmodule
 
 `default_nettype wire

@@ -7,25 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY, RESULT, LEAF, TERNARY, TARGET, LPM, COUNTER = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    12,
-    13,
-    14,
-    15,
-    16,
-    22,
-)
-DEPTHS, WAYS, LEVELS, WORDS, EXTRACTED = 8, 4, 6, 32, 27
-BUCKETS, REGISTERS, RESULTS, LEAVES, ROWS, COUNTERS = 1024, 4096, 1024, 4096, 128, 1024
+TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY = range(9)
+LEAF, TERNARY, TARGET, COUNTER, LPM = range(12, 17)
+DEPTHS, WAYS, LEVELS, BRANCH_BITS, WORDS, EXTRACTED = 8, 4, 3, 4, 32, 27
+BUCKETS, REGISTERS, LEAVES, ROWS, COUNTERS = 1024, 4096, 4096, 128, 1024
+LEAF_BITS = LEVELS * BRANCH_BITS
 # Rows and words of each memory; LPM levels are separate
 SHAPES = {
     TENANT: (64, 1),
@@ -37,11 +23,10 @@ SHAPES = {
     SEGMENT: (128, 2),
     REGISTER: (REGISTERS, 1),
     **{WAY + way: (BUCKETS, 9) for way in range(WAYS)},
-    RESULT: (RESULTS, 5),
-    LEAF: (LEAVES, 1),
+    LEAF: (LEAVES, 5),
     TERNARY: (ROWS, 9),
     TARGET: (ROWS, 5),
-    **{LPM + level: (4**level, 3) for level in range(LEVELS)},
+    **{LPM + level: (16**level, 15) for level in range(LEVELS)},
     COUNTER: (COUNTERS, 4),
 }
 SHORT, HEADER, TIMEOUT, WINDOW = 1, 4, 5, 7
@@ -98,6 +83,7 @@ class Machine:
     errors: set[int] = field(default_factory=set)  # of the parser, that have happened
     moved: set[int] = field(default_factory=set)  # bytes by which frames became longer
     refused_lengths: set[int] = field(default_factory=set)
+    met: set[tuple[int, int, int]] = field(default_factory=set)  # rows that were read
 
     def write(self, memory: int, stage: int, row: int, words: tuple[int, ...]) -> None:
         rows, width = SHAPES[memory]
@@ -105,6 +91,7 @@ class Machine:
         self.rows.setdefault((memory, stage), {})[row] = words
 
     def read(self, memory: int, stage: int, row: int) -> tuple[int, ...]:
+        self.met.add((memory, stage, row))
         return self.rows.get((memory, stage), {}).get(row, (0,) * SHAPES[memory][1])
 
     # ---- a frame
@@ -121,6 +108,7 @@ class Machine:
         vector[27] = mark
         vector[28] = len(frame) | port << 16 | tenant << 24
         vector[31] = flags | error << 16
+        before = list(vector)  # what stage 0 searches for the longest prefix
         check = self.read(CHECK, 0, bt)
         vector[29] = check[0]
         wrong = self.holds(check[3], 6, 0, vector) and self.checksum(check, vector) != half(
@@ -128,7 +116,9 @@ class Machine:
         )
         vector[31] |= wrong << 19
         for stage in range(self.stages):
-            self.stage(stage, bt, bool(bits(state, 2)), vector)
+            read = list(vector)
+            self.stage(stage, bt, bool(bits(state, 2)), vector, before)
+            before = read
         out = self.read(EXIT, 0, bt)
         if self.holds(out[3], 6, 0, vector):
             set_half(vector, bits(out[3], 13, 8), self.checksum(out, vector))
@@ -255,7 +245,7 @@ class Machine:
         return TIMEOUT, flags
 
     # ---- a stage
-    def stage(self, stage: int, bt: int, stateful: bool, vector: list[int]) -> None:
+    def stage(self, stage: int, bt: int, stateful: bool, vector: list[int], before: list[int]) -> None:
         row = self.read(KEY, stage, bt)
         hit, action, params = False, bits(row[0], 7, 5), (0, 0, 0, 0)
         if vector[bits(row[0], 12, 8)] & row[2] == row[3]:
@@ -266,6 +256,7 @@ class Machine:
             if kind == 1:
                 found = self.exact(stage, bt, base, size, key)
             elif kind == 2:
+                key = (before[sources[0]] & row[4], *key[1:])
                 found = self.lpm(stage, bt, base, size, key[0])
             elif kind == 3:
                 found = self.ternary(stage, bt, key)
@@ -291,17 +282,20 @@ class Machine:
         return None
 
     def lpm(self, stage: int, bt: int, base: int, size: int, key: int) -> tuple[int, tuple[int, ...]] | None:
-        leaf = base >> 2 * size
-        for level in range(LEVELS - size, LEVELS):
-            node = self.read(LPM + level, stage, leaf)
-            leaf = 4 * leaf + sum(start <= key for start in node)
-        row = self.read(LEAF, stage, leaf)[0]
-        if not bits(row, 0):
+        leaf = 0
+        for bit in reversed(range(LEAF_BITS)):  # the way through the tree, a bit of the leaf's number at a time
+            if bit < size:
+                level = (LEAF_BITS - 1 - bit) // BRANCH_BITS
+                node = self.read(LPM + level, stage, leaf >> LEAF_BITS - BRANCH_BITS * level)
+                branch = (leaf | 1 << bit) >> LEAF_BITS - BRANCH_BITS * (level + 1) & 15
+                taken = node[branch - 1] <= key
+            else:
+                taken = bool(base >> bit & 1)
+            leaf |= taken << bit
+        row = self.read(LEAF, stage, leaf)
+        if not bits(row[0], 0) or bits(row[0], 6, 1) != bt % 64:
             return None
-        result = self.read(RESULT, stage, bits(row, 10, 1))
-        if bits(result[0], 8, 3) != bt % 64:
-            return None
-        return bits(result[0], 2, 0), result[1:5]
+        return bits(row[0], 9, 7), row[1:5]
 
     def ternary(self, stage: int, bt: int, key: tuple[int, ...]) -> tuple[int, tuple[int, ...]] | None:
         for n in range(ROWS):

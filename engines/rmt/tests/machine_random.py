@@ -19,7 +19,6 @@ from machine import (
     LPM,
     PARSER,
     REGISTER,
-    RESULT,
     SEGMENT,
     TARGET,
     TENANT,
@@ -41,6 +40,19 @@ def pack(*fields: tuple[int, int]) -> int:
     return word
 
 
+def nodes(starts: list[int], first: int = 0) -> list[tuple[int, int, tuple[int, ...]]]:
+    """Level, row and words of each node of a search tree's part that begins at leaf `first` and has these leaves, from
+    the first keys of the leaves.
+    """
+    found = []
+    for level in range(machine.LEVELS):
+        span = 16 ** (machine.LEVELS - 1 - level)  # leaves of a branch
+        for at in range(0, len(starts) - 16 * span + 1, 16 * span):
+            words = tuple(starts[at + span * branch] for branch in range(1, 16))
+            found.append((level, (first + at) // (16 * span), words))
+    return found
+
+
 @dataclass
 class Program:
     """A tenant's program in one bank, and its partitions."""
@@ -54,7 +66,8 @@ class Program:
     heads: bool = True  # it adds and removes headers
     writes: list[Write] = field(default_factory=list)
 
-    SIZE = 2  # buckets and leaves, as powers of 2 and 4
+    SIZE = 2  # log2 of buckets
+    LEAF_SIZE = 4  # log2 of leaves
     ROWS = 8  # ternary rows, and counters
 
     @property
@@ -167,7 +180,8 @@ class Program:
         rng = self.rng
         gate = self.few() if rng.random() < 0.6 else 0
         kind = rng.choice([0, 1, 1, 2, 2, 3, 3])
-        base = self.part << (self.SIZE if kind == 1 else 2 * self.SIZE)
+        size = self.SIZE if kind == 1 else self.LEAF_SIZE
+        base = self.part << size
         masks = [self.few() for _ in range(4)]
         if kind == 2:
             masks[0] = rng.choice([M32, 0xFFFF, 0xFF00FF])
@@ -179,7 +193,7 @@ class Program:
                 (rng.choice([30, 31, rng.randrange(32)]), 8),
                 *((rng.choice([28, 31, rng.randrange(27)]), 13 + 5 * n) for n in range(3)),
             ),
-            pack((rng.choice([28, 30, rng.randrange(27)]), 0), (base, 8), (self.SIZE, 24)),
+            pack((rng.choice([28, 30, rng.randrange(27)]), 0), (base, 8), (size, 24)),
             gate,
             gate & rng.choice([0, 0, 0x01010101, rng.getrandbits(32)]),
             *masks,
@@ -260,29 +274,19 @@ class Program:
     def routes(self, stage: int, keys: list[int]) -> None:
         """A tree whose intervals begin near these keys."""
         rng = self.rng
-        leaves = 4**self.SIZE
+        leaves = 1 << self.LEAF_SIZE
         inner = {min(M32, max(1, key + rng.choice([-1, 0, 1]))) for key in keys} if keys else set()
         starts = [0, *sorted(rng.sample(sorted(inner), min(len(inner), leaves - 2)))]
         starts += [M32] * (leaves - len(starts))
-        base, first = self.part * leaves, 4 * self.part
-        for level in range(machine.LEVELS - self.SIZE, machine.LEVELS):
-            span = 4 ** (machine.LEVELS - 1 - level)  # leaves of a branch
-            for node in range(leaves // (4 * span)):
-                separators = tuple(starts[4 * span * node + span * branch] for branch in (1, 2, 3))
-                self.writes.append((LPM + level, stage, base // (4 * span) + node, separators))
-        wrong = rng.randrange(8)  # its result is another tenant's
-        for n in range(4):
-            owner = self.tenant ^ (n == wrong)
-            self.writes.append(
-                (RESULT, stage, first + n, (rng.randrange(8) | owner << 3, *(rng.getrandbits(32) for _ in range(4))))
-            )
-        last = 0
+        base = self.part * leaves
+        self.writes += [(LPM + level, stage, row, node) for level, row, node in nodes(starts, base)]
+        last: tuple[int, ...] = (0,) * 5
         for n in range(leaves):
-            if n and starts[n] == starts[n - 1]:
-                leaf = last
-            else:
-                leaf = last = (rng.random() < 0.8) | (first + rng.randrange(4)) << 1
-            self.writes.append((LEAF, stage, base + n, (leaf,)))
+            if not n or starts[n] != starts[n - 1]:
+                owner = self.tenant ^ (rng.random() < 0.1)
+                head = pack((rng.random() < 0.8, 0), (owner, 1), (rng.randrange(8), 7))
+                last = (head, *(rng.getrandbits(32) for _ in range(4)))
+            self.writes.append((LEAF, stage, base + n, last))
 
     def learn(self, model: Machine) -> None:
         """Entries for what the model has searched for; the tenants of some are wrong."""

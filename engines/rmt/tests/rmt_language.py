@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import machine
+from machine_random import nodes
 from penstock.cargo import example
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -107,11 +108,9 @@ def place_prefixes(block: machine.Machine, stage: int, entries: list[dict[str, A
     for number, start in enumerate(starts):
         fits = [at for at, one in enumerate(entries) if (start ^ one["prefix"][0]) >> 32 - one["prefix"][1] == 0]
         best = max(fits, key=lambda at: entries[at]["prefix"][1], default=None)
-        block.write(machine.LEAF, stage, number, (0 if best is None else 1 | best << 1,))
-    for at, one in enumerate(entries):
-        block.write(machine.RESULT, stage, at, (one["row"] | TENANT << 3, *one["params"]))
-    for level in range(machine.LEVELS):
-        width = 4 ** (machine.LEVELS - level)
-        for node in range(4**level):
-            row = tuple(starts[node * width + branch * width // 4] for branch in (1, 2, 3))
-            block.write(machine.LPM + level, stage, node, row)
+        row = (0,) * 5
+        if best is not None:
+            row = (1 | TENANT << 1 | entries[best]["row"] << 7, *entries[best]["params"])
+        block.write(machine.LEAF, stage, number, row)
+    for level, number, node in nodes(starts):
+        block.write(machine.LPM + level, stage, number, node)

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "shell/tests"))
 
 import machine
 from card_bench import HOST, CardBench, regs
-from machine import ACTION, CHECK, EXIT, KEY, LEAF, LPM, M32, PARSER, REGISTER, RESULT, SEGMENT, TENANT, WAY
-from machine_random import Write, pack
+from machine import ACTION, CHECK, EXIT, KEY, LEAF, LPM, M32, PARSER, REGISTER, SEGMENT, TENANT, WAY
+from machine_random import Write, nodes, pack
 from penstock.hdl import simulate
 from scapy.layers.inet import IP, UDP, IPOption_Router_Alert
 from scapy.layers.l2 import Dot1Q, Ether
@@ -103,7 +103,7 @@ def router(bank: int) -> list[Write]:
         # Frames with flag 0, no error, and a right checksum; all others are dropped.
         (KEY, 0, 0): (
             pack((2, 0), (1, 2), (1, 5), (31, 8), (9, 13)),
-            pack((0, 8), (2, 24)), 0xF0001, 1, M32, 0, 0, 0, 0, 0, 0, 0,
+            pack((0, 8), (4, 24)), 0xF0001, 1, M32, 0, 0, 0, 0, 0, 0, 0,
         ),
         (ACTION, 0, 1): action(drop),
         # The hop's number goes to v20.
@@ -132,11 +132,9 @@ def router(bank: int) -> list[Write]:
         }
     intervals = sorted(starts.items())
     intervals += [(M32, intervals[-1][1])] * (16 - len(intervals))
-    keys = [start for start, _ in intervals]
-    writes.append((LPM + 4, 0, 0, (keys[4], keys[8], keys[12])))
-    writes += [(LPM + 5, 0, n, tuple(keys[4 * n + 1 : 4 * n + 4])) for n in range(4)]
-    writes += [(LEAF, 0, n, (pack((hop != 0, 0), (hop, 1)),)) for n, (_, hop) in enumerate(intervals)]
-    writes += [(RESULT, 0, hop, (pack((2, 0), (ROUTER, 3)), hop, 0, 0, 0)) for hop in HOPS]
+    writes += [(LPM + level, 0, row, node) for level, row, node in nodes([start for start, _ in intervals])]
+    for n, (_, hop) in enumerate(intervals):
+        writes.append((LEAF, 0, n, (pack((hop != 0, 0), (ROUTER, 1), (2, 7)), hop, 0, 0, 0)))
     writes += [(WAY + way, 1, n, (0,) * 9) for way in range(4) for n in range(4)]
     model, taken = machine.Machine(STAGES), set()
     for hop, (address, port) in HOPS.items():

@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Stages for the parts of a program. A part goes into the first stage behind those whose results it reads or
 //! overwrites. Units of a stage read the vector as it is in front of the stage, so a part may overwrite what another
-//! one of its stage reads.
+//! one of its stage reads. A table of longest prefixes takes its key a stage ahead.
 
 use super::steps::{Item, Literal, Step};
+use super::tables::is_prefix;
 use super::units::{Draft, Drafts, Source};
 use super::vector::too_much;
 use super::words::{Piece, ROWS, UNITS};
@@ -37,10 +38,14 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
     for item in items {
         let (mut reads, mut writes) = ([0; 32], [0; 32]);
         let (mut table, mut after, span) = (None, 0, item_span(&item));
+        let mut early = [0; 32];
         match &item {
             Item::Group(units) => units.iter().for_each(|unit| unit_bits(unit, &mut reads, &mut writes)),
             Item::Step(step) => {
                 table = step.table;
+                if table.is_some_and(|table| is_prefix(&program.tables[table], &step.keys)) {
+                    step.keys.iter().for_each(|piece| mark(&mut early, *piece));
+                }
                 step_bits(step, &mut reads, &mut writes);
                 for literal in &step.gate {
                     if let Literal::Hit(of, _) = literal {
@@ -54,7 +59,9 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
         let mut stage = after;
         for other in &placed {
             let meets = |a: &Bits, b: &Bits| a.iter().zip(b).any(|(a, b)| a & b != 0);
-            if meets(&other.writes, &reads) || meets(&other.writes, &writes) {
+            if meets(&other.writes, &early) {
+                stage = stage.max(other.stage + 2);
+            } else if meets(&other.writes, &reads) || meets(&other.writes, &writes) {
                 stage = stage.max(other.stage + 1);
             } else if meets(&other.reads, &writes) {
                 stage = stage.max(other.stage);

@@ -199,8 +199,7 @@ pub fn keys(table: &Table, step: &Step) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)
     let lpm = table.keys.iter().any(|key| key.kind == MatchKind::Lpm);
     let (kind, number) = match (table.has_priorities(), lpm) {
         (false, false) => (Kind::Exact, 1),
-        // The tree compares one word.
-        (false, true) if table.keys.len() == 1 && row.keys.len() == 1 => (Kind::Prefix, 2),
+        (false, true) if is_prefix(table, &step.keys) => (Kind::Prefix, 2),
         _ => (Kind::Ternary, 3),
     };
     let rows = if table.const_entries { table.entries.len() as u32 } else { table.size };
@@ -212,6 +211,12 @@ pub fn keys(table: &Table, step: &Step) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)
     }
     row.table = number;
     Ok((kind, row, places))
+}
+
+/// Whether a table, whose key has these pieces, is a tree of longest prefixes, which compares one word.
+pub fn is_prefix(table: &Table, key: &[Piece]) -> bool {
+    let one_word = key.iter().all(|piece| piece.word == key[0].word);
+    !table.has_priorities() && matches!(&table.keys[..], [key] if key.kind == MatchKind::Lpm) && one_word
 }
 
 /// The lowest bits set.

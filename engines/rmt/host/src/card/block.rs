@@ -134,7 +134,7 @@ impl CardBlock {
     /// # Errors
     /// The card refuses.
     pub fn begin(bus: &mut dyn Bus, block: usize) -> Result<Self, RmtError> {
-        let mut window = Window { bus, block };
+        let mut window = Window::new(bus, block);
         let shape = window.shape()?;
         for tenant in 0..TENANTS {
             window.write(Row::of(Memory::Tenant, 0, tenant), &[0])?;
@@ -168,7 +168,7 @@ impl CardBlock {
             tables: none(),
             segments: (0..self.shape.stages).map(|_| None).collect(),
         };
-        let mut window = Window { bus, block: self.block };
+        let mut window = Window::new(bus, self.block);
         let done = fill(&mut window, &self.shape, &mut self.rooms, &mut new, tenant, changes);
         if let Err(error) = done {
             new.leave(&mut window)?;
@@ -198,7 +198,7 @@ impl CardBlock {
     /// There is no room, or the card refuses. Then the card is as before.
     pub fn bring(&mut self, bus: &mut dyn Bus, tenant: u8, table: TableId, entry: &Entry) -> Result<(), RmtError> {
         let at = self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
-        bring(&mut Window { bus, block: self.block }, &self.shape, &mut self.rooms, at, tenant, table, entry)
+        bring(&mut Window::new(bus, self.block), &mut self.rooms, at, tenant, table, entry)
     }
 
     /// Writes the row that has a table's partition and default action.
@@ -208,7 +208,7 @@ impl CardBlock {
     pub fn bring_default(&mut self, bus: &mut dyn Bus, tenant: u8, table: TableId) -> Result<(), RmtError> {
         let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
         match &at.lowered.tables[table] {
-            Some(code) => write_key(&mut Window { bus, block: self.block }, at, tenant, code.stage),
+            Some(code) => write_key(&mut Window::new(bus, self.block), at, tenant, code.stage),
             None => Ok(()),
         }
     }
@@ -229,7 +229,7 @@ impl CardBlock {
     /// The card refuses.
     pub fn register(&mut self, bus: &mut dyn Bus, tenant: u8, register: usize) -> Result<Vec<u128>, RmtError> {
         let size = self.at_work(tenant)?.shadow.program.registers[register].size;
-        let mut window = Window { bus, block: self.block };
+        let mut window = Window::new(bus, self.block);
         let mut all = Vec::new();
         for index in 0..size {
             let word = match self.cell(tenant, register, index)? {
@@ -255,7 +255,7 @@ impl CardBlock {
     ) -> Result<(), RmtError> {
         let Some(row) = self.cell(tenant, register, index)? else { return Ok(()) };
         // A frame may change it at once, so it is not read back.
-        Ok(Window { bus, block: self.block }.write(row, &[value as u32])?)
+        Ok(Window::new(bus, self.block).write(row, &[value as u32])?)
     }
 
     /// Cells of an indirect counter.
@@ -264,7 +264,7 @@ impl CardBlock {
     /// The card refuses.
     pub fn counter(&mut self, bus: &mut dyn Bus, tenant: u8, counter: CounterId) -> Result<Vec<Count>, RmtError> {
         let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
-        let mut window = Window { bus, block: self.block };
+        let mut window = Window::new(bus, self.block);
         let size = at.shadow.program.counters[counter].size.unwrap_or(0);
         (0..size).map(|cell| at.count(&mut window, counter, cell)).collect()
     }
@@ -286,7 +286,7 @@ impl CardBlock {
         let (packets, bytes) = (value.packets, value.bytes);
         let words = [packets as u32, (packets >> 32) as u32, bytes as u32, (bytes >> 32) as u32];
         // A frame may change it at once, so it is not read back.
-        Ok(Window { bus, block: self.block }.write(row, &words)?)
+        Ok(Window::new(bus, self.block).write(row, &words)?)
     }
 
     /// The count of the entry's own counter; zero if the table has no counters.
@@ -296,7 +296,7 @@ impl CardBlock {
     pub fn hits(&mut self, bus: &mut dyn Bus, tenant: u8, table: TableId, entry: &Entry) -> Result<Count, RmtError> {
         let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
         match (at.shadow.program.tables[table].counter, at.cells[table].get(&key(entry))) {
-            (Some(counter), Some(cell)) => at.count(&mut Window { bus, block: self.block }, counter, *cell),
+            (Some(counter), Some(cell)) => at.count(&mut Window::new(bus, self.block), counter, *cell),
             _ => Ok(Count::default()),
         }
     }
@@ -347,7 +347,7 @@ fn fill(
             }
             Kind::Prefix => {
                 let routes = routes(window, new, &code)?;
-                Table::Prefix(PrefixTable::build(window, stage, rooms, tenant, shape.levels, &routes)?)
+                Table::Prefix(PrefixTable::build(window, stage, rooms, tenant, &routes)?)
             }
             Kind::Ternary => {
                 let mut rows = if const_entries { 0 } else { size };
@@ -461,7 +461,6 @@ fn routes(window: &mut Window<'_>, at: &mut AtWork, code: &TableCode) -> Result<
 /// Brings an entry of the shadow, or its absence, to the card.
 fn bring(
     window: &mut Window<'_>,
-    shape: &Shape,
     rooms: &mut [Rooms],
     at: &mut AtWork,
     tenant: u8,
@@ -472,7 +471,7 @@ fn bring(
     let name = key(entry);
     let known = at.cells[table].contains_key(&name);
     let there = at.shadow.find(table, entry).cloned();
-    let done = change(window, shape, rooms, at, tenant, &code, (entry, there.as_ref()));
+    let done = change(window, rooms, at, tenant, &code, (entry, there.as_ref()));
     // The cell of an entry that is gone, or that never came, is free.
     if (done.is_ok() && there.is_none()) || (done.is_err() && !known) {
         at.cells[table].remove(&name);
@@ -483,7 +482,6 @@ fn bring(
 /// As [`bring`]; `there` is the entry as the shadow has it.
 fn change(
     window: &mut Window<'_>,
-    shape: &Shape,
     rooms: &mut [Rooms],
     at: &mut AtWork,
     tenant: u8,
@@ -497,7 +495,7 @@ fn change(
         (Some(Table::Ternary(placed)), None) => placed.remove(window, stage, &key(entry)),
         (Some(Table::Prefix(_)), _) => {
             let routes = routes(window, at, code)?;
-            let new = PrefixTable::build(window, stage, &mut rooms[stage], tenant, shape.levels, &routes)?;
+            let new = PrefixTable::build(window, stage, &mut rooms[stage], tenant, &routes)?;
             let before = at.tables[stage].replace(Table::Prefix(new));
             write_key(window, at, tenant, stage)?;
             if let Some(Table::Prefix(before)) = before {

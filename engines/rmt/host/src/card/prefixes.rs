@@ -1,22 +1,32 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Longest prefixes as intervals, and the search tree over these (engines/rmt/machine.md, "Longest prefix").
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 /// A prefix of 32-bit keys: value, bits, and its result.
 pub type Prefix = (u32, u32, usize);
 
-/// Cuts all keys into intervals of one result each: first key, and what the longest prefix of its keys leads to. The
-/// first begins at 0; neighbours differ.
-pub fn intervals(prefixes: &[Prefix]) -> Vec<(u32, Option<usize>)> {
+/// First key of an interval, and what the longest prefix of its keys leads to.
+pub type Interval = (u32, Option<usize>);
+
+/// Cuts all keys into intervals of one result each. The first begins at 0; neighbours lead to results that are not the
+/// `same`.
+pub fn intervals(prefixes: &[Prefix], same: impl Fn(usize, usize) -> bool) -> Vec<Interval> {
     let mut sorted = prefixes.to_vec();
     sorted.sort_unstable_by_key(|(value, length, _)| (*value, *length));
-    let mut all: Vec<(u32, Option<usize>)> = Vec::new();
+    let mut all: Vec<Interval> = Vec::new();
     // Prefixes that contain the present key, the longest last: last key and result.
     let mut open: Vec<(u32, usize)> = Vec::new();
     let mut begin = |start: u32, result: Option<usize>| {
         if all.last().is_some_and(|last| last.0 == start) {
             all.pop();
         }
-        if all.last().is_none_or(|last| last.1 != result) {
+        let goes_on = all.last().is_some_and(|last| match (last.1, result) {
+            (Some(before), Some(now)) => same(before, now),
+            (before, now) => before == now,
+        });
+        if !goes_on {
             all.push((start, result));
         }
     };
@@ -36,31 +46,37 @@ pub fn intervals(prefixes: &[Prefix]) -> Vec<(u32, Option<usize>)> {
     all
 }
 
-/// log4 of the leaves that hold this number of intervals.
-pub fn levels(intervals: usize) -> u32 {
-    (0..).find(|levels| 4usize.saturating_pow(*levels) >= intervals).unwrap_or(u32::MAX)
+/// Levels of the tree.
+pub const LEVELS: u32 = 3;
+/// Bits of a leaf's number that a node decides.
+const BRANCH_BITS: u32 = 4;
+/// Keys of a node: the first ones of all branches but the first.
+pub const KEYS: usize = (1 << BRANCH_BITS) - 1;
+
+/// A node of the tree.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its level, from the root on.
+    pub level: u32,
+    /// Its row.
+    pub row: u32,
+    /// Its keys; None: the branch is not of the partition, or is its first one.
+    pub keys: [Option<u32>; KEYS],
 }
 
-/// A node of the tree: its level, its row, and the first keys of its branches 1 to 3.
-pub type Node = (u32, u32, [u32; 3]);
-
-/// The tree over intervals, in the partition of `4^size` leaves from `base` on of a memory with `all` levels: its
-/// nodes, and the result of each leaf.
-pub fn tree(intervals: &[(u32, Option<usize>)], size: u32, base: u32, all: u32) -> (Vec<Node>, Vec<Option<usize>>) {
-    let leaves = 1usize << (2 * size);
-    let last = intervals.last().and_then(|(_, result)| *result);
-    let start = |leaf: usize| intervals.get(leaf).map_or(u32::MAX, |(start, _)| *start);
-    let mut nodes = Vec::new();
-    for level in all - size..all {
-        let node_leaves = 1usize << (2 * (all - level));
-        for node in 0..leaves / node_leaves {
-            let branch = |branch: usize| start(node * node_leaves + branch * (node_leaves / 4));
-            let row = (base >> (2 * (all - level))) + node as u32;
-            nodes.push((level, row, [branch(1), branch(2), branch(3)]));
-        }
+/// The nodes of a partition of the tree over these intervals. The partition has a power of two leaves, at least as many
+/// as there are intervals.
+pub fn nodes(intervals: &[Interval], leaves: Range<u32>) -> Vec<Node> {
+    let mut found: BTreeMap<(u32, u32), [Option<u32>; KEYS]> = BTreeMap::new();
+    for (at, leaf) in leaves.enumerate().skip(1) {
+        let key = intervals.get(at).map_or(u32::MAX, |(start, _)| *start);
+        // The leaf is the first one of a branch of the node whose branches have this many leaves.
+        let below = leaf.trailing_zeros() / BRANCH_BITS;
+        let row = leaf >> (BRANCH_BITS * (below + 1));
+        let branch = leaf >> (BRANCH_BITS * below) & KEYS as u32;
+        found.entry((LEVELS - 1 - below, row)).or_default()[branch as usize - 1] = Some(key);
     }
-    let result = |leaf: usize| intervals.get(leaf).map_or(last, |(_, result)| *result);
-    (nodes, (0..leaves).map(result).collect())
+    found.into_iter().map(|((level, row), keys)| Node { level, row, keys }).collect()
 }
 
 #[cfg(test)]
@@ -101,21 +117,23 @@ mod tests {
                     prefixes.push((value, length, at));
                 }
             }
-            let cut = intervals(&prefixes);
+            let cut = intervals(&prefixes, |a, b| a == b);
             assert!(cut.len() <= 2 * prefixes.len() + 1 && cut[0].0 == 0);
-            let size = levels(cut.len());
-            let base = if size == 6 { 0 } else { 3 << (2 * size) };
-            let (nodes, leaves) = tree(&cut, size, base, 6);
-            let nodes: HashMap<(u32, u32), [u32; 3]> =
-                nodes.into_iter().map(|(level, row, keys)| ((level, row), keys)).collect();
+            // A partition in the middle of the tree; those beside it have other keys in the same nodes.
+            let size = cut.len().next_power_of_two().ilog2();
+            let base = 3 << size;
+            let own = nodes(&cut, base..base + (1 << size));
+            let keys: HashMap<(u32, u32), [Option<u32>; KEYS]> =
+                own.into_iter().map(|node| ((node.level, node.row), node.keys)).collect();
             let find = |key: u32| {
                 let mut leaf = base;
-                for level in 6 - size..6 {
-                    let keys = nodes[&(level, leaf >> (12 - 2 * level))];
-                    let branch = keys.iter().filter(|start| **start <= key).count() as u32;
-                    leaf += branch << (2 * (5 - level));
+                for bit in (0..size).rev() {
+                    let level = (11 - bit) / 4;
+                    let branch = (leaf | 1 << bit) >> (4 * (2 - level)) & 15;
+                    let first = keys[&(level, leaf >> (12 - 4 * level))][branch as usize - 1].unwrap();
+                    leaf |= u32::from(first <= key) << bit;
                 }
-                leaves[(leaf - base) as usize]
+                cut[(leaf - base).min(cut.len() as u32 - 1) as usize].1
             };
             let edges = cut.iter().flat_map(|(start, _)| [start.wrapping_sub(1), *start, start.wrapping_add(1)]);
             for key in edges.chain([0, u32::MAX, u32::MAX - 1, 0x7FFF_FFFF]).collect::<Vec<_>>() {

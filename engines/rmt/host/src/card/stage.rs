@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The table of a tenant in one stage of a card in hardware: its partition, and what stands there.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use penstock_rmt_compiler::backend::Line;
@@ -9,7 +9,7 @@ use penstock_rmt_p4runtime::{Reason, Refusal};
 
 use crate::card::exact::{Exact, Plan, WAYS, Words};
 use crate::card::lines::Lines;
-use crate::card::prefixes::{self, Prefix};
+use crate::card::prefixes::{self, Interval, Prefix};
 use crate::card::room::Room;
 use crate::card::window::{Memory, Row, Shape, Window};
 use crate::error::RmtError;
@@ -25,8 +25,6 @@ pub struct Rooms {
     pub buckets: Room,
     /// Leaves of the tree of prefixes.
     pub leaves: Room,
-    /// Rows of results.
-    pub results: Room,
     /// Registers.
     pub registers: Room,
     /// Ternary rows.
@@ -40,8 +38,7 @@ impl Rooms {
     pub fn new(shape: &Shape) -> Self {
         Self {
             buckets: Room::new(shape.buckets),
-            leaves: Room::new(1 << (2 * shape.levels)),
-            results: Room::new(shape.results),
+            leaves: Room::new(shape.leaves),
             registers: Room::new(shape.registers),
             rows: Room::new(shape.rows),
             counters: Room::new(shape.counters),
@@ -156,8 +153,6 @@ const ROW: usize = 9;
 pub struct PrefixTable {
     /// Its leaves.
     pub range: Range<u32>,
-    /// Rows of results that its leaves name.
-    results: HashMap<Target, u32>,
 }
 
 impl PrefixTable {
@@ -170,35 +165,22 @@ impl PrefixTable {
         stage: usize,
         rooms: &mut Rooms,
         tenant: u8,
-        levels: u32,
         routes: &[(u32, u32, Target)],
     ) -> Result<Self, RmtError> {
-        let mut targets: Vec<Target> = routes.iter().map(|(.., target)| *target).collect();
-        targets.sort_unstable();
-        targets.dedup();
-        let index = |target: &Target| targets.binary_search(target).unwrap_or(0);
-        let all: Vec<Prefix> = routes.iter().map(|(value, length, target)| (*value, *length, index(target))).collect();
-        let cut = prefixes::intervals(&all);
-        let size = prefixes::levels(cut.len());
-        let full = |what: &str| {
+        let all: Vec<Prefix> =
+            routes.iter().enumerate().map(|(at, (value, length, _))| (*value, *length, at)).collect();
+        let cut = prefixes::intervals(&all, |a, b| routes[a].2 == routes[b].2);
+        let leaves = (cut.len() as u32).next_power_of_two();
+        let range = rooms.leaves.take(leaves, leaves).ok_or_else(|| {
             let text = format!(
-                "stage {stage} has no room for {} prefixes beside those that it has: they take {what}; remove some",
+                "stage {stage} has no room for {} prefixes beside those that it has: they take {leaves} leaves in a \
+                 row; remove some",
                 routes.len()
             );
             RmtError::from(Refusal::new(Reason::Full, text))
-        };
-        let leaves = 4u32.checked_pow(size).ok_or_else(|| full("too many intervals"))?;
-        let found = rooms.leaves.take(leaves, leaves);
-        let range = found.ok_or_else(|| full(&format!("{leaves} leaves in a row")))?;
-        let mut this = Self { range, results: HashMap::new() };
-        for target in &targets {
-            let Some(row) = rooms.results.take(1, 1) else {
-                this.give(rooms);
-                return Err(full("more results than it has"));
-            };
-            this.results.insert(*target, row.start);
-        }
-        if let Err(error) = this.fill(window, stage, tenant, levels, &cut, &targets) {
+        })?;
+        let this = Self { range };
+        if let Err(error) = this.fill(window, stage, tenant, &cut, routes) {
             this.give(rooms);
             return Err(error);
         }
@@ -210,38 +192,45 @@ impl PrefixTable {
         window: &mut Window<'_>,
         stage: usize,
         tenant: u8,
-        levels: u32,
-        cut: &[(u32, Option<usize>)],
-        targets: &[Target],
+        cut: &[Interval],
+        routes: &[(u32, u32, Target)],
     ) -> Result<(), RmtError> {
-        for ((action, params), row) in &self.results {
-            let words = [action | u32::from(tenant) << 3, params[0], params[1], params[2], params[3]];
-            window.write_and_check(Row::of(Memory::Result, stage, *row), &words)?;
+        for node in prefixes::nodes(cut, self.range.clone()) {
+            let row = Row::level(node.level, stage, node.row);
+            let mut words = [0; prefixes::KEYS];
+            if node.keys.contains(&None) {
+                // Other tenants have branches of this node.
+                words.copy_from_slice(&window.read(row, prefixes::KEYS)?);
+            }
+            for (word, key) in words.iter_mut().zip(node.keys) {
+                *word = key.unwrap_or(*word);
+            }
+            window.write_and_check(row, &words)?;
         }
-        let (nodes, leaves) = prefixes::tree(cut, self.size(), self.range.start, levels);
-        for (level, row, keys) in nodes {
-            window.write_and_check(Row::level(level, stage, row), &keys)?;
-        }
-        for (row, result) in self.range.clone().zip(leaves) {
-            let row_of = result.and_then(|index| self.results.get(targets.get(index)?));
-            let word = row_of.map_or(0, |row| 1 | row << 1);
-            window.write_and_check(Row::of(Memory::Leaf, stage, row), &[word])?;
+        let intervals = cut.iter().chain(std::iter::repeat_n(&cut[cut.len() - 1], self.range.len() - cut.len()));
+        for (row, (_, route)) in self.range.clone().zip(intervals) {
+            let words = route.map_or([0; LEAF_ROW], |route| {
+                let (action, params) = routes[route].2;
+                [1 | u32::from(tenant) << 1 | action << 7, params[0], params[1], params[2], params[3]]
+            });
+            window.write_and_check(Row::of(Memory::Leaf, stage, row), &words)?;
         }
         Ok(())
     }
 
-    /// log4 of its leaves.
+    /// log2 of its leaves.
     pub fn size(&self) -> u32 {
-        (self.range.end - self.range.start).ilog2() / 2
+        (self.range.end - self.range.start).ilog2()
     }
 
     /// Gives the room of the tree back.
     pub fn give(&self, rooms: &mut Rooms) {
         rooms.leaves.give(&self.range);
-        let rows: BTreeSet<u32> = self.results.values().copied().collect();
-        rows.into_iter().for_each(|row| rooms.results.give(&(row..row + 1)));
     }
 }
+
+/// Words of a leaf.
+const LEAF_ROW: usize = 5;
 
 /// A ternary table in its partition.
 #[derive(Debug)]

@@ -14,9 +14,9 @@ use crate::image::Source;
 use crate::running::{Running, one};
 
 const STAGES: u32 = 3;
-const TERNARY: u32 = 14;
-const TARGET: u32 = 15;
-const COUNTER: u32 = 22;
+const TERNARY: u32 = 13;
+const TARGET: u32 = 14;
+const COUNTER: u32 = 15;
 
 /// The window of a block whose memories are rows and nothing else.
 #[derive(Default)]
@@ -46,8 +46,8 @@ impl Rows {
 impl Bus for Rows {
     fn read(&mut self, address: u32) -> Result<u32, CardError> {
         Ok(match address & 0xFF_FFFF {
-            0x0 => STAGES | 8 << 8 | 4 << 16 | 6 << 24,
-            0x4 => 10 | 12 << 8 | 10 << 16 | 2 << 24,
+            0x0 => STAGES | 8 << 8 | 4 << 16 | 3 << 24,
+            0x4 => 10 | 12 << 8 | 12 << 16 | 2 << 24,
             0x10 => 7 | 10 << 8,
             at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
         })

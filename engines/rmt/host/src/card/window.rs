@@ -31,18 +31,16 @@ pub enum Memory {
     Register = 7,
     /// First way of the exact table; the others follow.
     Way = 8,
-    /// Results of leaves.
-    Result = 12,
     /// Leaves of the tree of prefixes.
-    Leaf = 13,
+    Leaf = 12,
     /// Ternary rows.
-    Ternary = 14,
+    Ternary = 13,
     /// Results of ternary rows.
-    Target = 15,
+    Target = 14,
+    /// Counters.
+    Counter = 15,
     /// First level of the tree of prefixes; the others follow.
     Lpm = 16,
-    /// Counters.
-    Counter = 22,
 }
 
 /// A row of a memory.
@@ -85,27 +83,36 @@ pub struct Shape {
     pub depths: usize,
     /// Ways of the exact table.
     pub ways: usize,
-    /// Levels of the tree of prefixes.
-    pub levels: u32,
+    /// Leaves of the tree of prefixes, which is [`super::prefixes::LEVELS`] high.
+    pub leaves: u32,
     /// Buckets of a way.
     pub buckets: u32,
     /// Registers of a stage.
     pub registers: u32,
-    /// Results of a stage.
-    pub results: u32,
     /// Ternary rows of a stage.
     pub rows: u32,
     /// Counters of a stage.
     pub counters: u32,
 }
 
+/// Words that a block stages for a row.
+const STAGED: usize = own::RMT_BLOCK_DATA_COUNT as usize;
+
 /// The window of a block.
 pub struct Window<'a> {
-    pub bus: &'a mut dyn Bus,
-    pub block: usize,
+    bus: &'a mut dyn Bus,
+    block: usize,
+    /// What this window has selected and staged: it need not be written again.
+    selected: Option<Row>,
+    staged: [Option<u32>; STAGED],
 }
 
-impl Window<'_> {
+impl<'a> Window<'a> {
+    /// The window of a block.
+    pub fn new(bus: &'a mut dyn Bus, block: usize) -> Self {
+        Self { bus, block, selected: None, staged: [None; STAGED] }
+    }
+
     fn address(&self, register: u32) -> u32 {
         BLOCKS + BLOCK * self.block as u32 + register
     }
@@ -130,40 +137,43 @@ impl Window<'_> {
             stages: byte(shape, 0) as usize,
             depths: byte(shape, 8) as usize,
             ways: byte(shape, 16) as usize,
-            levels: byte(shape, 24),
+            leaves: 1 << byte(sizes, 16),
             buckets: 1 << byte(sizes, 0),
             registers: 1 << byte(sizes, 8),
-            results: 1 << byte(sizes, 16),
             rows: 1 << byte(more, 0),
             counters: 1 << byte(more, 8),
         })
     }
 
+    fn select(&mut self, row: Row) -> Result<(), CardError> {
+        if self.selected != Some(row) {
+            self.put(own::RMT_BLOCK_SELECT, row.select())?;
+            self.selected = Some(row);
+        }
+        Ok(())
+    }
+
     /// Words of a row.
     pub fn read(&mut self, row: Row, words: usize) -> Result<Vec<u32>, CardError> {
-        self.put(own::RMT_BLOCK_SELECT, row.select())?;
+        self.select(row)?;
         (0..words as u32).map(|word| self.get(own::RMT_BLOCK_DATA + 4 * word)).collect()
     }
 
     /// Writes a row, all words at once, between two frames.
     pub fn write(&mut self, row: Row, words: &[u32]) -> Result<(), CardError> {
-        self.put(own::RMT_BLOCK_SELECT, row.select())?;
-        for (at, word) in (0..).zip(words) {
-            self.put(own::RMT_BLOCK_DATA + 4 * at, *word)?;
+        self.select(row)?;
+        for (at, word) in words.iter().enumerate() {
+            if self.staged[at] != Some(*word) {
+                self.put(own::RMT_BLOCK_DATA + 4 * at as u32, *word)?;
+                self.staged[at] = Some(*word);
+            }
         }
         self.put(own::RMT_BLOCK_COMMIT, 0)
     }
 
     /// Clears rows of this many words.
-    pub fn clear(&mut self, rows: impl Iterator<Item = Row>, words: usize) -> Result<(), CardError> {
-        for word in 0..words as u32 {
-            self.put(own::RMT_BLOCK_DATA + 4 * word, 0)?;
-        }
-        for row in rows {
-            self.put(own::RMT_BLOCK_SELECT, row.select())?;
-            self.put(own::RMT_BLOCK_COMMIT, 0)?;
-        }
-        Ok(())
+    pub fn clear(&mut self, mut rows: impl Iterator<Item = Row>, words: usize) -> Result<(), CardError> {
+        rows.try_for_each(|row| self.write(row, &[0; STAGED][..words]))
     }
 
     /// As [`Window::write`], and reads the row back.
