@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import rmt_oracle
 from rmt_language import PROGRAMS, Frame, Seen, entry, exact, lpm, run
 from rmt_random import Random
 
+HERE = Path(__file__).parent
 M32 = 0xFFFFFFFF
 
 
@@ -60,6 +62,28 @@ def test_router() -> None:
     for frame, want, soft, card in zip(frames, expected, ran.soft, ran.card, strict=True):
         assert soft == want, frame
         assert card == want, frame
+
+
+def test_prefixes_of_computed_keys() -> None:
+    """A table of prefixes takes its key a stage ahead of the others, so it must stand behind what computes the key."""
+    text = (HERE / "programs/computed.p4").read_text()
+    rng = random.Random(3)
+    frames, expected = [], []
+    routes = [(value << 24, 8, value % 251) for value in range(0, 256, 3)]
+    entries = [entry("routes", [lpm(value, length)], "found", found) for value, length, found in routes]
+    entries += [entry("how", [exact(1)], "difference"), entry("how", [exact(2)], "either")]
+    for _ in range(400):
+        a, b, how = rng.getrandbits(32), rng.getrandbits(32), rng.randrange(4)
+        key = {1: a - b, 2: a | b}.get(how, a + b) & M32
+        found = next((found for value, _, found in routes if value >> 24 == key >> 24), 255)
+        head = a.to_bytes(4, "big") + b.to_bytes(4, "big") + bytes([how])
+        rest = rng.randbytes(50)
+        frames.append((0, head + b"\xff" + rest))
+        expected.append(("port 1", head + bytes([found]) + rest))
+    ran = run("computed.p4", text, entries, frames, stages=5)
+    assert ran.faults is None and ran.refused is None
+    assert ran.soft == expected
+    assert ran.card == expected
 
 
 def test_calculator() -> None:

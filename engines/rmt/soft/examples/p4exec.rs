@@ -58,7 +58,7 @@ fn card(program: &Program, lowered: &Lowered, entries: &[(usize, Entry)]) -> Jso
     let tables: Vec<Json> = tables.collect();
     let key = |stage: usize| {
         let code = lowered.tables.iter().flatten().find(|code| code.stage == stage);
-        let size = if code.is_some_and(|code| code.kind == Kind::Exact) { 10 } else { 6 };
+        let size = if code.is_some_and(|code| code.kind == Kind::Exact) { 10 } else { 12 };
         let miss = code.map_or((0, [0; 4]), |code| code.call(&program.tables[code.table].default, None).unwrap());
         lowered.stages[stage].key(0, size, miss)
     };
