@@ -7,7 +7,7 @@
 //   each port    └─> window ─> queue ─┐                                                                ^
 //                    2          2      v                                                               │
 //                                 entry ─> parser ─> stage 0 ─ … ─ stage S-1 ─> deparser ─> queue ─────┘
-//                                 2        30         8 each                    7           3          2
+//                                 2        21         8 each                    7           3          2
 //
 // Each port has a lane. All lanes read the same memories, so a block has at most two. The entry turns a wheel of eight
 // slots: seven are for frames, one is for the host. A lane therefore takes 218 million frames a second at 250 MHz; a
@@ -17,7 +17,7 @@
 // After the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all later queues
 // are as deep. A port that is blocked at its output therefore blocks its own input and no other port.
 //
-// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 48 + 8 * S cycles, one more
+// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 39 + 8 * S cycles, one more
 // if it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one
 // more.
 module rmt_block
@@ -91,7 +91,7 @@ module rmt_block
   origin_t [Lanes-1:0][Extracted-1:0] came_place;
   logic [Lanes-1:0][15:0] came_len;
   edit_t [Lanes-1:0] edit;
-  logic entry_slot;
+  bt_t [Lanes-1:0] entry_bt;
   logic [Stages:0] slots;  // in front of each stage
   ctl_t [Stages:0][Lanes-1:0] ctl;
   vector_t [Stages:0][Lanes-1:0] early, vector;
@@ -108,7 +108,7 @@ module rmt_block
       .started,
       .host,
       .host_word(words[0]),
-      .slot(entry_slot),
+      .bt(entry_bt),
       .out(entered),
       .out_window(entered_window)
   );
@@ -116,10 +116,11 @@ module rmt_block
   rmt_parser i_parser (
       .clk,
       .rst,
-      .slot(entry_slot),
+      .slot(started),
       .slot_out(slots[0]),
       .host,
       .host_word(words[1]),
+      .bt(entry_bt),
       .in(entered),
       .in_window(entered_window),
       .came_valid,

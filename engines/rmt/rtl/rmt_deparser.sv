@@ -104,6 +104,7 @@ module rmt_deparser
         .clk,
         .vector(vector1_q),
         .row(row[l].edges.checksum),
+        .fits(),
         .sum
     );
     rmt_delay #(

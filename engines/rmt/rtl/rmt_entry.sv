@@ -3,7 +3,7 @@
 
 // The entry of the lanes: finds each frame's program, and turns the wheel.
 //
-//   windows ─> LOOK UP ─> ENTER ─> depth 0
+//   windows ─> LOOK UP ─> ENTER ─> depth 0, whose memory already has the address
 //              TENANT     slots 0 to 6: frames of both lanes, at most one of them stateful
 //                         slot 7: the host's access, if there is one
 //
@@ -25,7 +25,7 @@ module rmt_entry
     input wire host_t host,
     output     word_t host_word,
 
-    output logic                slot,
+    output bt_t     [Lanes-1:0] bt,         // a cycle ahead of `out`, as `started` is
     output parse_t  [Lanes-1:0] out,
     output window_t [Lanes-1:0] out_window
 );
@@ -44,6 +44,7 @@ module rmt_entry
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     assign pop[l] = valid[l] && (!next_valid_q[l] || enters[l]);
+    assign bt[l] = {row_q[l].bank, info_q[l].tenant};
     assign stateful[l] = next_valid_q[l] && row_q[l].loaded && row_q[l].stateful;
 
     always_ff @(posedge clk) begin
@@ -70,7 +71,6 @@ module rmt_entry
   always_ff @(posedge clk) begin
     wheel_q <= wheel_q + 3'd1;
     if (stateful == '1 && enters != '0) turn_q <= !turn_q;
-    slot <= started;
     if (started && selected && host.we)
       tenants_q[host.row[5:0]] <= tenant_row_t'(host.data[0][$bits(tenant_row_t)-1:0]);
     for (int unsigned l = 0; l < Lanes; l++) begin
@@ -79,7 +79,7 @@ module rmt_entry
           valid: enters[l],
           loaded: row_q[l].loaded,
           stateful: row_q[l].stateful,
-          bt: {row_q[l].bank, info_q[l].tenant}
+          bt: bt[l]
       };
       out[l].info <= info_q[l];
       out_window[l] <= window_q[l];
@@ -87,7 +87,6 @@ module rmt_entry
     if (rst) begin
       wheel_q <= '0;
       turn_q <= 1'b0;
-      slot <= 1'b0;
       tenants_q <= '0;
       for (int unsigned l = 0; l < Lanes; l++) out[l].ctl.valid <= 1'b0;
     end
@@ -96,7 +95,7 @@ module rmt_entry
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!(slot && (out[0].ctl.valid || out[1].ctl.valid))) else $error("%m: a frame in the host's slot");
+      assert (!(started && enters != '0)) else $error("%m: a frame in the host's slot");
       assert (!(out[0].ctl.valid && out[1].ctl.valid && out[0].ctl.loaded && out[1].ctl.loaded &&
                 out[0].ctl.stateful && out[1].ctl.stateful)) else $error("%m: two stateful frames at once");
     end

@@ -9,20 +9,21 @@ package rmt_parse_pkg;
     info_t       info;
     logic        done;
     logic [2:0]  error;
-    logic [5:0]  offset;  // in words, up to 32
     logic [15:0] flags;
   } parse_t;
 
-  // The actions of the last row that are not done yet
+  // The actions of the last row that are not done yet. Places are in words of the window.
   typedef struct packed {
     goto_t       next;
     error_e      misfit;   // the fixed part does not fit
+    logic [5:0]  offset;   // of the fixed part, up to 32
+    logic [6:0]  fixed;    // behind the fixed part
+    logic [8:0]  ends;     // behind the variable part
     logic        extra;    // there is a variable part
     logic [7:0]  words;    // of the variable part
     logic        vextract;
     logic [4:0]  vmax;
     logic [4:0]  vdst;
-    logic [4:0]  advance;
     logic [4:0]  count;
     logic [4:0]  dst;
     logic [15:0] flags;

@@ -3,11 +3,12 @@
 
 // The parser of both lanes: eight transitions, then the crossbar from window to vector, then the check of a checksum.
 //
-//   frame, window ─> transition 0 ─> … ─> transition 7 ─> FINISH ─> EXTRACT ─> checksum ─> CHECK ─> vector
-//                   3 cycles each                        1         1 └ window, 3          1
+//   frame, window ─> transition 0 ─> … ─> transition 7 ─> FINISH ─> EXTRACT ─> checksum, CHECK ─> vector
+//                   2 cycles each                        1         1 └ window, 3
 //                                                                      places out
 //
-// 30 cycles, a frame a cycle in each lane; nothing stops.
+// 21 cycles, a frame a cycle in each lane; nothing stops. The slot and the bank and tenant of a frame are a cycle ahead
+// of it.
 module rmt_parser
   import rmt_pkg::*, rmt_parse_pkg::*;
 (
@@ -19,6 +20,7 @@ module rmt_parser
     input wire host_t host,
     output     word_t host_word,
 
+    input wire bt_t     [Lanes-1:0] bt,
     input wire parse_t  [Lanes-1:0] in,
     input wire window_t [Lanes-1:0] in_window,
 
@@ -32,11 +34,14 @@ module rmt_parser
     output vector_t [Lanes-1:0] out_early,  // a cycle ahead: without the row of CHECK and its result
     output vector_t [Lanes-1:0] out
 );
-  localparam int unsigned CheckCycles = 4;
+  localparam int unsigned CheckCycles = 3;
   localparam int unsigned Ahead = 2;
 
   // ---- transitions
   logic [Depths:0] slots;
+  bt_t [Depths:0][Lanes-1:0] bts;
+  logic [Depths:0][Lanes-1:0][2:0] states;
+  logic [Depths:0][Lanes-1:0][5:0] offsets;
   parse_t [Depths:0][Lanes-1:0] parses;
   late_t [Depths:0][Lanes-1:0] lates;
   origin_t places[Depths+1][Lanes][Extracted];
@@ -45,7 +50,10 @@ module rmt_parser
 
   assign slots[0] = slot;
   assign parses[0] = in;
-  assign lates[0] = '0;  // state 0, and nothing to do
+  assign bts[0] = bt;
+  assign states[0] = '0;
+  assign offsets[0] = '0;
+  assign lates[0] = '0;  // nothing to do
   for (genvar l = 0; l < Lanes; l++) begin : gen_start
     for (genvar w = 0; w < Extracted; w++) begin : gen_word
       assign places[0][l][w] = '0;
@@ -62,25 +70,31 @@ module rmt_parser
         .depth(4'(d)),
         .host,
         .host_word(words[d]),
+        .bt(bts[d]),
+        .state(states[d]),
         .parse(parses[d]),
         .late(lates[d]),
+        .offset(offsets[d]),
         .place(places[d]),
         .window(windows[d]),
+        .out_bt(bts[d+1]),
+        .out_state(states[d+1]),
         .out_parse(parses[d+1]),
         .out_late(lates[d+1]),
+        .out_offset(offsets[d+1]),
         .out_place(places[d+1]),
         .out_window(windows[d+1])
     );
   end
 
   // ---- FINISH, EXTRACT
-  logic slot1_q, slot2_q;
+  logic slot0_q, slot1_q, slot2_q;
   logic [Lanes-1:0][6:0] addr;
   edge_row_t [Lanes-1:0] row;
 
   always_ff @(posedge clk) begin
-    {slot2_q, slot1_q} <= {slot1_q, slots[Depths]};
-    if (rst) {slot2_q, slot1_q} <= '0;
+    {slot2_q, slot1_q, slot0_q} <= {slot1_q, slot0_q, slots[Depths]};
+    if (rst) {slot2_q, slot1_q, slot0_q} <= '0;
   end
 
   rmt_ram #(
@@ -113,9 +127,8 @@ module rmt_parser
     window_t window_q;
     ctl_t ctl2_q;
     vector_t vector_d, vector2_q, summed, checked, checked_q;
-    logic [15:0] sum;
+    logic fits;
     word_t first;
-    logic [5:0] half;
     predicate_t predicate;
 
     assign addr[l] = parse_q.ctl.bt;
@@ -157,16 +170,17 @@ module rmt_parser
         .clk,
         .vector(vector2_q),
         .row(row[l].checksum),
-        .sum
+        .fits,
+        .sum()
     );
     rmt_delay #(
-        .Width($bits(vector_t) + 32 + 6 + $bits(predicate_t)),
+        .Width($bits(vector_t) + 32 + $bits(predicate_t)),
         .Cycles(CheckCycles - 1)
     ) i_beside (
         .clk,
         .rst,
-        .d({vector2_q, row[l].first, row[l].checksum.half, row[l].checksum.predicate}),
-        .q({summed, first, half, predicate})
+        .d({vector2_q, row[l].first, row[l].checksum.predicate}),
+        .q({summed, first, predicate})
     );
     rmt_delay #(
         .Width($bits(ctl_t)),
@@ -183,7 +197,7 @@ module rmt_parser
       checked = summed;
       checked[VerdictWord] = first;
       checked[FlagsWord][ChecksumErrorBit] =
-          holds(predicate, {summed[FlagsWord], summed[HitWord]}) && sum != half_of(summed, half);
+          holds(predicate, {summed[FlagsWord], summed[HitWord]}) && !fits;
     end
     always_ff @(posedge clk) checked_q <= checked;
     assign out_early[l] = summed;

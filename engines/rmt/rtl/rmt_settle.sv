@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Applies the last row of the parser to a frame: offset, flags, error, and the places of extracted words.
+// Applies the last row of the parser to a frame: flags, error, and the places of extracted words. 1 cycle.
 module rmt_settle
   import rmt_pkg::*, rmt_parse_pkg::*;
 (
@@ -14,16 +14,13 @@ module rmt_settle
     output     parse_t  out,
     output     origin_t out_place[Extracted]
 );
-  logic [8:0] fixed, ends;  // places behind the two parts, in words
   logic does, extracts, past_end, past_window;
   logic [VectorWords-1:0] fixed_words, var_words;
   logic [4:0] fixed_delta, var_delta;  // from a word of the vector to its place
   parse_t settled;
 
-  assign fixed = 9'(parse.offset) + 9'(late.advance);
-  assign ends = fixed + (late.extra ? 9'(late.words) : '0);
-  assign past_window = ends > 9'(WindowWords);
-  assign past_end = late.extra && 18'({ends, 2'b0}) > 18'(parse.info.len) + 18'(PadBytes);
+  assign past_window = late.ends > 9'(WindowWords);
+  assign past_end = late.extra && 18'({late.ends, 2'b0}) > 18'(parse.info.len) + 18'(PadBytes);
   assign does = !parse.done && late.misfit == ErrorNone;
   assign extracts = late.extra && late.vextract && late.words <= 8'(late.vmax) && !past_end && !past_window;
 
@@ -32,8 +29,7 @@ module rmt_settle
     if (!parse.done) begin
       if (late.misfit != ErrorNone) {settled.done, settled.error} = {1'b1, late.misfit};
       else begin
-        settled.flags  = parse.flags | late.flags;
-        settled.offset = ends[5:0];
+        settled.flags = parse.flags | late.flags;
         if (late.next[3]) {settled.done, settled.error} = {1'b1, late.next[2:0]};
         if (past_window) {settled.done, settled.error} = {1'b1, ErrorWindow};
         if (past_end) {settled.done, settled.error} = {1'b1, ErrorShort};
@@ -45,8 +41,8 @@ module rmt_settle
   // The ranges of words, from the first on; words beyond the last one are lost.
   assign fixed_words = does ? VectorWords'((64'd1 << late.count) - 64'd1) << late.dst : '0;
   assign var_words = does && extracts ? VectorWords'((64'd1 << late.words[4:0]) - 64'd1) << late.vdst : '0;
-  assign fixed_delta = parse.offset[4:0] - late.dst;
-  assign var_delta = fixed[4:0] - late.vdst;
+  assign fixed_delta = late.offset[4:0] - late.dst;
+  assign var_delta = late.fixed[4:0] - late.vdst;
 
   always_ff @(posedge clk) begin
     out <= settled;

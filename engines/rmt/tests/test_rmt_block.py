@@ -22,7 +22,7 @@ from machine_random import Program, Write, nodes, pack, random_frame, random_pro
 from penstock import regs
 from penstock.hdl import simulate
 
-STAGE_CYCLES, OTHER_CYCLES, SLACK = 8, 48, 1
+STAGE_CYCLES, OTHER_CYCLES, SLACK = 8, 39, 1
 Config = list[Write]
 NO_HEAD = (0,) * 9  # of EXIT: no header is added or removed
 CHANGED = {machine.REGISTER, machine.COUNTER}  # memories that frames change
