@@ -19,8 +19,8 @@ module fifos #(
     input wire logic pop_dist,
     input wire logic go_keyed,
     input wire logic pop_keyed,
-    input wire logic push_block,
-    input wire logic pop_block
+    input wire logic [1:0] push_block,
+    input wire logic [1:0] pop_block
 );
   localparam int unsigned AddrW = $clog2(Depth);
   typedef logic [3:0] number_t;
@@ -119,51 +119,60 @@ module fifos #(
       assert (!ready_keyed || level_keyed <= count_t'(Depth - Room - 1));
     end
 
-  // ---- fifo_block
-  logic valid_block;
-  number_t in_block_q, out_block_q, dout_block;
-  wire number_t held_block = in_block_q - out_block_q;
-  always_comb assume (!push_block || held_block < number_t'(Depth));
-  always_ff @(posedge clk) begin
-    if (push_block) in_block_q <= in_block_q + 1'b1;
-    if (valid_block && pop_block) out_block_q <= out_block_q + 1'b1;
-    if (rst) {in_block_q, out_block_q} <= '0;
-  end
-  fifo_block #(
-      .Width(4),
-      .Depth(Depth)
-  ) block (
-      .clk,
-      .rst,
-      .push (push_block),
-      .din  (in_block_q),
-      .valid(valid_block),
-      .pop  (pop_block),
-      .dout (dout_block)
-  );
-  wire count_t stored_block = block.wr_q - block.rd_q;
-  wire number_t first_block = out_block_q + number_t'(block.valid_q) + number_t'(block.mem_valid_q);
-  always_ff @(posedge clk)
-    if (!rst) begin
-      assert (!valid_block || dout_block == out_block_q);
-      assert (!block.mem_valid_q || block.mem_data == number_t'(out_block_q + number_t'(block.valid_q)));
-      assert (number_t'(in_block_q - first_block) == number_t'(stored_block));
-      assert (held_block <= number_t'(Depth));
-      assert (stored_block <= count_t'(Depth));
-      for (int unsigned i = 0; i < Depth; i++)
-        assert (count_t'(i) >= stored_block ||
-            block.i_ram.gen_block.mem[addr_t'(block.rd_q + count_t'(i))] == number_t'(first_block + number_t'(i)));
+  // ---- fifo_block, without a bypass and with one
+  for (genvar b = 0; b < 2; b++) begin : gen_block
+    logic valid;
+    number_t in_q, out_q, dout;
+    wire number_t held = in_q - out_q;
+    always_comb assume (!push_block[b] || held < number_t'(Depth));
+    always_ff @(posedge clk) begin
+      if (push_block[b]) in_q <= in_q + 1'b1;
+      if (valid && pop_block[b]) out_q <= out_q + 1'b1;
+      if (rst) {in_q, out_q} <= '0;
     end
+    fifo_block #(
+        .Width (4),
+        .Depth (Depth),
+        .Bypass(b == 1)
+    ) block (
+        .clk,
+        .rst,
+        .push (push_block[b]),
+        .din  (in_q),
+        .valid(valid),
+        .pop  (pop_block[b]),
+        .dout (dout)
+    );
+    wire count_t stored = block.wr_q - block.rd_q;
+    wire number_t first = out_q + number_t'(block.valid_q) + number_t'(block.mem_valid_q);
+    always_ff @(posedge clk)
+      if (!rst) begin
+        assert (!valid || dout == out_q);
+        assert (!block.mem_valid_q || block.mem_data == number_t'(out_q + number_t'(block.valid_q)));
+        assert (number_t'(in_q - first) == number_t'(stored));
+        assert (held <= number_t'(Depth));
+        assert (stored <= count_t'(Depth));
+        for (int unsigned i = 0; i < Depth; i++)
+          assert (count_t'(i) >= stored ||
+              block.i_ram.gen_block.mem[addr_t'(block.rd_q + count_t'(i))] == number_t'(first + number_t'(i)));
+      end
+`ifdef COVER
+    always_ff @(posedge clk)
+      if (!rst) begin
+        cover (held == number_t'(Depth));
+        cover (out_q == 4'd6 && !valid && stored == 0);
+        cover (b == 0 || (block.passes && valid));
+      end
+`endif
+  end
 
 `ifdef COVER
   always_ff @(posedge clk)
     if (!rst) begin
       cover (level_dist == count_t'(Depth) && valid_dist);     // to the last place
       cover (held_keyed == number_t'(Depth));
-      cover (held_block == number_t'(Depth));
       cover (out_dist_q == 4'd6 && !valid_dist);               // around the memory, and empty
       cover (out_keyed_q == 4'd6 && !valid_keyed);
-      cover (out_block_q == 4'd6 && !valid_block && stored_block == 0);
     end
 `endif
 endmodule

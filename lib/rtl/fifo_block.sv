@@ -3,12 +3,14 @@
 
 // A queue in block RAM with a registered output.
 //
-//   push ─> RAM (Depth words) ─> RAM output ─> output register ─> pop
+//   push ─┬─> RAM (Depth words) ─> RAM output ─> output register ─> pop
+//         └────────── with Bypass: if it is empty ────^
 //
-// Latency 3 cycles, one word a cycle. The writer keeps it from overflowing.
+// Latency 3 cycles, of an empty one with Bypass 1 cycle; one word a cycle. The writer keeps it from overflowing.
 module fifo_block #(
-    parameter int unsigned Width = 8,
-    parameter int unsigned Depth = 512  // a power of two
+    parameter int unsigned Width  = 8,
+    parameter int unsigned Depth  = 512,  // a power of two
+    parameter bit          Bypass = 1'b0
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -23,19 +25,20 @@ module fifo_block #(
   localparam int unsigned AddrW = $clog2(Depth);
 
   logic [AddrW:0] wr_q, rd_q;
-  logic mem_valid_q, valid_q, some, read, load;
+  logic mem_valid_q, valid_q, some, read, load, passes;
   logic [Width-1:0] mem_data, dout_q;
 
   assign some = wr_q != rd_q;
   assign load = mem_valid_q && (!valid_q || pop);
   assign read = some && (!mem_valid_q || load);
+  assign passes = Bypass && push && !some && !mem_valid_q && (!valid_q || pop);
 
   ram_sdp #(
       .Width(Width),
       .Depth(Depth)
   ) i_ram (
       .clk,
-      .we(push),
+      .we(push && !passes),
       .waddr(wr_q[AddrW-1:0]),
       .wdata(din),
       .re(read),
@@ -44,11 +47,11 @@ module fifo_block #(
   );
 
   always_ff @(posedge clk) begin
-    if (load) dout_q <= mem_data;
-    if (push) wr_q <= wr_q + 1'b1;
+    if (load || passes) dout_q <= passes ? din : mem_data;
+    if (push && !passes) wr_q <= wr_q + 1'b1;
     if (read) rd_q <= rd_q + 1'b1;
     mem_valid_q <= read || (mem_valid_q && !load);
-    valid_q     <= load || (valid_q && !pop);
+    valid_q     <= load || passes || (valid_q && !pop);
     if (rst) begin
       wr_q        <= '0;
       rd_q        <= '0;

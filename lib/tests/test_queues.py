@@ -129,6 +129,8 @@ def test_fifo_keyed() -> None:
     simulate("fifo_keyed", sources, "test_queues", {"BodyW": 40, "Depth": 16, "Room": 4}, testcase="body_follows_key")
 
 
-def test_fifo_block() -> None:
+@pytest.mark.parametrize("bypass", [0, 1])
+def test_fifo_block(bypass: int) -> None:
     sources = ["lib/rtl/ram_sdp.sv", "lib/rtl/fifo_block.sv"]
-    simulate("fifo_block", sources, "test_queues", {"Width": 40, "Depth": 16}, testcase="keeps_order")
+    parameters = {"Width": 40, "Depth": 16, "Bypass": bypass}
+    simulate("fifo_block", sources, "test_queues", parameters, testcase="keeps_order")

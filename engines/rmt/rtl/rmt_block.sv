@@ -7,17 +7,17 @@
 //   each port    └─> window ─> queue ─┐                                                                ^
 //                    2          2      v                                                               │
 //                                 entry ─> parser ─> stage 0 ─ … ─ stage S-1 ─> deparser ─> queue ─────┘
-//                                 2        21         8 each                    7           3          2
+//                                 2        21         8 each                    7           1          2
 //
 // Each port has a lane. All lanes read the same memories, so a block has at most two. The entry turns a wheel of eight
-// slots: seven are for frames, one is for the host. A lane therefore takes 218 million frames a second at 250 MHz; a
-// port of 100 Gb/s brings 149 million. Frames of stateful tenants share one such rate, 218 million a second for both
-// ports.
+// slots, of which one is the host's while it has an access. A lane therefore takes 250 million frames a second at
+// 250 MHz, and 218 million while the host writes; a port of 100 Gb/s brings 149 million. Frames of stateful tenants
+// share one such rate for both ports.
 //
 // After the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all later queues
 // are as deep. A port that is blocked at its output therefore blocks its own input and no other port.
 //
-// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 39 + 8 * S cycles, one more
+// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 37 + 8 * S cycles, one more
 // if it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one
 // more.
 module rmt_block
@@ -57,7 +57,7 @@ module rmt_block
   end
 
   // ---- the host
-  logic request, started, passed;
+  logic under_way, request, started, passed;
   logic [Stages-1:0] stage_busy;
   host_t host;
   word_t host_word;
@@ -70,6 +70,7 @@ module rmt_block
       .clk,
       .rst,
       .cfg(cfg),
+      .under_way,
       .request,
       .started,
       .access(host),
@@ -104,6 +105,7 @@ module rmt_block
       .pop(window_pop),
       .window,
       .info,
+      .under_way,
       .request,
       .started,
       .host,

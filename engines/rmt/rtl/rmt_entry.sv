@@ -5,7 +5,7 @@
 //
 //   windows ─> LOOK UP ─> ENTER ─> depth 0, whose memory already has the address
 //              TENANT     slots 0 to 6: frames of both lanes, at most one of them stateful
-//                         slot 7: the host's access, if there is one
+//                         slot 7: as the others, or the host's while it has an access
 //
 // A frame waits at most one slot for the other lane and one for the host. A frame that was looked up before a host
 // access to TENANT therefore enters before the next access.
@@ -20,7 +20,8 @@ module rmt_entry
     input wire window_t [Lanes-1:0] window,
     input wire info_t   [Lanes-1:0] info,
 
-    input wire logic  request,    // of the host; falls when `started`
+    input wire logic  under_way,  // the host has an access
+    input wire logic  request,    // which waits for its slot; falls when `started`
     output     logic  started,
     input wire host_t host,
     output     word_t host_word,
@@ -60,7 +61,7 @@ module rmt_entry
 
   // ---- ENTER
   always_comb begin
-    enters = wheel_q == HostSlot ? '0 : next_valid_q;
+    enters = wheel_q == HostSlot && under_way ? '0 : next_valid_q;
     if (stateful == '1) enters[!turn_q] = 1'b0;
   end
 

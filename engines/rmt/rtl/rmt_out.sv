@@ -59,8 +59,9 @@ module rmt_out
   logic edited, finish;
 
   fifo_block #(
-      .Width($bits(edit_t)),
-      .Depth(Depth)
+      .Width ($bits(edit_t)),
+      .Depth (Depth),
+      .Bypass(1'b1)
   ) i_edits (
       .clk,
       .rst,

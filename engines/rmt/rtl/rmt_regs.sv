@@ -17,7 +17,8 @@ module rmt_regs
 
     cfg_if.snk cfg,  // 24 address bits
 
-    output logic      request,  // the access waits for its slot
+    output logic      under_way,  // there is an access, until it is acknowledged
+    output logic      request,    // it waits for its slot
     input  wire logic started,
     output host_t     access,
     input  wire logic passed,
@@ -59,6 +60,7 @@ module rmt_regs
   assign is_data = 32'(cfg.addr) >= RMT_BLOCK_DATA && 32'(cfg.addr) < RMT_BLOCK_DATA + 4 * RMT_BLOCK_DATA_COUNT;
   assign travels = cfg.we ? 32'(cfg.addr) == RMT_BLOCK_COMMIT : is_data;
 
+  assign under_way = busy_q;
   assign request = request_q;
   assign access = '{
       we: we_q,
