@@ -4,8 +4,7 @@
 // engines/rmt/regs/rmt.rdl
 /// Stages, [7:0]; depths of the parser, [15:8]; ways of an exact table, [23:16]; levels of a search tree, [31:24].
 pub const RMT_BLOCK_SHAPE: u32 = 0x0;
-/// As powers of two: buckets of a way, [7:0]; registers of a stage, [15:8]; results of a stage, [23:16]. Lanes,
-/// [31:24].
+/// As powers of two: buckets of a way, [7:0]; registers of a stage, [15:8]; leaves of a stage, [23:16]. Lanes, [31:24].
 pub const RMT_BLOCK_SIZES: u32 = 0x4;
 /// Row, [15:0], stage or depth, [23:16], and memory, [31:24], that COMMIT and DATA are for.
 pub const RMT_BLOCK_SELECT: u32 = 0x8;

@@ -453,13 +453,29 @@ package rmt_pkg;
     return word_t'({source, source} >> o.rotation) & ones('0, o.width);
   endfunction
 
-  // CRC-64/ECMA-182 over 16 bytes, the highest first
+  // CRC-64/ECMA-182 over 16 bytes, the highest first. Each bit is the parity of some bits of the key: row n of the taps
+  // has those of bit n.
+  typedef logic [63:0][$bits(key_t)-1:0] taps_t;
+
+  function automatic taps_t taps_of_crc64();
+    taps_t taps;
+    for (int unsigned w = 0; w < KeyWords; w++)
+      for (int unsigned b = 0; b < 32; b++) begin
+        // The CRC of a key that has this bit alone
+        logic [63:0] crc;
+        crc = 64'h42F0E1EBA9EA3693;
+        for (int unsigned n = 32 * w + 31 - b; n < $bits(key_t) - 1; n++)
+          crc = (crc << 1) ^ (crc[63] ? 64'h42F0E1EBA9EA3693 : 64'd0);
+        for (int unsigned n = 0; n < 64; n++) taps[n][32*w+b] = crc[n];
+      end
+    return taps;
+  endfunction
+
+  localparam taps_t Crc64Taps = taps_of_crc64();
+
   function automatic logic [63:0] crc64(key_t key);
     logic [63:0] crc;
-    crc = '0;
-    for (int unsigned w = 0; w < KeyWords; w++)
-      for (int unsigned b = 0; b < 32; b++)
-        crc = (crc << 1) ^ (crc[63] ^ key[w][31-b] ? 64'h42F0E1EBA9EA3693 : 64'd0);
+    for (int unsigned n = 0; n < 64; n++) crc[n] = ^(key & Crc64Taps[n]);
     return crc;
   endfunction
 
