@@ -136,17 +136,18 @@ impl Table {
         }
     }
 
-    /// The action of an entry; without an entry, the default action.
+    /// The actions of an entry among which a frame chooses, if there are several.
     #[inline]
-    pub fn call(&self, number: Option<usize>) -> &Call {
-        let target = number.and_then(|number| self.targets.get(number));
-        target.map_or(&self.default_call, |target| &target.call)
+    pub fn choices(&self, number: usize) -> Option<usize> {
+        self.targets.get(number)?.choice.as_ref().map(|choice| choice.len())
     }
 
-    /// The actions among which a frame of an entry chooses.
+    /// The action of an entry, of those among which a frame chooses the one that is `chosen`; without an entry, the
+    /// default action.
     #[inline]
-    pub fn choice(&self, number: usize) -> Option<&[Call]> {
-        self.targets.get(number)?.choice.as_deref()
+    pub fn call(&self, number: Option<usize>, chosen: usize) -> &Call {
+        let Some(target) = number.and_then(|number| self.targets.get(number)) else { return &self.default_call };
+        target.choice.as_ref().and_then(|choice| choice.get(chosen)).unwrap_or(&target.call)
     }
 
     /// Counts a frame for an entry; gives the color of the entry's meter.
