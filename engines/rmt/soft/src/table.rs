@@ -4,11 +4,12 @@
 mod exact;
 mod prefix;
 mod rows;
+mod words;
 
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, MatchKind, Rates, Table as About};
+use penstock_rmt_compiler::ir::{ActionCall, Entry, Key, Match, MatchKind, Rates, Table as About};
 
 use exact::Exact;
 use prefix::Prefixes;
@@ -90,6 +91,16 @@ pub struct Table {
     numbers: HashMap<(Vec<Match>, i32), usize>,
     default: ActionCall,
     default_call: Call,
+}
+
+/// The keys of a table in the order in which a lookup takes their words: a prefix is the last one, unless entries have
+/// priorities.
+pub fn keys_in_order(about: &About) -> Vec<&Key> {
+    let mut keys: Vec<&Key> = about.keys.iter().collect();
+    if !about.has_priorities() {
+        keys.sort_by_key(|key| key.kind == MatchKind::Lpm);
+    }
+    keys
 }
 
 impl Table {

@@ -9,6 +9,7 @@ use super::function::Function;
 use crate::calls;
 use crate::operation::Operation;
 use crate::slots::Place;
+use crate::table;
 use crate::work::{ACTION_AT, ARGS_AT, HIT_AT};
 
 impl Function<'_, '_> {
@@ -127,7 +128,8 @@ impl Function<'_, '_> {
     /// Looks up a table. Gives the code of the action.
     fn lookup(&mut self, apply: &Apply) -> Value {
         let program = self.maker.program;
-        let keys = program.tables[apply.table].keys.iter().map(|key| self.maker.slots.fields[key.field]);
+        let keys = table::keys_in_order(&program.tables[apply.table]).into_iter();
+        let keys = keys.map(|key| self.maker.slots.fields[key.field]);
         let words: Vec<u32> = keys.flat_map(|key| key.slot..key.slot + if key.is_wide() { 2 } else { 1 }).collect();
         let table = self.number(apply.table as u64);
         if let [word] = words[..] {
