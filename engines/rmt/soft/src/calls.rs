@@ -34,12 +34,12 @@ fn find(work: &mut Work, table: usize, words: &[u64]) -> Entry {
         work.state.hit(table, found, work.length);
     }
     let chosen = match found.and_then(|found| work.state.tables[table].choices(found)) {
-        Some(count) => selected(work, about) as usize % count,
+        Some(count) => (selected(work, about) % count as u64) as usize,
         None => 0,
     };
-    let call = work.state.tables[table].call(found, chosen);
-    (work.hit, work.action, work.args) = (found.is_some().into(), call.action as u64, call.args.as_ptr());
-    work.machine.native.actions[call.action]
+    let (action, args) = work.state.tables[table].call(found, chosen);
+    (work.hit, work.action, work.args) = (found.is_some().into(), action as u64, args.as_ptr());
+    work.machine.native.actions[action]
 }
 
 /// The hash that chooses a frame's action among those of a group.
