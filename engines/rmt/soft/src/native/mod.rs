@@ -12,6 +12,8 @@ mod control;
 mod deparser;
 mod function;
 mod parser;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use std::mem::ManuallyDrop;

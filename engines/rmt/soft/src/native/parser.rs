@@ -79,7 +79,7 @@ impl Function<'_, '_> {
         }
         match &state.next {
             Transition::Direct(next) => self.go_to(states, *next),
-            Transition::Select { keys, rows, .. } => self.select(states, keys, rows),
+            Transition::Select { keys, rows, .. } => self.transition(states, keys, rows),
         }
     }
 
@@ -110,7 +110,7 @@ impl Function<'_, '_> {
         self.builder.switch_to_block(next);
     }
 
-    fn select(&mut self, states: &[Block], keys: &[Expr], rows: &[SelectRow]) {
+    fn transition(&mut self, states: &[Block], keys: &[Expr], rows: &[SelectRow]) {
         let values: Vec<Value> = keys.iter().map(|key| self.value(key)).collect();
         for row in rows {
             let next = self.builder.create_block();

@@ -67,9 +67,21 @@ impl Function<'_, '_> {
             ExprKind::Mux(condition, yes, no) => {
                 let condition = self.value(condition);
                 let (yes, no) = (self.value(yes), self.value(no));
-                self.builder.ins().select(condition, yes, no)
+                self.select(condition, yes, no)
             }
         }
+    }
+
+    /// The first value if the condition is not 0, else the second one. Values of 128 bits are chosen by halves: the code
+    /// generator would make some of these choices a minimum or maximum, which it does not have for 128 bits.
+    fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
+        if self.width_of(yes) == 64 {
+            return self.builder.ins().select(condition, yes, no);
+        }
+        let ((yes_low, yes_high), (no_low, no_high)) = (self.halves(yes), self.halves(no));
+        let low = self.builder.ins().select(condition, yes_low, no_low);
+        let high = self.builder.ins().select(condition, yes_high, no_high);
+        self.builder.ins().iconcat(low, high)
     }
 
     /// A value in the type of so many bits; bits that do not fit are lost.
@@ -143,7 +155,7 @@ impl Function<'_, '_> {
         let distance = self.typed(b, 64);
         if op == BinaryOp::ShrSigned {
             let last = self.number(width.saturating_sub(1).into());
-            let distance = self.builder.ins().select(outside, last, distance);
+            let distance = self.select(outside, last, distance);
             let a = self.signed(a, width);
             return self.builder.ins().sshr(a, distance);
         }
@@ -153,7 +165,7 @@ impl Function<'_, '_> {
             self.builder.ins().ushr(a, distance)
         };
         let zero = self.constant(0, width);
-        self.builder.ins().select(outside, zero, value)
+        self.select(outside, zero, value)
     }
 
     /// Bits of a value's type.
@@ -166,7 +178,7 @@ impl Function<'_, '_> {
         if !adds {
             let below = self.builder.ins().icmp(IntCC::UnsignedLessThan, a, b);
             let (zero, value) = (self.constant(0, width), self.builder.ins().isub(a, b));
-            return self.builder.ins().select(below, zero, value);
+            return self.select(below, zero, value);
         }
         let (largest, value) = (self.constant(mask(width), width), self.builder.ins().iadd(a, b));
         let over = if type_of(width).bits() == width {
@@ -174,7 +186,7 @@ impl Function<'_, '_> {
         } else {
             self.builder.ins().icmp(IntCC::UnsignedGreaterThan, value, largest)
         };
-        self.builder.ins().select(over, largest, value)
+        self.select(over, largest, value)
     }
 
     /// A signed sum or difference that stays in its range.
@@ -185,9 +197,9 @@ impl Function<'_, '_> {
         let smallest = self.builder.ins().bnot(largest);
         if type_of(width).bits() > width {
             let over = self.builder.ins().icmp(IntCC::SignedGreaterThan, value, largest);
-            let value = self.builder.ins().select(over, largest, value);
+            let value = self.select(over, largest, value);
             let under = self.builder.ins().icmp(IntCC::SignedLessThan, value, smallest);
-            return self.builder.ins().select(under, smallest, value);
+            return self.select(under, smallest, value);
         }
         // It leaves the range if the sign is not the left value's, while the right value moves it away from zero.
         let other = if adds { self.builder.ins().bxor(b, value) } else { self.builder.ins().bxor(a, b) };
@@ -196,7 +208,7 @@ impl Function<'_, '_> {
         let zero = self.constant(0, width);
         let outside = self.builder.ins().icmp(IntCC::SignedLessThan, both, zero);
         let negative = self.builder.ins().icmp(IntCC::SignedLessThan, a, zero);
-        let end = self.builder.ins().select(negative, smallest, largest);
-        self.builder.ins().select(outside, end, value)
+        let end = self.select(negative, smallest, largest);
+        self.select(outside, end, value)
     }
 }

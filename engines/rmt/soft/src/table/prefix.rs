@@ -70,6 +70,7 @@ struct Cell {
 /// A node: a cell for each run of neighboring values that lead to the same. Most nodes have few of them, which a lookup
 /// finds in one cache line of the node and one of the cells.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Node {
     /// A bit for each value at which a run begins.
     starts: [u64; 4],
@@ -135,18 +136,20 @@ impl Trie {
     /// The entry of the longest prefix of a key.
     #[inline]
     fn find(&self, key: u128) -> Option<usize> {
-        let (mut found, mut node, mut rest) = (NONE, 0, key);
-        loop {
-            let cell = self.nodes[node as usize].cell((rest >> 120) as usize);
-            if cell.entry != NONE {
-                found = cell.entry;
+        let (mut found, mut node) = (NONE, 0);
+        for half in [(key >> 64) as u64, key as u64] {
+            for byte in half.to_be_bytes() {
+                let cell = self.nodes[node as usize].cell(byte.into());
+                if cell.entry != NONE {
+                    found = cell.entry;
+                }
+                if cell.next == NONE {
+                    return (found != NONE).then_some(found as usize);
+                }
+                node = cell.next;
             }
-            if cell.next == NONE {
-                return (found != NONE).then_some(found as usize);
-            }
-            node = cell.next;
-            rest <<= 8;
         }
+        (found != NONE).then_some(found as usize)
     }
 
     /// The node that a prefix ends in; the bits that it has there, and their value.
