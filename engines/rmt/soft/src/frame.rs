@@ -143,3 +143,26 @@ pub fn verdict(port: u64) -> Verdict {
         _ => Verdict::Port(port as u32),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::native::NativeError;
+
+    #[test]
+    fn a_program_without_native_code_says_so_and_drops_its_frames() {
+        let source = include_str!("../../programs/calculator.p4");
+        let program =
+            penstock_rmt_compiler::compile("calculator.p4", source).expect("the program has no faults").program;
+        let mut tenant = Tenant::new(Arc::new(program));
+        assert!(tenant.fault().is_none());
+        tenant.machine = Err(NativeError::new("calculator", "the function is too large"));
+        let why = tenant.fault().map(ToString::to_string);
+        assert_eq!(why.as_deref(), Some("no native code for the program calculator: the function is too large"));
+        let (mut frame, mut made) = (vec![0; 60], Vec::new());
+        assert_eq!(tenant.carry(&mut frame, Entering::default(), 0, &mut made), Verdict::Drop);
+        assert_eq!(tenant.frames(), (1, 1));
+    }
+}

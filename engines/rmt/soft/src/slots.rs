@@ -46,8 +46,6 @@ pub struct Slots {
     pub fields: Vec<Place>,
     /// Bytes that the parser has taken.
     pub cursor: Slot,
-    /// Headers that the parser has extracted.
-    pub extracted: Slot,
     /// For each header two slots: one more than the first byte from which it was extracted last, 0 if it never was; and
     /// the bytes that its varbit had there.
     instances: Slot,
@@ -63,15 +61,7 @@ pub struct Slots {
 impl Slots {
     /// The slots of a program's fields and headers.
     pub fn new(program: &Program) -> Self {
-        let mut this = Self {
-            fields: Vec::new(),
-            cursor: 0,
-            extracted: 0,
-            instances: 0,
-            varbits: Vec::new(),
-            changing: 0,
-            count: 0,
-        };
+        let mut this = Self { fields: Vec::new(), cursor: 0, instances: 0, varbits: Vec::new(), changing: 0, count: 0 };
         for field in &program.fields {
             let varbit = matches!(field.kind, FieldKind::Header { varbit: true, .. });
             let varbit = varbit.then(|| this.take(2));
@@ -83,7 +73,6 @@ impl Slots {
             this.fields.push(place);
         }
         this.cursor = this.take(1);
-        this.extracted = this.take(1);
         this.instances = this.take(2 * program.instances.len());
         this.changing = this.count;
         this

@@ -5,7 +5,6 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
-use cranelift_frontend::Variable;
 use penstock_rmt_compiler::ir::Emit;
 
 use super::function::Function;
@@ -27,12 +26,12 @@ impl Function<'_, '_> {
         self.builder.switch_to_block(moved);
     }
 
-    /// Goes to `moved` unless the headers are those that the parser has extracted, where they stand.
+    /// Goes to `moved` unless the valid headers are those that the parser has extracted, where they stand: one behind
+    /// the other, from the frame's first byte to where the parser has ended.
     fn check(&mut self, emits: &[Emit], moved: Block) {
-        let [end, count] = [(); 2].map(|()| self.builder.declare_var(I64));
+        let end = self.builder.declare_var(I64);
         let zero = self.number(0);
         self.builder.def_var(end, zero);
-        self.builder.def_var(count, zero);
         for emit in emits {
             let header = &self.maker.instances[emit.instance];
             let valid = self.slot(header.valid);
@@ -46,27 +45,16 @@ impl Function<'_, '_> {
             let origin = self.builder.ins().iadd_imm(start, 1);
             let stands = self.slot(header.origin);
             self.stay_if_equal(origin, stands, moved);
-            let behind = self.builder.ins().iadd_imm(start, header.bytes as i64);
-            let behind = if header.varbit.is_some() {
+            let mut behind = self.builder.ins().iadd_imm(start, header.bytes as i64);
+            if header.varbit.is_some() {
                 let varbit = self.slot(header.origin + 1);
-                self.builder.ins().iadd(behind, varbit)
-            } else {
-                behind
-            };
+                behind = self.builder.ins().iadd(behind, varbit);
+            }
             self.builder.def_var(end, behind);
-            self.add_one(count);
             self.go_on_in(next);
         }
-        for (slot, variable) in [(self.maker.slots.cursor, end), (self.maker.slots.extracted, count)] {
-            let (there, here) = (self.slot(slot), self.builder.use_var(variable));
-            self.stay_if_equal(there, here, moved);
-        }
-    }
-
-    fn add_one(&mut self, variable: Variable) {
-        let value = self.builder.use_var(variable);
-        let value = self.builder.ins().iadd_imm(value, 1);
-        self.builder.def_var(variable, value);
+        let (taken, end) = (self.slot(self.maker.slots.cursor), self.builder.use_var(end));
+        self.stay_if_equal(taken, end, moved);
     }
 
     /// Goes to another block if two values differ.

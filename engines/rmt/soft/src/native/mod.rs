@@ -43,6 +43,13 @@ pub struct NativeError {
     why: String,
 }
 
+impl NativeError {
+    /// For a program, and why.
+    pub fn new(program: &str, why: impl Into<String>) -> Self {
+        Self { program: program.to_owned(), why: why.into() }
+    }
+}
+
 /// A program's native code.
 pub struct Native {
     module: ManuallyDrop<JITModule>,
@@ -82,7 +89,7 @@ struct Maker<'p> {
 impl Native {
     /// Translates a program.
     pub fn new(program: &Program, instances: &[Header], slots: Slots) -> Result<Made, NativeError> {
-        let error = |why| NativeError { program: program.name.clone(), why };
+        let error = |why: String| NativeError::new(&program.name, why);
         let mut maker = Maker {
             program,
             instances,

@@ -21,8 +21,6 @@ const STEPS: i64 = 4096;
 pub(super) struct Position {
     /// Bytes that it has taken.
     cursor: Variable,
-    /// Headers that it has extracted.
-    extracted: Variable,
     /// Bytes of the frame.
     length: Value,
     /// Ends the parser with an error, its parameter.
@@ -32,15 +30,15 @@ pub(super) struct Position {
 impl Function<'_, '_> {
     /// Parses the frame.
     pub(super) fn parser(&mut self, parser: &Parser) {
-        let [cursor, extracted, steps] = [(); 3].map(|()| self.builder.declare_var(I64));
+        let [cursor, steps] = [(); 2].map(|()| self.builder.declare_var(I64));
         let zero = self.number(0);
-        for variable in [cursor, extracted, steps] {
+        for variable in [cursor, steps] {
             self.builder.def_var(variable, zero);
         }
         let done = self.builder.create_block();
         let result = self.builder.append_block_param(done, I64);
         let length = self.length();
-        self.parser = Some(Position { cursor, extracted, length, done });
+        self.parser = Some(Position { cursor, length, done });
         let states: Vec<Block> = parser.states.iter().map(|_| self.builder.create_block()).collect();
         self.go_to(&states, Next::State(0));
         for (state, block) in parser.states.iter().zip(&states) {
@@ -53,10 +51,8 @@ impl Function<'_, '_> {
             self.state(&states, state);
         }
         self.builder.switch_to_block(done);
-        for (slot, variable) in [(self.maker.slots.cursor, cursor), (self.maker.slots.extracted, extracted)] {
-            let value = self.builder.use_var(variable);
-            self.set_slot(slot, value);
-        }
+        let taken = self.builder.use_var(cursor);
+        self.set_slot(self.maker.slots.cursor, taken);
         self.set(self.maker.slots.fields[Standard::ParserError.field()], result);
         self.parser = None;
     }
@@ -208,7 +204,7 @@ impl Function<'_, '_> {
     fn extract(&mut self, instance: InstanceId, varbit: Option<&Expr>) {
         let bits = varbit.map(|bits| (self.value(bits), bits.width));
         let header = &self.maker.instances[instance];
-        let Some(Position { cursor, extracted, length, .. }) = self.parser else { return };
+        let Some(Position { cursor, length, .. }) = self.parser else { return };
         let start = self.builder.use_var(cursor);
         let mut end = self.builder.ins().iadd_imm(start, header.bytes as i64);
         let moved = header.varbit.as_ref().map(|of| {
@@ -233,9 +229,6 @@ impl Function<'_, '_> {
         let origin = self.builder.ins().iadd_imm(start, 1);
         self.set_slot(header.origin, origin);
         self.builder.def_var(cursor, end);
-        let count = self.builder.use_var(extracted);
-        let count = self.builder.ins().iadd_imm(count, 1);
-        self.builder.def_var(extracted, count);
     }
 
     /// The bytes of a varbit.

@@ -125,11 +125,12 @@ const BINARY: [BinaryOp; 19] = [
 
 fn number(seed: &mut u64) -> u128 {
     let all = u128::from(random(seed)) << 64 | u128::from(random(seed));
-    // Small and large values, where overflows begin.
-    match random(seed) % 4 {
+    // Small and large values, where overflows begin, and distances of shifts where all bits are lost.
+    match random(seed) % 5 {
         0 => all & 0xF,
         1 => !(all & 0xF),
         2 => 1 << (all % 128),
+        3 => u128::from(WIDTHS[random(seed) as usize % WIDTHS.len()]),
         _ => all,
     }
 }
