@@ -116,7 +116,7 @@ impl Function<'_, '_> {
     }
 
     /// An operator of two values, of which the left one has so many bits.
-    fn binary(&mut self, op: BinaryOp, a: Value, b: Value, width: u32) -> Value {
+    pub(super) fn binary(&mut self, op: BinaryOp, a: Value, b: Value, width: u32) -> Value {
         let value = match op {
             BinaryOp::Add => self.builder.ins().iadd(a, b),
             BinaryOp::Sub => self.builder.ins().isub(a, b),
