@@ -85,7 +85,7 @@ impl Function<'_, '_> {
     }
 
     /// The Internet checksum of values alone.
-    fn sum_of_values(&mut self, sum: &Checksum) -> Value {
+    pub(super) fn sum_of_values(&mut self, sum: &Checksum) -> Value {
         let mut total = Total { sum: self.number(0), bits: 0 };
         for part in &sum.data {
             if let ChecksumData::Value(expr) = part {
