@@ -89,6 +89,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         switch (kinds.apply().action_run) {
             set: { hdr.first.length = hdr.first.length | 0x40; }
             leave: { hdr.first.length = hdr.first.length | 0x80; }
+            default: { hdr.first.length = hdr.first.length | 0x20; }
         }
         hdr.first.kind = 0xEE;
     }
