@@ -42,7 +42,7 @@ impl Place {
 /// Which slot holds what.
 #[derive(Debug)]
 pub struct Slots {
-    /// Of each field, but varbits.
+    /// The place of each field, but varbits.
     pub fields: Vec<Place>,
     /// Bytes that the parser has taken.
     pub cursor: Slot,
@@ -51,7 +51,7 @@ pub struct Slots {
     instances: Slot,
     /// For each varbit field two slots: its first byte in the frame, and its length in bytes.
     varbits: Vec<Option<Slot>>,
-    /// So many slots are 0 when a frame enters. Those behind them hold arguments of calls from native code to Rust,
+    /// The number of slots that are 0 when a frame enters. Those behind them hold arguments of calls from native code to Rust,
     /// which are written before they are read.
     pub changing: usize,
     /// All slots.

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Tables: entries, and stores that find them fast. Entries are those that the program's source, or whoever checks requests, has found to fit their table.
+//! Tables: entries, and stores that find them fast. Entries are those that the program's source, or whoever checks
+//! requests, has found to fit their table.
 
 mod exact;
 mod prefix;

@@ -16,7 +16,7 @@ pub struct Frame {
     pub pending: Pending,
 }
 
-/// What native code and the Rust code that it calls work on. Native code knows the offsets of the first fields.
+/// The data of native code and of the Rust code that it calls. Native code knows the offsets of the first fields.
 #[repr(C)]
 pub struct Work<'f> {
     /// Bytes of the frame.
@@ -30,7 +30,7 @@ pub struct Work<'f> {
     pub state: &'f mut State,
     pub pending: &'f mut Pending,
     pub bytes: &'f [u8],
-    /// The slots, which native code has, too.
+    /// The slots, to which native code has a pointer of its own.
     slots: *mut [u64],
 }
 
@@ -44,7 +44,7 @@ pub const ACTION_AT: i32 = std::mem::offset_of!(Work<'static>, action) as i32;
 pub const ARGS_AT: i32 = std::mem::offset_of!(Work<'static>, args) as i32;
 
 impl Work<'_> {
-    /// The slots.
+    /// The slots of the frame.
     pub fn slots(&mut self) -> &mut [u64] {
         // SAFETY: they are those of the frame that `Frame::run` borrows; native code does not run while Rust code does.
         unsafe { &mut *self.slots }

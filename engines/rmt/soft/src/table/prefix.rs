@@ -60,7 +60,7 @@ impl Prefixes {
     }
 }
 
-/// What a value of eight bits leads to: the entry of the longest prefix that ends in its node, and the next node.
+/// The target of a value of eight bits: the entry of the longest prefix that ends in its node, and the next node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cell {
     entry: u32,

@@ -47,7 +47,7 @@ impl<V> ByWords<V> {
 }
 
 impl<V: Default> ByWords<V> {
-    /// The value of words; a new one if there is none.
+    /// The value of words, which is new if these words had no value.
     pub fn entry(&mut self, words: &[u64]) -> &mut V {
         match words {
             [] => self.none.get_or_insert_default(),
