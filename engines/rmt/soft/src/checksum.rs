@@ -3,42 +3,33 @@
 
 use penstock_rmt_compiler::ir::HashAlgorithm;
 
-use crate::compile::{Machine, Part, Sum};
-use crate::run::Frame;
-use crate::tenant::{State, load};
+use crate::machine::{Part, Sum};
 use crate::{bits, hash};
 
-impl Frame {
-    /// The checksum of a sum, if its condition holds.
-    pub fn checksum(&mut self, machine: &Machine, state: &mut State, sum: &Sum, bytes: &[u8]) -> Option<u64> {
-        self.run(machine, state, &sum.code, bytes);
-        if self.slots[sum.condition as usize] == 0 {
-            return None;
-        }
-        if sum.algorithm != HashAlgorithm::Csum16 {
-            let data = self.gather(&sum.parts, bytes, sum.payload);
-            return Some(hash::hash(sum.algorithm, &data) & bits::mask(sum.field.width));
+impl Sum {
+    /// The checksum of the parts, and of the frame's bytes from `payload` on if it has a payload.
+    pub fn compute(&self, slots: &[u64], bytes: &[u8], payload: usize) -> u64 {
+        let payload = if self.payload { &bytes[payload..] } else { &[] };
+        if self.algorithm != HashAlgorithm::Csum16 {
+            let mut data = hash::gather(slots, &self.parts, bytes);
+            data.extend_from_slice(payload);
+            return hash::hash(self.algorithm, &data) & bits::mask(self.width);
         }
         let mut total = Total::default();
-        for part in &sum.parts {
+        for part in &self.parts {
             match part {
-                Part::Value(place) if !place.is_wide() => total.value(self.slots[place.slot as usize], place.width),
                 Part::Value(place) => {
-                    let value = load(&self.slots, *place);
-                    total.value((value >> 64) as u64, place.width - 64);
-                    total.value(value as u64, 64);
+                    let value = place.load(slots);
+                    if place.is_wide() {
+                        total.value((value >> 64) as u64, place.width - 64);
+                    }
+                    total.value(value as u64, place.width.min(64));
                 }
-                Part::Varbit(number, valid) if self.slots[*valid as usize] != 0 => {
-                    let (start, count) = self.varbits[*number];
-                    total.bytes(&bytes[start..start + count]);
-                }
-                Part::Varbit(..) => {}
+                Part::Varbit(slot, valid) => total.bytes(hash::varbit(slots, (*slot, *valid), bytes)),
             }
         }
-        if sum.payload {
-            total.bytes(&bytes[self.cursor / 8..]);
-        }
-        Some(total.complement())
+        total.bytes(payload);
+        total.complement()
     }
 }
 

@@ -5,9 +5,9 @@ use penstock_rmt_compiler::ir::{PORT_DROP, PORT_HOST, PORT_ONWARD, Standard};
 use penstock_unit::{Entering, Made, Verdict};
 
 use crate::bits;
-use crate::compile::{Header, Machine};
-use crate::run::{Extracted, Frame};
+use crate::machine::Machine;
 use crate::tenant::{State, Tenant};
+use crate::work::Frame;
 
 impl Tenant {
     /// Carries a frame through the program; `time` is in ns.
@@ -33,11 +33,15 @@ impl Tenant {
     ) -> Verdict {
         self.state.time = time;
         let time = time / 1000;
-        if self.machine.replicates {
+        self.frames += 1;
+        let Ok(machine) = &self.machine else {
+            self.dropped += 1;
+            return Verdict::Drop;
+        };
+        if machine.replicates {
             return self.carry_copies(bytes, entering, (port, time), made);
         }
-        let (machine, state, frame) = (&self.machine, &mut self.state, &mut self.frame);
-        self.frames += 1;
+        let (state, frame) = (&mut self.state, &mut self.frame);
         let entered = bytes.len();
         let verdict = frame.carry(machine, state, bytes, port, time);
         if verdict == Verdict::Drop {
@@ -75,7 +79,7 @@ const PACKETS: usize = 1024;
 impl Frame {
     /// A field of the standard metadata.
     pub fn standard(&mut self, machine: &Machine, field: Standard) -> &mut u64 {
-        &mut self.slots[machine.fields[field.field()].slot as usize]
+        &mut self.slots[machine.slots.fields[field.field()].slot as usize]
     }
 
     /// Parses a frame and verifies its checksums. `set` gives fields their values before.
@@ -87,106 +91,47 @@ impl Frame {
         (port, time): (u16, u64),
         set: impl FnOnce(&mut Self),
     ) {
-        self.begin(machine, bytes.len());
+        self.begin(machine);
         set(self);
         *self.standard(machine, Standard::IngressPort) = port.into();
         *self.standard(machine, Standard::PacketLength) = bytes.len() as u64;
         for field in [Standard::IngressGlobalTimestamp, Standard::EgressGlobalTimestamp] {
             *self.standard(machine, field) = time & bits::mask(48);
         }
-        let error = self.parse(machine, state, bytes);
-        *self.standard(machine, Standard::ParserError) = error;
-        for sum in &machine.verify {
-            if self.checksum(machine, state, sum, bytes).is_some_and(|is| is != self.slots[sum.field.slot as usize]) {
-                *self.standard(machine, Standard::ChecksumError) = 1;
-            }
-        }
+        self.run(machine, state, machine.native.enter, bytes);
     }
 
     fn carry(&mut self, machine: &Machine, state: &mut State, bytes: &[u8], port: u16, time: u64) -> Verdict {
         self.enter(machine, state, bytes, (port, time), |_| {});
-        self.run(machine, state, &machine.ingress, bytes);
+        self.run(machine, state, machine.native.ingress, bytes);
         let spec = *self.standard(machine, Standard::EgressSpec);
         if u128::from(spec) == PORT_DROP {
             return Verdict::Drop;
         }
         *self.standard(machine, Standard::EgressPort) = spec;
-        self.run(machine, state, &machine.egress, bytes);
+        self.run(machine, state, machine.native.egress, bytes);
         if u128::from(*self.standard(machine, Standard::EgressSpec)) == PORT_DROP {
             return Verdict::Drop;
         }
-        self.update(machine, state, bytes);
+        self.run(machine, state, machine.native.update, bytes);
         verdict(spec)
-    }
-
-    /// Computes the checksums that the frame leaves with.
-    pub fn update(&mut self, machine: &Machine, state: &mut State, bytes: &[u8]) {
-        for sum in &machine.update {
-            if let Some(is) = self.checksum(machine, state, sum, bytes) {
-                self.slots[sum.field.slot as usize] = is;
-            }
-        }
     }
 
     /// Writes the headers into the frame.
     pub fn deparse(&mut self, machine: &Machine, bytes: &mut Vec<u8>) {
-        let valid = |instance: &&usize| self.slots[machine.instances[**instance].valid as usize] != 0;
-        let emitted = machine.emits.iter().filter(valid);
-        if self.in_place(machine, emitted.clone()) {
-            for extracted in &self.extracted {
-                patch(
-                    &machine.instances[extracted.instance],
-                    &self.slots,
-                    extracted.varbit,
-                    &mut bytes[extracted.start..],
-                );
-            }
+        if self.patch(machine, bytes) {
             return;
         }
         let mut made = std::mem::take(&mut self.scratch);
         made.clear();
-        for instance in emitted {
+        for instance in &machine.emits {
             let header = &machine.instances[*instance];
-            let before = self.extracted.iter().rfind(|of| of.instance == *instance);
-            self.put(header, before, bytes, &mut made);
+            if self.slots[header.valid as usize] != 0 {
+                header.put(&self.slots, bytes, &mut made);
+            }
         }
-        made.extend_from_slice(&bytes[self.cursor / 8..]);
+        made.extend_from_slice(&bytes[self.slots[machine.slots.cursor as usize] as usize..]);
         self.scratch = std::mem::replace(bytes, made);
-    }
-
-    /// Whether the headers leave as they stand in the frame: the same ones in the same order, with nothing between them.
-    fn in_place<'i>(&self, machine: &Machine, emitted: impl Iterator<Item = &'i usize>) -> bool {
-        let (mut extracted, mut end) = (self.extracted.iter(), 0);
-        for instance in emitted {
-            let header = &machine.instances[*instance];
-            let next = extracted.next().filter(|of| of.instance == *instance && of.start == end);
-            let Some(next) = next.filter(|_| header.varbit.as_ref().is_none_or(|varbit| !varbit.written)) else {
-                return false;
-            };
-            end += header.bytes + next.varbit;
-        }
-        extracted.next().is_none() && end * 8 == self.cursor
-    }
-
-    /// Appends a header.
-    fn put(&self, header: &Header, before: Option<&Extracted>, bytes: &[u8], made: &mut Vec<u8>) {
-        let start = made.len();
-        let varbit = header.varbit.as_ref().map_or((0, 0), |varbit| self.varbits[varbit.number]);
-        let split = header.varbit.as_ref().map_or(header.bytes, |varbit| varbit.at);
-        match before {
-            Some(before) => {
-                made.extend_from_slice(&bytes[before.start..before.start + split]);
-                made.extend_from_slice(&bytes[varbit.0..varbit.0 + varbit.1]);
-                let behind = before.start + split + before.varbit;
-                made.extend_from_slice(&bytes[behind..behind + header.bytes - split]);
-            }
-            None => {
-                made.resize(start + split, 0);
-                made.extend_from_slice(&bytes[varbit.0..varbit.0 + varbit.1]);
-                made.resize(start + header.bytes + varbit.1, 0);
-            }
-        }
-        patch(header, &self.slots, varbit.1, &mut made[start..]);
     }
 }
 
@@ -199,12 +144,25 @@ pub fn verdict(port: u64) -> Verdict {
     }
 }
 
-/// Writes the fields that the program may have written.
-fn patch(header: &Header, slots: &[u64], varbit: usize, bytes: &mut [u8]) {
-    for wire in &header.stores[0] {
-        bits::write(bytes, wire.offset, wire.width, slots[wire.slot as usize]);
-    }
-    for wire in &header.stores[1] {
-        bits::write(bytes, wire.offset + varbit * 8, wire.width, slots[wire.slot as usize]);
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::native::NativeError;
+
+    #[test]
+    fn a_program_without_native_code_says_so_and_drops_its_frames() {
+        let source = include_str!("../../programs/calculator.p4");
+        let program =
+            penstock_rmt_compiler::compile("calculator.p4", source).expect("the program has no faults").program;
+        let mut tenant = Tenant::new(Arc::new(program));
+        assert!(tenant.fault().is_none());
+        tenant.machine = Err(NativeError::new("calculator", "the function is too large"));
+        let why = tenant.fault().map(ToString::to_string);
+        assert_eq!(why.as_deref(), Some("no native code for the program calculator: the function is too large"));
+        let (mut frame, mut made) = (vec![0; 60], Vec::new());
+        assert_eq!(tenant.carry(&mut frame, Entering::default(), 0, &mut made), Verdict::Drop);
+        assert_eq!(tenant.frames(), (1, 1));
     }
 }

@@ -4,9 +4,8 @@
 use penstock_rmt_compiler::ir::HashAlgorithm;
 
 use crate::bits;
-use crate::compile::Part;
-use crate::run::Frame;
-use crate::tenant::load;
+use crate::machine::Part;
+use crate::slots::Slot;
 
 /// The seed of random numbers, so that each run has the same ones.
 pub const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -46,38 +45,40 @@ fn crc(data: &[u8], polynomial: u32, first: u32) -> u32 {
     })
 }
 
-impl Frame {
-    /// Values one after the other, with zeros up to a whole byte; then the payload.
-    pub fn gather(&self, parts: &[Part], bytes: &[u8], payload: bool) -> Vec<u8> {
-        let mut data = Vec::new();
-        let mut taken = 0;
-        let mut put = |value: u64, width: u32| {
-            data.resize((taken + width as usize).div_ceil(8), 0);
-            bits::write(&mut data, taken, width, value);
-            taken += width as usize;
-        };
-        for part in parts {
-            match part {
-                Part::Value(place) => {
-                    let value = load(&self.slots, *place);
-                    let lower = place.width.min(64);
-                    if place.width > lower {
-                        put((value >> 64) as u64, place.width - lower);
-                    }
-                    put(value as u64, lower);
+/// Values one after the other, with zeros up to a whole byte.
+pub fn gather(slots: &[u64], parts: &[Part], bytes: &[u8]) -> Vec<u8> {
+    let mut data = Vec::new();
+    let mut taken = 0;
+    let mut put = |value: u64, width: u32| {
+        data.resize((taken + width as usize).div_ceil(8), 0);
+        bits::write(&mut data, taken, width, value);
+        taken += width as usize;
+    };
+    for part in parts {
+        match part {
+            Part::Value(place) => {
+                let value = place.load(slots);
+                let lower = place.width.min(64);
+                if place.width > lower {
+                    put((value >> 64) as u64, place.width - lower);
                 }
-                Part::Varbit(number, valid) if self.slots[*valid as usize] != 0 => {
-                    let (start, count) = self.varbits[*number];
-                    bytes[start..start + count].iter().for_each(|byte| put((*byte).into(), 8));
-                }
-                Part::Varbit(..) => {}
+                put(value as u64, lower);
+            }
+            Part::Varbit(slot, valid) => {
+                varbit(slots, (*slot, *valid), bytes).iter().for_each(|byte| put((*byte).into(), 8));
             }
         }
-        if payload {
-            data.extend_from_slice(&bytes[self.cursor / 8..]);
-        }
-        data
     }
+    data
+}
+
+/// The bytes of a varbit; none if its header, whose validity is the second slot, is not valid.
+pub fn varbit<'b>(slots: &[u64], (slot, valid): (Slot, Slot), bytes: &'b [u8]) -> &'b [u8] {
+    if slots[valid as usize] == 0 {
+        return &[];
+    }
+    let (start, count) = (slots[slot as usize] as usize, slots[slot as usize + 1] as usize);
+    &bytes[start..start + count]
 }
 
 #[cfg(test)]

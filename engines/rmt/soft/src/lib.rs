@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! P4 programs of the rmt engine as native code: each program is compiled to a compact code over numbered slots, which an interpreter carries out frame by
-//! frame. Headers are read and written back only where the program uses them.
+//! P4 programs of the rmt engine as native code: each program is compiled to functions that work on numbered slots, one
+//! for each part that frames go through. Headers are read and written back only where the program uses them. Tables,
+//! and functions of v1model that have state of their own, are Rust code that native code calls.
 //!
 //! ```
 //! use penstock_rmt::Block;
@@ -13,21 +14,25 @@
 
 mod bits;
 mod block;
+mod calls;
 mod checksum;
-mod code;
 mod color;
-mod compile;
 mod frame;
 mod hash;
+mod header;
+mod machine;
+mod native;
 mod operation;
-mod parser;
 mod profile;
 mod replicate;
-mod run;
+mod slots;
 mod table;
 mod tenant;
+mod uses;
+mod work;
 
 pub use block::Block;
+pub use native::NativeError;
 pub use operation::Message;
 pub use profile::Members;
 pub use table::TableError;

@@ -4,11 +4,10 @@
 use penstock_rmt_compiler::ir::{DigestId, HashAlgorithm};
 use penstock_rmt_compiler::mask;
 
-use crate::code::{Place, Slot};
-use crate::compile::Part;
 use crate::hash;
-use crate::run::{Flow, Frame};
-use crate::tenant::{State, load, store};
+use crate::machine::Part;
+use crate::slots::{Place, Slot};
+use crate::work::Work;
 
 /// Messages that wait for a controller; older ones are lost.
 const MESSAGES: usize = 4096;
@@ -72,61 +71,66 @@ pub struct Pending {
     pub failed: bool,
 }
 
-impl Frame {
-    /// Carries out a function.
+impl Operation {
+    /// Carries out the function. Says whether ingress or egress ends with it.
     #[cold]
-    pub fn operation(&mut self, state: &mut State, operation: &Operation, bytes: &[u8]) -> Flow {
-        let get = |slot: Slot| self.slots[slot as usize];
-        match operation {
-            Operation::Hash { to, algorithm, base, parts, max } => {
-                let (base, max) = (load(&self.slots, *base), load(&self.slots, *max));
+    pub fn carry_out(&self, work: &mut Work) -> bool {
+        match self {
+            Self::Hash { to, algorithm, base, parts, max } => {
+                let (base, max) = (base.load(work.slots()), max.load(work.slots()));
                 let hash = match algorithm {
-                    HashAlgorithm::Random => hash::random(&mut state.random),
-                    _ => hash::hash(*algorithm, &self.gather(parts, bytes, false)),
+                    HashAlgorithm::Random => hash::random(&mut work.state.random),
+                    _ => {
+                        let bytes = work.bytes;
+                        hash::hash(*algorithm, &hash::gather(work.slots(), parts, bytes))
+                    }
                 };
                 let value = base.wrapping_add(u128::from(hash).checked_rem(max).unwrap_or(0));
-                store(&mut self.slots, *to, value & mask(to.width));
+                to.store(work.slots(), value & mask(to.width));
             }
-            Operation::Random { to, low, high } => {
-                let (low, high) = (load(&self.slots, *low), load(&self.slots, *high));
-                let upper = hash::random(&mut state.random);
-                let number = u128::from(upper) << 64 | u128::from(hash::random(&mut state.random));
+            Self::Random { to, low, high } => {
+                let (low, high) = (low.load(work.slots()), high.load(work.slots()));
+                let upper = hash::random(&mut work.state.random);
+                let number = u128::from(upper) << 64 | u128::from(hash::random(&mut work.state.random));
                 let count = high.wrapping_sub(low).wrapping_add(1);
                 let value = if high < low { low } else { low + number.checked_rem(count).unwrap_or(number) };
-                store(&mut self.slots, *to, value & mask(to.width));
+                to.store(work.slots(), value & mask(to.width));
             }
-            Operation::Digest { digest, data } => {
-                let values = data.iter().map(|place| load(&self.slots, *place)).collect();
-                if state.messages.len() == MESSAGES {
-                    state.messages.pop_front();
+            Self::Digest { digest, data } => {
+                let values = data.iter().map(|place| place.load(work.slots())).collect();
+                if work.state.messages.len() == MESSAGES {
+                    work.state.messages.pop_front();
                 }
-                state.messages.push_back(Message { digest: *digest, values });
-                state.sent += 1;
+                work.state.messages.push_back(Message { digest: *digest, values });
+                work.state.sent += 1;
             }
-            Operation::Clone { from_egress, session, keep } => {
+            Self::Clone { from_egress, session, keep } => {
                 // Sessions have 16 bits; one above is not there.
-                let session = u16::try_from(get(*session)).ok();
-                self.pending.clones[usize::from(*from_egress)] = session.map(|session| (session, *keep));
+                let session = u16::try_from(work.slots()[*session as usize]).ok();
+                work.pending.clones[usize::from(*from_egress)] = session.map(|session| (session, *keep));
             }
-            Operation::Resubmit(keep) => self.pending.resubmit = Some(*keep),
-            Operation::Recirculate(keep) => self.pending.recirculate = Some(*keep),
-            Operation::Truncate(length) => self.pending.truncate = Some(get(*length)),
-            Operation::Assert(condition) => {
-                if get(*condition) == 0 {
-                    self.pending.failed = true;
-                    state.asserted += 1;
-                    return Flow::Exit;
+            Self::Resubmit(keep) => work.pending.resubmit = Some(*keep),
+            Self::Recirculate(keep) => work.pending.recirculate = Some(*keep),
+            Self::Truncate(length) => work.pending.truncate = Some(work.slots()[*length as usize]),
+            Self::Assert(condition) => {
+                if work.slots()[*condition as usize] == 0 {
+                    work.pending.failed = true;
+                    work.state.asserted += 1;
+                    return true;
                 }
             }
-            Operation::Meter { meter, index, to } => {
-                let index = usize::try_from(get(*index)).unwrap_or(usize::MAX);
-                let tokens = if state.metered_in_bytes[*meter] { self.length as u64 } else { 1 };
-                let time = state.time;
-                let color = state.meters[*meter].get_mut(index).map_or(0, |cell| cell.color(tokens, time));
-                store(&mut self.slots, *to, u128::from(color) & mask(to.width));
+            Self::Meter { meter, index, to } => {
+                let index = usize::try_from(work.slots()[*index as usize]).unwrap_or(usize::MAX);
+                let tokens = if work.state.metered_in_bytes[*meter] { work.length } else { 1 };
+                let time = work.state.time;
+                let color = work.state.meters[*meter].get_mut(index).map_or(0, |cell| cell.color(tokens, time));
+                to.store(work.slots(), u128::from(color) & mask(to.width));
             }
-            Operation::EntryColor(to) => store(&mut self.slots, *to, u128::from(state.color) & mask(to.width)),
+            Self::EntryColor(to) => {
+                let color = u128::from(work.state.color) & mask(to.width);
+                to.store(work.slots(), color);
+            }
         }
-        Flow::On
+        false
     }
 }

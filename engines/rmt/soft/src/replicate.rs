@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use penstock_rmt_compiler::ir::{PORT_DROP, Replica, Session, Standard};
 use penstock_unit::{Entering, Made, Verdict};
 
-use crate::compile::Machine;
 use crate::frame::verdict;
+use crate::machine::Machine;
 use crate::operation::Pending;
-use crate::run::{Extracted, Frame};
-use crate::tenant::{State, Tenant, load, store};
+use crate::tenant::{State, Tenant};
+use crate::work::Frame;
 
 /// Passes through ingress or egress of one frame and all of its copies. Copies that are left then are dropped, so no
 /// program runs for ever.
@@ -42,10 +42,6 @@ enum Pass {
 struct Saved {
     bytes: Vec<u8>,
     slots: Vec<u64>,
-    varbits: Vec<(usize, usize)>,
-    extracted: Vec<Extracted>,
-    cursor: usize,
-    length: usize,
     truncate: Option<u64>,
 }
 
@@ -59,10 +55,10 @@ impl Tenant {
         (port, time): (u16, u64),
         made: &mut Vec<Made>,
     ) -> Verdict {
-        self.frames += 1;
+        let Ok(machine) = &self.machine else { return Verdict::Drop };
         let first = Pass::Ingress { bytes: std::mem::take(bytes), kind: NORMAL, kept: None };
         let mut work = Work {
-            machine: &self.machine,
+            machine,
             state: &mut self.state,
             frame: &mut self.frame,
             at: (port, time),
@@ -118,7 +114,7 @@ impl Work<'_> {
     /// The values that the fields of a list have now.
     fn values(&self, keep: usize) -> Kept {
         let places = &self.machine.kept[keep];
-        Some((keep, places.iter().map(|place| load(&self.frame.slots, *place)).collect()))
+        Some((keep, places.iter().map(|place| place.load(&self.frame.slots)).collect()))
     }
 
     fn parse(&mut self, bytes: &[u8], kind: u64, kept: &Kept) {
@@ -131,7 +127,7 @@ impl Work<'_> {
 
     fn ingress(&mut self, bytes: Vec<u8>, kind: u64, kept: Kept) {
         self.parse(&bytes, kind, &kept);
-        self.frame.run(self.machine, self.state, &self.machine.ingress, &bytes);
+        self.frame.run(self.machine, self.state, self.machine.native.ingress, &bytes);
         let pending = std::mem::take(&mut self.frame.pending);
         if pending.failed {
             return;
@@ -173,7 +169,7 @@ impl Work<'_> {
         ] {
             *self.standard(field) = value;
         }
-        self.frame.run(self.machine, self.state, &self.machine.egress, &saved.bytes);
+        self.frame.run(self.machine, self.state, self.machine.native.egress, &saved.bytes);
         let mut pending = std::mem::take(&mut self.frame.pending);
         pending.truncate = pending.truncate.or(saved.truncate);
         if pending.failed {
@@ -191,7 +187,7 @@ impl Work<'_> {
         }
         let kept = pending.recirculate.and_then(|list| self.values(list));
         let mut bytes = saved.bytes.clone();
-        self.frame.update(self.machine, self.state, &bytes);
+        self.frame.run(self.machine, self.state, self.machine.native.update, &bytes);
         self.frame.deparse(self.machine, &mut bytes);
         if let Some(length) = pending.truncate {
             bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
@@ -206,7 +202,7 @@ impl Work<'_> {
     fn clone_to(&mut self, bytes: Vec<u8>, session: &Session, kept: Kept, kind: u64) {
         let (port, length) = (*self.standard(Standard::IngressPort), *self.standard(Standard::PacketLength));
         for place in &self.machine.metadata {
-            store(&mut self.frame.slots, *place, 0);
+            place.store(&mut self.frame.slots, 0);
         }
         *self.standard(Standard::IngressPort) = port;
         *self.standard(Standard::PacketLength) = length;
@@ -233,22 +229,11 @@ impl Work<'_> {
     }
 
     fn save(&self, bytes: Vec<u8>, pending: &Pending) -> Saved {
-        Saved {
-            bytes,
-            slots: self.frame.slots[..self.machine.changing].to_vec(),
-            varbits: self.frame.varbits.clone(),
-            extracted: self.frame.extracted.clone(),
-            cursor: self.frame.cursor,
-            length: self.frame.length,
-            truncate: pending.truncate,
-        }
+        Saved { bytes, slots: self.frame.slots[..self.machine.slots.changing].to_vec(), truncate: pending.truncate }
     }
 
     fn restore(&mut self, saved: &Saved) {
-        self.frame.slots[..self.machine.changing].copy_from_slice(&saved.slots);
-        self.frame.varbits.clone_from(&saved.varbits);
-        self.frame.extracted.clone_from(&saved.extracted);
-        (self.frame.cursor, self.frame.length) = (saved.cursor, saved.length);
+        self.frame.slots[..self.machine.slots.changing].copy_from_slice(&saved.slots);
     }
 }
 
@@ -256,7 +241,7 @@ impl Work<'_> {
 fn keep(machine: &Machine, slots: &mut [u64], kept: &Kept) {
     if let Some((list, values)) = kept {
         for (place, value) in machine.kept[*list].iter().zip(values) {
-            store(slots, *place, *value);
+            place.store(slots, *value);
         }
     }
 }

@@ -1,18 +1,23 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Tables: entries, and stores that find them fast. Entries are those that the program's source, or whoever checks requests, has found to fit their table.
+//! Tables: entries, and stores that find them fast. Entries are those that the program's source, or whoever checks
+//! requests, has found to fit their table.
 
 mod exact;
 mod prefix;
 mod rows;
+mod target;
+mod words;
 
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, MatchKind, Rates, Table as About};
+use penstock_rmt_compiler::ir::{ActionCall, Entry, Key, Match, MatchKind, Rates, Table as About};
 
 use exact::Exact;
 use prefix::Prefixes;
 use rows::Rows;
+use target::Targets;
+pub use target::{Call, Target};
 
 use crate::color::Bucket;
 
@@ -35,24 +40,6 @@ pub enum TableError {
 pub struct Hits {
     pub packets: u64,
     pub bytes: u64,
-}
-
-/// The result of a lookup.
-#[derive(Debug, Clone)]
-pub struct Call {
-    /// Action, by its index in the program.
-    pub action: usize,
-    /// Its arguments as slots: the lower half first where there are two.
-    pub args: Arc<[u64]>,
-}
-
-/// The actions of an entry.
-#[derive(Debug, Clone)]
-pub struct Target {
-    /// Its only action.
-    pub call: Call,
-    /// Actions of which each frame chooses one, as often as their weights say; never empty.
-    pub choice: Option<Arc<[Call]>>,
 }
 
 /// An entry in its place.
@@ -85,11 +72,21 @@ pub struct Table {
     store: Store,
     entries: Vec<Option<Stored>>,
     /// The actions of each entry, apart from what frames seldom need: these stay in the cache.
-    targets: Vec<Target>,
+    targets: Targets,
     free: Vec<usize>,
     numbers: HashMap<(Vec<Match>, i32), usize>,
     default: ActionCall,
     default_call: Call,
+}
+
+/// The keys of a table in the order in which a lookup takes their words: a prefix is the last one, unless entries have
+/// priorities.
+pub fn keys_in_order(about: &About) -> Vec<&Key> {
+    let mut keys: Vec<&Key> = about.keys.iter().collect();
+    if !about.has_priorities() {
+        keys.sort_by_key(|key| key.kind == MatchKind::Lpm);
+    }
+    keys
 }
 
 impl Table {
@@ -109,10 +106,10 @@ impl Table {
             name: about.name.clone(),
             // The entries of the source fit in any case.
             size: about.size.max(u32::try_from(about.entries.len()).unwrap_or(u32::MAX)),
+            targets: Targets::new(&params),
             params,
             store,
             entries: Vec::new(),
-            targets: Vec::new(),
             free: Vec::new(),
             numbers: HashMap::new(),
             default: about.default.clone(),
@@ -136,17 +133,17 @@ impl Table {
         }
     }
 
-    /// The action of an entry; without an entry, the default action.
+    /// The number of an entry's actions, if each frame chooses one of them.
     #[inline]
-    pub fn call(&self, number: Option<usize>) -> &Call {
-        let target = number.and_then(|number| self.targets.get(number));
-        target.map_or(&self.default_call, |target| &target.call)
+    pub fn choices(&self, number: usize) -> Option<usize> {
+        self.targets.choices(number)
     }
 
-    /// The actions among which a frame of an entry chooses.
+    /// The action of an entry, of several ones that of a number, and its arguments; without an entry, the default
+    /// action.
     #[inline]
-    pub fn choice(&self, number: usize) -> Option<&[Call]> {
-        self.targets.get(number)?.choice.as_deref()
+    pub fn call(&self, number: Option<usize>, chosen: usize) -> (usize, &[u64]) {
+        number.and_then(|number| self.targets.get(number, chosen)).unwrap_or_else(|| self.default_call.parts())
     }
 
     /// Counts a frame for an entry; gives the color of the entry's meter.
@@ -166,9 +163,9 @@ impl Table {
     /// Finds the actions of all entries anew.
     pub fn retarget(&mut self, target: impl Fn(&Entry, &dyn Fn(&ActionCall) -> Call) -> Target) {
         let params = self.params.clone();
-        for (stored, to) in self.entries.iter().zip(&mut self.targets) {
+        for (number, stored) in self.entries.iter().enumerate() {
             if let Some(stored) = stored.as_ref().filter(|stored| stored.entry.via.is_some()) {
-                *to = target(&stored.entry, &|of| call(of, &params));
+                self.targets.set(number, target(&stored.entry, &|of| call(of, &params)));
             }
         }
     }
@@ -234,14 +231,11 @@ impl Table {
         let stored =
             Stored { entry: entry.clone(), hits: Hits::default(), meter: Bucket::default(), last: time, told: false };
         let number = self.free.pop().unwrap_or(self.entries.len());
-        match self.targets.get_mut(number) {
-            Some(place) => *place = target,
-            None => {
-                self.entries.push(None);
-                self.targets.push(target);
-            }
+        if number == self.entries.len() {
+            self.entries.push(None);
         }
         self.entries[number] = Some(stored);
+        self.targets.set(number, target);
         self.numbers.insert((entry.keys.clone(), entry.priority), number);
         match &mut self.store {
             Store::Exact(exact) => exact.insert(&entry.keys, number),
@@ -257,7 +251,7 @@ impl Table {
         if let Some(stored) = &mut self.entries[number] {
             stored.entry = entry.clone();
             (stored.last, stored.told) = (time, false);
-            self.targets[number] = target;
+            self.targets.set(number, target);
         }
         Ok(())
     }
@@ -312,8 +306,9 @@ fn push_words(words: &mut Vec<u64>, value: u128, width: u32) {
 
 fn call(call: &ActionCall, params: &[Vec<u32>]) -> Call {
     let mut args = Vec::new();
-    for (value, width) in call.args.iter().zip(&params[call.action]) {
-        push_words(&mut args, *value, *width);
+    for (at, width) in params[call.action].iter().enumerate() {
+        // Native code reads all arguments.
+        push_words(&mut args, call.args.get(at).copied().unwrap_or(0), *width);
     }
-    Call { action: call.action, args: args.into() }
+    Call { action: call.action, args }
 }

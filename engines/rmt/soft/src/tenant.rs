@@ -12,14 +12,14 @@ use penstock_rmt_compiler::ir::{
 
 use penstock_unit::{Entering, Made, Verdict};
 
-use crate::code::Place;
 use crate::color::Bucket;
-use crate::compile::{self, Machine};
 use crate::hash;
+use crate::machine::Machine;
+use crate::native::NativeError;
 use crate::operation::Message;
 use crate::profile::Members;
-use crate::run::Frame;
 use crate::table::{Hits, Table, TableError};
+use crate::work::Frame;
 
 /// What a counter counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,7 +65,7 @@ pub struct State {
 #[derive(Debug)]
 pub struct Tenant {
     program: Arc<Program>,
-    pub(crate) machine: Machine,
+    pub(crate) machine: Result<Machine, NativeError>,
     pub(crate) state: State,
     pub(crate) frame: Frame,
     /// Frames that entered.
@@ -95,7 +95,7 @@ impl Tenant {
     /// A program as it begins: with the entries of its source, all cells 0.
     #[must_use]
     pub fn new(program: Arc<Program>) -> Self {
-        let machine = compile::compile(&program);
+        let machine = Machine::new(&program);
         let params: Arc<[Vec<u32>]> =
             program.actions.iter().map(|action| action.params.iter().map(|param| param.width).collect()).collect();
         let state = State {
@@ -127,7 +127,7 @@ impl Tenant {
             color: 0,
             time: 0,
         };
-        let frame = Frame::new(&machine);
+        let frame = Frame::default();
         let profiles = program.profiles.iter().map(|_| Members::default()).collect();
         let has_controller = program.controller_headers.iter().any(|header| header.name == "packet_in");
         let (packets, outgoing) = (VecDeque::new(), VecDeque::new());
@@ -146,6 +146,12 @@ impl Tenant {
             outgoing,
             next_look: 0,
         }
+    }
+
+    /// Why the program has no native code. All of its frames are dropped then.
+    #[must_use]
+    pub fn fault(&self) -> Option<&NativeError> {
+        self.machine.as_ref().err()
     }
 
     /// The program.
@@ -420,27 +426,5 @@ impl State {
         if self.entry_meters[table].is_some() {
             self.color = color;
         }
-    }
-
-    /// The value of a register's cell; 0 behind its end.
-    #[inline]
-    pub fn cell(&self, register: usize, index: u64) -> u128 {
-        usize::try_from(index).ok().and_then(|index| self.registers[register].get(index)).copied().unwrap_or(0)
-    }
-}
-
-/// A value of a place, from slots.
-#[inline]
-pub fn load(slots: &[u64], place: Place) -> u128 {
-    let low = u128::from(slots[place.slot as usize]);
-    if place.is_wide() { low | u128::from(slots[place.slot as usize + 1]) << 64 } else { low }
-}
-
-/// Writes a value to a place in slots.
-#[inline]
-pub fn store(slots: &mut [u64], place: Place, value: u128) {
-    slots[place.slot as usize] = value as u64;
-    if place.is_wide() {
-        slots[place.slot as usize + 1] = (value >> 64) as u64;
     }
 }

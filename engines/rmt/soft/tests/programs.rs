@@ -181,3 +181,32 @@ fn the_calculator_answers_and_counts() {
     assert_eq!(run(&mut block, 9, &other).0, Verdict::Drop);
     assert_eq!(block.tenant(9).map(|tenant| tenant.register(0).to_vec()), Some(vec![5]));
 }
+
+#[test]
+fn the_access_list_classifies_counts_and_drops() {
+    let mut block = Block::default();
+    block.load(3, compile("acl.p4", include_str!("../../programs/acl.p4")).into());
+    let tenant = block.tenant_mut(3).expect("the program is loaded");
+    insert(tenant, "classes", vec![Match::Lpm(0x0A00_0000, 8), Match::Exact(17)], "set_class", vec![1]);
+    insert(tenant, "classes", vec![Match::Lpm(0x0A01_0000, 16), Match::Exact(17)], "set_class", vec![5]);
+    insert(tenant, "classes", vec![Match::Lpm(0x0A01_0000, 16), Match::Exact(6)], "set_class", vec![9]);
+    let any = Match::Ternary(0, 0);
+    let from = |value: u128| Match::Ternary(value, 0xFFFF_FFFF);
+    let keys = vec![any, from(0x0A01_0001), any, Match::Range(0, 0xFFFF)];
+    insert(tenant, "lines", keys.clone(), "deny", vec![]);
+    for options in [&[][..], &[7; 8]] {
+        let (verdict, frame) = run(&mut block, 3, &ipv4(Some(9), options, [10, 1, 0, 2], 64));
+        assert_eq!((verdict, frame[19]), (Verdict::Port(1), 5 << 2));
+        assert_eq!(checksum(&frame[18..38 + options.len()]), 0);
+        let (verdict, frame) = run(&mut block, 3, &ipv4(None, options, [10, 2, 0, 2], 64));
+        assert_eq!((verdict, frame[15]), (Verdict::Port(1), 1 << 2));
+        let (verdict, _) = run(&mut block, 3, &ipv4(None, options, [10, 1, 0, 1], 64));
+        assert_eq!(verdict, Verdict::Drop);
+    }
+    let tenant = block.tenant(3).expect("the program is loaded");
+    let classified = tenant.counter(1);
+    assert_eq!([1, 5, 9].map(|class| classified[class].packets), [2, 4, 0]);
+    let line = Entry::new(keys, 0, ActionCall { action: 0, args: vec![] });
+    let lines = tenant.program().tables.iter().position(|table| table.name.ends_with(".lines"));
+    assert_eq!(lines.map(|lines| tenant.entry_count(lines, &line).packets), Some(2));
+}

@@ -1,49 +1,39 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! One key by its longest prefix, others exact: for each value of the exact ones a trie that takes eight bits a step.
 
-use hashbrown::HashMap;
+use std::ops::Range;
+
 use penstock_rmt_compiler::ir::{Match, MatchKind};
+
+use super::words::ByWords;
 
 /// No entry, no node.
 const NONE: u32 = u32::MAX;
 
-/// Entries by the values of their keys.
+/// Entries by the values of their keys. The words of a key are those of the exact keys, then those of the prefix.
 #[derive(Debug)]
 pub struct Prefixes {
     keys: Vec<(MatchKind, u32)>,
-    /// Bits of the key with prefixes, and the place of its words among those of a frame.
+    /// Bits of the key with prefixes.
     width: u32,
-    at: usize,
-    /// The trie of tables without exact keys.
-    single: Trie,
     /// By the words of the exact keys.
-    several: HashMap<Box<[u64]>, Trie>,
+    tries: ByWords<Trie>,
 }
 
 impl Prefixes {
     pub fn new(keys: &[(MatchKind, u32)]) -> Self {
-        let before = keys.iter().take_while(|(kind, _)| *kind != MatchKind::Lpm);
-        let at = before.clone().map(|(_, width)| if *width > 64 { 2 } else { 1 }).sum();
-        let width = keys.get(before.count()).map_or(0, |(_, width)| *width);
-        Self { keys: keys.to_vec(), width, at, single: Trie::default(), several: HashMap::new() }
-    }
-
-    /// The key with prefixes, its first bit highest, and the words of the others.
-    fn split<'w>(&self, words: &'w [u64]) -> (u128, &'w [u64], &'w [u64]) {
-        let count = if self.width > 64 { 2 } else { 1 };
-        let key = u128::from(words[self.at]) | if count == 2 { u128::from(words[self.at + 1]) << 64 } else { 0 };
-        (key << (128 - self.width), &words[..self.at], &words[self.at + count..])
+        let width = keys.iter().find(|(kind, _)| *kind == MatchKind::Lpm).map_or(0, |(_, width)| *width);
+        Self { keys: keys.to_vec(), width, tries: ByWords::default() }
     }
 
     #[inline]
     pub fn find(&self, words: &[u64]) -> Option<usize> {
-        let (key, before, behind) = self.split(words);
-        let trie = match (before, behind) {
-            ([], []) => &self.single,
-            (before, []) => self.several.get(before)?,
-            _ => self.several.get(&[before, behind].concat()[..])?,
+        let (exact, key) = match words {
+            [exact @ .., low, high] if self.width > 64 => (exact, u128::from(*high) << 64 | u128::from(*low)),
+            [exact @ .., word] => (exact, u128::from(*word)),
+            [] => return None,
         };
-        trie.find(key)
+        self.tries.get(exact)?.find(key << (128 - self.width))
     }
 
     /// The trie of an entry, its prefix and that one's length.
@@ -56,8 +46,7 @@ impl Prefixes {
                 _ => {}
             }
         }
-        let trie = if words.is_empty() { &mut self.single } else { self.several.entry(words.into()).or_default() };
-        (trie, prefix.0, prefix.1)
+        (self.tries.entry(&words), prefix.0, prefix.1)
     }
 
     pub fn insert(&mut self, keys: &[Match], number: usize) {
@@ -71,41 +60,75 @@ impl Prefixes {
     }
 }
 
-/// A node: for each value of its eight bits the next node, and the entry of the longest prefix that ends in this node.
+/// The target of a value of eight bits: the entry of the longest prefix that ends in its node, and the next node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cell {
+    entry: u32,
+    next: u32,
+}
+
+/// A node: a cell for each run of neighboring values that lead to the same. Most nodes have few of them, which a lookup
+/// finds in one cache line of the node and one of the cells.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Node {
-    next: [u32; 256],
-    entry: [u32; 256],
-    /// Prefixes that end here: bits in this node (0 to 8), first value, entry.
-    ends: Vec<(u8, u8, u32)>,
+    /// A bit for each value at which a run begins.
+    starts: [u64; 4],
+    /// For each of these words, the runs that begin before it.
+    before: [u8; 4],
+    cells: Box<[Cell]>,
 }
 
 #[derive(Debug)]
 struct Trie {
     nodes: Vec<Node>,
+    /// For each node, prefixes that end there: bits in the node (0 to 8), first value, entry.
+    ends: Vec<Vec<(u8, u8, u32)>>,
 }
 
 impl Default for Trie {
     fn default() -> Self {
-        Self { nodes: vec![Node::default()] }
+        Self { nodes: vec![Node::default()], ends: vec![Vec::new()] }
     }
 }
 
 impl Default for Node {
     fn default() -> Self {
-        Self { next: [NONE; 256], entry: [NONE; 256], ends: Vec::new() }
+        Self::of(&[Cell { entry: NONE, next: NONE }; 256])
     }
 }
 
 impl Node {
-    /// Finds the entries of the values of a prefix again.
-    fn refresh(&mut self, bits: u8, first: u8) {
-        let count = 256 >> bits;
-        for value in usize::from(first)..usize::from(first) + count {
-            let covers = |(bits, first, _): &&(u8, u8, u32)| (value as u32 ^ u32::from(*first)) >> (8 - bits) == 0;
-            let longest = self.ends.iter().filter(covers).max_by_key(|(bits, ..)| *bits);
-            self.entry[value] = longest.map_or(NONE, |(.., entry)| *entry);
+    /// A node of the cells of all values.
+    fn of(all: &[Cell; 256]) -> Self {
+        let (mut starts, mut before, mut cells) = ([0; 4], [0; 4], Vec::new());
+        for (value, cell) in all.iter().enumerate() {
+            if value % 64 == 0 {
+                before[value / 64] = cells.len() as u8;
+            }
+            if cells.last() != Some(cell) {
+                starts[value / 64] |= 1 << (value % 64);
+                cells.push(*cell);
+            }
         }
+        Self { starts, before, cells: cells.into() }
+    }
+
+    /// The cell of a value.
+    #[inline]
+    fn cell(&self, value: usize) -> Cell {
+        let word = value / 64;
+        let up_to = self.starts[word] << (63 - value % 64);
+        self.cells[usize::from(self.before[word]) + up_to.count_ones() as usize - 1]
+    }
+
+    /// Changes the cells of some values.
+    fn change(&mut self, values: Range<usize>, mut change: impl FnMut(usize, &mut Cell)) {
+        let mut all: [Cell; 256] = std::array::from_fn(|value| self.cell(value));
+        for value in values {
+            change(value, &mut all[value]);
+        }
+        *self = Self::of(&all);
     }
 }
 
@@ -113,19 +136,20 @@ impl Trie {
     /// The entry of the longest prefix of a key.
     #[inline]
     fn find(&self, key: u128) -> Option<usize> {
-        let (mut found, mut node, mut rest) = (NONE, 0, key);
-        loop {
-            let at = (rest >> 120) as usize;
-            let here = &self.nodes[node as usize];
-            if here.entry[at] != NONE {
-                found = here.entry[at];
+        let (mut found, mut node) = (NONE, 0);
+        for half in [(key >> 64) as u64, key as u64] {
+            for byte in half.to_be_bytes() {
+                let cell = self.nodes[node as usize].cell(byte.into());
+                if cell.entry != NONE {
+                    found = cell.entry;
+                }
+                if cell.next == NONE {
+                    return (found != NONE).then_some(found as usize);
+                }
+                node = cell.next;
             }
-            node = here.next[at];
-            if node == NONE {
-                return (found != NONE).then_some(found as usize);
-            }
-            rest <<= 8;
         }
+        (found != NONE).then_some(found as usize)
     }
 
     /// The node that a prefix ends in; the bits that it has there, and their value.
@@ -135,28 +159,40 @@ impl Trie {
         let mut node = 0;
         for step in 0..steps {
             let at = (prefix >> (120 - 8 * step)) as usize & 0xFF;
-            if self.nodes[node].next[at] == NONE {
-                self.nodes[node].next[at] = self.nodes.len() as u32;
+            if self.nodes[node].cell(at).next == NONE {
+                let new = self.nodes.len() as u32;
+                self.nodes[node].change(at..at + 1, |_, cell| cell.next = new);
                 self.nodes.push(Node::default());
+                self.ends.push(Vec::new());
             }
-            node = self.nodes[node].next[at] as usize;
+            node = self.nodes[node].cell(at).next as usize;
         }
         let bits = (length - 8 * steps) as u8;
         let value = (prefix >> (120 - 8 * steps)) as u8;
         (node, bits, value & !(0xFFu16 >> bits) as u8)
     }
 
+    /// Finds the entries of the values of a prefix again.
+    fn refresh(&mut self, node: usize, bits: u8, first: u8) {
+        let (first, ends) = (usize::from(first), &self.ends[node]);
+        self.nodes[node].change(first..first + (256 >> bits), |value, cell| {
+            let covers = |(bits, first, _): &&(u8, u8, u32)| (value as u32 ^ u32::from(*first)) >> (8 - bits) == 0;
+            let longest = ends.iter().filter(covers).max_by_key(|(bits, ..)| *bits);
+            cell.entry = longest.map_or(NONE, |(.., entry)| *entry);
+        });
+    }
+
     fn insert(&mut self, prefix: u128, length: u32, entry: u32) {
         let (node, bits, first) = self.end(prefix, length);
-        self.nodes[node].ends.push((bits, first, entry));
-        self.nodes[node].refresh(bits, first);
+        self.ends[node].push((bits, first, entry));
+        self.refresh(node, bits, first);
     }
 
     /// Nodes stay: the next prefixes are most likely the old ones.
     fn remove(&mut self, prefix: u128, length: u32, entry: u32) {
         let (node, bits, first) = self.end(prefix, length);
-        self.nodes[node].ends.retain(|end| *end != (bits, first, entry));
-        self.nodes[node].refresh(bits, first);
+        self.ends[node].retain(|end| *end != (bits, first, entry));
+        self.refresh(node, bits, first);
     }
 }
 
@@ -203,9 +239,9 @@ mod tests {
         let mut table = Prefixes::new(&[(MatchKind::Exact, 8), (MatchKind::Lpm, 32), (MatchKind::Exact, 100)]);
         table.insert(&[Match::Exact(1), Match::Lpm(0x0A00_0000, 8), Match::Exact(5 << 64)], 0);
         table.insert(&[Match::Exact(2), Match::Lpm(0, 0), Match::Exact(5 << 64)], 1);
-        assert_eq!(table.find(&[1, 0x0A01_0203, 0, 5]), Some(0));
-        assert_eq!(table.find(&[2, 0x0A01_0203, 0, 5]), Some(1));
-        assert_eq!(table.find(&[1, 0x0B01_0203, 0, 5]), None);
-        assert_eq!(table.find(&[1, 0x0A01_0203, 5, 0]), None);
+        assert_eq!(table.find(&[1, 0, 5, 0x0A01_0203]), Some(0));
+        assert_eq!(table.find(&[2, 0, 5, 0x0A01_0203]), Some(1));
+        assert_eq!(table.find(&[1, 0, 5, 0x0B01_0203]), None);
+        assert_eq!(table.find(&[1, 5, 0, 0x0A01_0203]), None);
     }
 }

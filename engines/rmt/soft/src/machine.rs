@@ -1,0 +1,118 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A program that can run: native code, and what Rust code beside it has to know.
+
+use penstock_rmt_compiler::ir::{FieldKind, HashAlgorithm, MAX_BITS, Match, Program, StmtKind};
+use penstock_rmt_compiler::mask;
+
+use crate::header::{self, Header};
+use crate::native::{Native, NativeError};
+use crate::operation::Operation;
+use crate::slots::{Place, Slot, Slots};
+use crate::uses::Uses;
+
+/// A program that can run.
+#[derive(Debug)]
+pub struct Machine {
+    pub slots: Slots,
+    pub instances: Vec<Header>,
+    /// Functions of v1model, by the number that native code calls them by.
+    pub operations: Vec<Operation>,
+    /// Checksums that native code leaves to Rust code, by the same kind of number.
+    pub sums: Vec<Sum>,
+    /// Keys of each `select` with value sets.
+    pub selects: Vec<Vec<Place>>,
+    pub tables: Vec<TableCode>,
+    /// Instances in the order of the deparser.
+    pub emits: Vec<usize>,
+    /// Frames may be copied, cut or begin anew.
+    pub replicates: bool,
+    /// Fields that keep their values in copies, by the number that operations name.
+    pub kept: Vec<Vec<Place>>,
+    /// Fields of metadata, which copies begin with as 0.
+    pub metadata: Vec<Place>,
+    pub native: Native,
+}
+
+/// A checksum.
+#[derive(Debug)]
+pub struct Sum {
+    pub parts: Vec<Part>,
+    /// Bits of the result.
+    pub width: u32,
+    pub algorithm: HashAlgorithm,
+    pub payload: bool,
+}
+
+/// Part of the data of a checksum or hash.
+#[derive(Debug, Clone)]
+pub enum Part {
+    Value(Place),
+    /// The slots of a varbit's place in the frame, and the validity of its header.
+    Varbit(Slot, Slot),
+}
+
+/// A table's selector, and what its entries note.
+#[derive(Debug)]
+pub struct TableCode {
+    /// Its entries note their frames: it has a direct counter or meter, or idle timeouts.
+    pub counted: bool,
+    /// How a frame chooses among the actions of a group: algorithm, hashed values, and bits of the hash.
+    pub selector: Option<(HashAlgorithm, Vec<Part>, u32)>,
+}
+
+impl Machine {
+    /// Compiles a program.
+    ///
+    /// # Errors
+    /// There is no native code for it.
+    pub fn new(program: &Program) -> Result<Self, NativeError> {
+        let slots = Slots::new(program);
+        let uses = Uses::of(program);
+        let instances: Vec<Header> =
+            (0..program.instances.len()).map(|index| header::header(program, &slots, &uses, index)).collect();
+        let tables = program.tables.iter().map(|table| TableCode {
+            counted: table.counter.is_some() || table.meter.is_some() || table.idle_timeouts,
+            selector: table.profile.and_then(|profile| program.profiles[profile].selector).map(|selector| {
+                let parts = table.selector.iter().map(|field| Part::Value(slots.fields[*field])).collect();
+                (selector.algorithm, parts, selector.width)
+            }),
+        });
+        let tables = tables.collect();
+        let mut replicates = false;
+        program.walk(&mut |stmt| {
+            let acts = matches!(&stmt.kind, StmtKind::Extern(of) if of.acts_on_frame());
+            replicates |= acts || stmt.chooses_group();
+        });
+        let metadata = program.fields.iter().zip(&slots.fields);
+        let metadata = metadata.filter(|(field, _)| {
+            matches!(field.kind, FieldKind::Metadata | FieldKind::Standard(_) | FieldKind::Local)
+                && field.width <= MAX_BITS
+        });
+        let metadata = metadata.map(|(_, place)| *place).collect();
+        let emits = program.deparser.iter().map(|emit| emit.instance).collect();
+        let made = Native::new(program, &instances, slots)?;
+        Ok(Self {
+            slots: made.slots,
+            instances,
+            operations: made.operations,
+            sums: made.sums,
+            selects: made.selects,
+            tables,
+            emits,
+            replicates,
+            kept: made.kept,
+            metadata,
+            native: made.native,
+        })
+    }
+}
+
+/// Whether a value is what a keyset says.
+pub fn matches(keyset: &Match, value: u128, width: u32) -> bool {
+    match *keyset {
+        Match::Exact(of) => value == of,
+        Match::Lpm(of, length) => (value ^ of) & mask(width) & !mask(width).checked_shr(length).unwrap_or(0) == 0,
+        Match::Ternary(of, mask) => value & mask == of,
+        Match::Range(low, high) => (low..=high).contains(&value),
+    }
+}
