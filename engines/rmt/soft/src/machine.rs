@@ -5,7 +5,7 @@ use penstock_rmt_compiler::ir::{FieldKind, HashAlgorithm, MAX_BITS, Match, Progr
 use penstock_rmt_compiler::mask;
 
 use crate::header::{self, Header};
-use crate::native::{Native, NativeError};
+use crate::native::{Made, Native, NativeError};
 use crate::operation::Operation;
 use crate::slots::{Place, Slot, Slots};
 use crate::uses::Uses;
@@ -90,7 +90,7 @@ impl Machine {
         });
         let metadata = metadata.map(|(_, place)| *place).collect();
         let emits = program.deparser.iter().map(|emit| emit.instance).collect();
-        let made = Native::new(program, &instances, slots)?;
+        let made = Made::new(program, &instances, slots)?;
         Ok(Self {
             slots: made.slots,
             instances,

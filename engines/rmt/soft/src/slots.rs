@@ -51,8 +51,8 @@ pub struct Slots {
     instances: Slot,
     /// For each varbit field two slots: its first byte in the frame, and its length in bytes.
     varbits: Vec<Option<Slot>>,
-    /// The number of slots that are 0 when a frame enters. Those behind them hold arguments of calls from native code to Rust,
-    /// which are written before they are read.
+    /// The number of slots that are 0 when a frame enters. Those behind them hold arguments of calls from native code to
+    /// Rust, which are written before they are read.
     pub changing: usize,
     /// All slots.
     pub count: usize,

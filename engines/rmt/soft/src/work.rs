@@ -81,8 +81,8 @@ impl Frame {
     /// Writes the headers into the frame. Says whether that is possible where they stand.
     pub fn patch(&mut self, machine: &Machine, bytes: &mut [u8]) -> bool {
         let slots = self.slots.as_mut_ptr();
-        // SAFETY: the code is that of the machine's deparser, which calls no Rust code and therefore needs no `Work`. It
-        // writes headers that the parser has extracted from these bytes.
+        // SAFETY: the code is that of the machine's deparser, which calls no Rust code and therefore needs no `Work`.
+        // It writes headers that the parser has extracted from these bytes.
         unsafe { (machine.native.deparse)(std::ptr::null_mut(), slots, bytes.as_mut_ptr()) != 0 }
     }
 }

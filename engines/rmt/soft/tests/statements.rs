@@ -7,8 +7,8 @@ use penstock_unit::{Block as _, Entering, Verdict};
 
 const WIDE: u128 = 0x0011_2233_4455_6677_8899_AABB_CCDD_EEFF;
 
-/// A block whose table sets frames of kind 1, ends ingress for frames of kind 2, and replaces the first header of frames
-/// of kind 4.
+/// A block whose table sets frames of kind 1, ends ingress for frames of kind 2, and replaces the first header of
+/// frames of kind 4.
 fn block() -> Block {
     let compiled = penstock_rmt_compiler::compile("statements.p4", include_str!("statements.p4"));
     let program = compiled.unwrap_or_else(|faults| panic!("{faults}")).program;

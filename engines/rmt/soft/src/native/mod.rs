@@ -86,9 +86,9 @@ struct Maker<'p> {
     kept: Vec<Vec<Place>>,
 }
 
-impl Native {
+impl Made {
     /// Translates a program.
-    pub fn new(program: &Program, instances: &[Header], slots: Slots) -> Result<Made, NativeError> {
+    pub fn new(program: &Program, instances: &[Header], slots: Slots) -> Result<Self, NativeError> {
         let error = |why: String| NativeError::new(&program.name, why);
         let mut maker = Maker {
             program,
@@ -101,7 +101,7 @@ impl Native {
         };
         let native = Compiler::new().and_then(|compiler| compiler.program(&mut maker)).map_err(error)?;
         let Maker { slots, operations, sums, selects, kept, .. } = maker;
-        Ok(Made { native, slots, operations, sums, selects, kept })
+        Ok(Self { native, slots, operations, sums, selects, kept })
     }
 }
 

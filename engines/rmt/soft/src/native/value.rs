@@ -72,8 +72,8 @@ impl Function<'_, '_> {
         }
     }
 
-    /// The first value if the condition is not 0, else the second one. Values of 128 bits are chosen by halves: the code
-    /// generator would make some of these choices a minimum or maximum, which it does not have for 128 bits.
+    /// The first value if the condition is not 0, else the second one. Values of 128 bits are chosen by halves: the
+    /// code generator would make some of these choices a minimum or maximum, which it does not have for 128 bits.
     fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
         if self.width_of(yes) == 64 {
             return self.builder.ins().select(condition, yes, no);
