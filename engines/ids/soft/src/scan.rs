@@ -54,6 +54,12 @@ impl Scanner {
         Self { first: packed(first), second: packed(second), third: packed(third), filter: filter.clone() }
     }
 
+    /// Bytes of the tables.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        BYTES.iter().sum::<usize>() + size_of_val(&*self.filter.exact)
+    }
+
     /// Searches bytes that follow those of the window. `found` gets the number of each key and the offset of its last
     /// byte, in the order of the machine.
     #[must_use]
