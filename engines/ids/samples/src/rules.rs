@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rules with the shape of large open sets: of a hundred, 53 are about HTTP, 19 about TCP, 14 about DNS, 6 about TLS, 3
 //! about UDP and 5 about ICMP and other headers; 97 have a content, 38 nocase, 22 a pcre, 8 bits of flows. Strings have
-//! 3 to 80 bytes, half of them 12 or fewer.
+//! 3 to 80 bytes, half of them 12 or fewer; the first string of a rule is the longer one of two.
 
 use std::fmt::Write;
 
@@ -84,9 +84,19 @@ impl Draft<'_> {
         text.trim_end().to_owned() + if text.ends_with(' ') { "_" } else { "" }
     }
 
-    /// A content, and its bytes if they are text.
+    /// The content by which a rule is to be found: authors take care that it is long.
+    fn first_content(&mut self) {
+        let length = self.length().max(self.length());
+        self.content_of(length);
+    }
+
+    /// A further content.
     fn content(&mut self) {
         let length = self.length();
+        self.content_of(length);
+    }
+
+    fn content_of(&mut self, length: usize) {
         if chance(self.random, 300) {
             let bytes: Vec<String> = noise(self.random, length).iter().map(|byte| format!("{byte:02x}")).collect();
             self.add(&format!("content:\"|{}|\";", bytes.join(" ")));
@@ -163,7 +173,7 @@ impl Draft<'_> {
                     let host = host(self.random);
                     self.add(&format!("content:\"{host}\";"));
                 } else {
-                    self.content();
+                    self.first_content();
                     self.nocase(400);
                     if chance(self.random, 300) {
                         self.content();
@@ -178,7 +188,7 @@ impl Draft<'_> {
                     self.add("http.stat_code; content:\"200\";");
                 }
                 self.add("file_data;");
-                self.content();
+                self.first_content();
                 self.nocase(400);
                 if chance(self.random, 500) {
                     self.content();
@@ -231,7 +241,7 @@ impl Draft<'_> {
     fn tcp(&mut self) {
         let way = if chance(self.random, 600) { "to_server" } else { "to_client" };
         self.add(&format!("flow:established,{way};"));
-        self.content();
+        self.first_content();
         self.nocase(300);
         if chance(self.random, 250) {
             let depth = 100 + self.random.below(200);
@@ -254,7 +264,7 @@ impl Draft<'_> {
             let size = self.random.below(64);
             self.add(&format!("dsize:>{size};"));
         }
-        self.content();
+        self.first_content();
         if chance(self.random, 400) {
             self.add("depth:120;");
         }
@@ -290,7 +300,7 @@ pub fn rules(count: usize, seed: u64) -> Rules {
             }
             950..970 => {
                 draft.add("itype:8;");
-                draft.content();
+                draft.first_content();
                 ("icmp any any -> any any".to_owned(), None)
             }
             _ => {
