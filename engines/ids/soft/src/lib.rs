@@ -29,6 +29,7 @@ mod scan;
 mod seen;
 mod stats;
 mod thresholds;
+mod tier;
 
 pub use block::Block;
 pub use inspector::{Bounds, Inspector, Outcome, Reports, Told};
