@@ -180,8 +180,11 @@ impl Inspector {
         };
         for flow in self.flows.iter_mut() {
             for side in &mut flow.state.sides {
-                side.armed =
-                    side.armed.iter().filter_map(|armed| Some(Armed { rule: place(armed.rule)?, ..*armed })).collect();
+                side.armed = side
+                    .armed
+                    .iter()
+                    .filter_map(|armed| Some(Armed { rule: place(armed.rule)?, absent: None, ..*armed }))
+                    .collect();
                 side.mixed = side.mixed.iter().filter_map(|number| place(*number)).collect();
             }
             if let Some(app) = &mut flow.state.app {

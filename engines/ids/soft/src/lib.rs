@@ -16,6 +16,7 @@
 //! # Ok::<(), penstock_ids_compiler::Faults>(())
 //! ```
 
+mod always;
 mod block;
 mod inspector;
 mod log;

@@ -1,0 +1,75 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Rules that every packet may match: those without a key. Most of them are about a few ports, and only packets to
+//! these ports look at them.
+
+use std::collections::HashMap;
+
+use penstock_ids_compiler::rule::{Protocol, Rule};
+use penstock_streams::{Packet, Transport};
+
+use crate::plan::looks_at_packet;
+
+/// The number of ports up to which a rule is kept by port.
+const FEW: u128 = 64;
+
+/// Rules of a kind of packets, by level.
+#[derive(Debug, Default)]
+struct Kind {
+    /// Rules that packets to any port look at, by level.
+    any: Vec<Vec<u32>>,
+    /// Rules of level 0 by destination port. They change nothing that other rules ask for, so their order is free.
+    by_port: HashMap<u16, Vec<u32>>,
+}
+
+/// Rules without a key by kind of packet: TCP, UDP, others.
+#[derive(Debug, Default)]
+pub(crate) struct Always([Kind; 3]);
+
+/// The ports that packets of a rule go to, if they are few.
+fn ports(rule: &Rule) -> Option<Vec<u16>> {
+    let list = rule.destination_ports.list();
+    let count: u128 = list.iter().map(|(first, last)| last - first + 1).sum();
+    let is_free = !rule.both && !rule.tests_memory() && !rule.changes_memory();
+    (is_free && count <= FEW).then(|| {
+        list.iter().flat_map(|(first, last)| *first..=*last).filter_map(|port| u16::try_from(port).ok()).collect()
+    })
+}
+
+impl Always {
+    /// These rules, with their numbers in order.
+    pub(crate) fn new<'a>(rules: impl Iterator<Item = (u32, &'a Rule)>) -> Self {
+        let mut all = Self::default();
+        for (number, rule) in rules {
+            for (kind, protocol) in all.0.iter_mut().zip([6, 17, 1]) {
+                let fits = match rule.protocol {
+                    Protocol::Ip => true,
+                    Protocol::Tcp => protocol == 6,
+                    Protocol::Udp => protocol == 17,
+                    Protocol::Icmp => protocol == 1,
+                };
+                if !fits || !looks_at_packet(rule, protocol) {
+                    continue;
+                }
+                if let Some(ports) = ports(rule).filter(|_| protocol != 1) {
+                    ports.into_iter().for_each(|port| kind.by_port.entry(port).or_default().push(number));
+                } else {
+                    let level = rule.level();
+                    kind.any.resize(kind.any.len().max(level + 1), Vec::new());
+                    kind.any[level].push(number);
+                }
+            }
+        }
+        all
+    }
+
+    /// The rules of a level that a packet may match.
+    pub(crate) fn of(&self, packet: &Packet<'_>, level: usize) -> impl Iterator<Item = u32> {
+        let kind = match packet.transport {
+            Transport::Tcp(_) => &self.0[0],
+            Transport::Udp => &self.0[1],
+            _ => &self.0[2],
+        };
+        let to_port = kind.by_port.get(&packet.ports[1]).filter(|_| level == 0);
+        kind.any.get(level).into_iter().chain(to_port).flatten().copied()
+    }
+}
