@@ -80,6 +80,13 @@ impl<S> Flow<S> {
         [self.key.ends[self.client], self.key.ends[1 - self.client]]
     }
 
+    /// Whether both ends have closed a connection and every byte of it has come.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let whole = |way: usize| self.fin[way].is_some_and(|fin| self.streams[way].next() == Some(fin.wrapping_sub(1)));
+        self.closed && whole(0) && whole(1)
+    }
+
     fn idle(&self) -> u64 {
         if self.key.protocol == 6 && !self.closed { TCP_IDLE } else { OTHER_IDLE }
     }

@@ -64,6 +64,15 @@ impl Side {
         self.armed.iter().any(|armed| armed.deferred.is_some())
     }
 
+    /// Forgets the bytes of a stream that has ended, unless rules wait for more of it; the number of bytes.
+    pub(crate) fn release(&mut self) -> usize {
+        if !self.armed.is_empty() || !self.mixed.is_empty() {
+            return 0;
+        }
+        self.base = self.end();
+        std::mem::take(&mut self.history).len()
+    }
+
     /// Position behind the last byte.
     fn end(&self) -> u64 {
         self.base + self.history.len() as u64

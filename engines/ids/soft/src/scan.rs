@@ -35,6 +35,8 @@ pub struct Scanner {
     /// The second look: bits of the groups that have keys.
     groups: Vec<u64>,
     exact: Vec<Entry>,
+    /// There are keys of 3 bytes.
+    threes: bool,
     /// Binary logarithm of the entries of a way.
     log: u32,
 }
@@ -95,7 +97,8 @@ impl Scanner {
             groups[bit / 64] |= 1 << (bit % 64);
         }
         let (long, short) = (Tier::new(&long), Tier::new(&short));
-        Self { long, short, groups, exact: filter.exact.clone(), log: filter.log }
+        let threes = filter.exact.iter().any(|entry| entry.length == 3);
+        Self { long, short, groups, exact: filter.exact.clone(), threes, log: filter.log }
     }
 
     /// Bytes of the tables.
@@ -174,9 +177,11 @@ impl Scanner {
                 self.look(folded, last, &[8], hits, mix);
             }
         });
+        // Only a key of 3 bytes ends before its piece does.
+        let (ahead, lengths): (usize, &[u8]) = if self.threes { (2, &[4, 3]) } else { (3, &[4]) };
         each(&self.short, 4, folded, end, short, |at| {
-            for last in (at + 2).max(WINDOW)..(at + 5).min(end) {
-                self.look(folded, last, &[4, 3], hits, mix);
+            for last in (at + ahead).max(WINDOW)..(at + 5).min(end) {
+                self.look(folded, last, lengths, hits, mix);
             }
         });
     }
