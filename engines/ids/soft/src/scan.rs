@@ -235,15 +235,18 @@ fn each<const GRAM: usize, const STRIDE: usize>(
     if tier.is_empty() {
         return;
     }
-    let mut at = begin;
-    while at < end {
-        let Some(bytes) = folded[at..].first_chunk() else { return };
-        let mut mask = mask(tier, bytes);
+    // All positions are looked at before any of them is looked at closer: the processor need not guess between them.
+    let mut masks = [0_u64; (PART + WINDOW) / 2 / 64 + 1];
+    let count = (end - begin).div_ceil(LANES * STRIDE);
+    for eight in 0..count {
+        let Some(bytes) = folded[begin + eight * LANES * STRIDE..].first_chunk() else { return };
+        masks[eight / 8] |= u64::from(mask(tier, bytes)) << (eight % 8 * LANES);
+    }
+    for (number, mut mask) in masks[..count.div_ceil(8)].iter().copied().enumerate() {
         while mask != 0 {
-            found(at + mask.trailing_zeros() as usize * STRIDE);
+            found(begin + (64 * number + mask.trailing_zeros() as usize) * STRIDE);
             mask &= mask - 1;
         }
-        at += LANES * STRIDE;
     }
 }
 

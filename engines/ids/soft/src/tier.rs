@@ -5,9 +5,9 @@
 //! piece for every place that the key may have between two such positions.
 
 /// Bits of the table for each piece: of the pieces that belong to no key, one in 32 passes.
-const SPARSE: usize = 32;
+const SPARSE: usize = 128;
 /// Binary logarithm of the bits of a table.
-const LOGS: std::ops::RangeInclusive<u32> = 13..=21;
+const LOGS: std::ops::RangeInclusive<u32> = 13..=22;
 /// Odd numbers that spread the bits of a piece over the upper bits of a product.
 const FACTORS: [u32; 2] = [0x9E37_79B1, 0x85EB_CA77];
 /// Positions that are looked at together.
