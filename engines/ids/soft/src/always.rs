@@ -73,3 +73,50 @@ impl Always {
         kind.any.get(level).into_iter().chain(to_port).flatten().copied()
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use penstock_ids_compiler::{Options, RuleFile, Ruleset};
+    use penstock_streams::Tcp;
+
+    use super::*;
+
+    /// Packets look at all rules that they may match, and not at those for other ports.
+    #[test]
+    fn packets_look_at_rules_for_their_ports() {
+        let text = "alert tcp any any -> any 80 (flags:S; sid:1;)\nalert tcp any any -> any [81,90:91] (flags:S; sid:2;)\n\
+            alert tcp any any -> any !80 (flags:S; sid:3;)\nalert tcp any any <> any 80 (flags:S; sid:4;)\n\
+            alert tcp any any -> any 80 (flags:S; flowbits:set,b; sid:5;)\nalert udp any any -> any 80 (dsize:1; sid:6;)\n\
+            alert ip any any -> any 80 (ttl:1; sid:7;)\nalert icmp any any -> any any (itype:8; sid:8;)\n\
+            alert tcp any any -> any 80 (flags:S; flowbits:isset,b; sid:9;)";
+        let file = RuleFile { name: "r".into(), text: text.into() };
+        let rules = Ruleset::read(&[file], &Options::default()).unwrap().rules;
+        let always = Always::new((0..).zip(&rules));
+        let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let tcp = Transport::Tcp(Tcp { sequence: 0, acknowledged: 0, flags: 2, window: 0 });
+        let sids = |transport, port, level| {
+            let packet = Packet {
+                vlans: [0; 2],
+                source: address,
+                destination: address,
+                protocol: 0,
+                ttl: 1,
+                ports: [80, port],
+                transport,
+                fragment: false,
+                payload: b"",
+                payload_at: 0,
+            };
+            let mut sids: Vec<u32> = always.of(&packet, level).map(|number| rules[number as usize].sid).collect();
+            sids.sort_unstable();
+            sids
+        };
+        assert_eq!((sids(tcp, 80, 0), sids(tcp, 80, 2)), (vec![1, 3, 4, 5, 7], vec![9]));
+        assert_eq!((sids(tcp, 90, 0), sids(tcp, 92, 0)), (vec![2, 3, 4, 5], vec![3, 4, 5]));
+        assert_eq!((sids(Transport::Udp, 80, 0), sids(Transport::Udp, 81, 0)), (vec![6, 7], vec![]));
+        assert_eq!(sids(Transport::Icmp(8, 0), 0, 0), [7, 8]);
+    }
+}
