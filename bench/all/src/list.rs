@@ -9,5 +9,6 @@ pub(crate) static BENCHES: &[&[Bench]] = &[
     penstock_xdp_bench::BENCHES,
     penstock_flow_bench::BENCHES,
     penstock_rmt_bench::BENCHES,
+    penstock_ids_bench::BENCHES,
     penstock_l7_bench::BENCHES,
 ];

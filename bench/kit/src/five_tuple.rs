@@ -55,7 +55,8 @@ impl Flow {
 }
 
 /// The Internet checksum (RFC 1071) of `bytes`, started from `sum`.
-fn checksum(bytes: &[u8], mut sum: u32) -> u16 {
+#[must_use]
+pub fn checksum(bytes: &[u8], mut sum: u32) -> u16 {
     for pair in bytes.chunks(2) {
         sum += u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
         sum = (sum & 0xFFFF) + (sum >> 16);

@@ -80,6 +80,13 @@ impl<S> Flow<S> {
         [self.key.ends[self.client], self.key.ends[1 - self.client]]
     }
 
+    /// Whether both ends have closed a connection and every byte of it has come.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let whole = |way: usize| self.fin[way].is_some_and(|fin| self.streams[way].next() == Some(fin.wrapping_sub(1)));
+        self.closed && whole(0) && whole(1)
+    }
+
     fn idle(&self) -> u64 {
         if self.key.protocol == 6 && !self.closed { TCP_IDLE } else { OTHER_IDLE }
     }
@@ -270,6 +277,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use super::*;
+    use crate::stream::{Held, Limits};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -317,6 +325,25 @@ mod tests {
         assert_eq!(starts(&[&OPEN[..], &again].concat()), [0, 0, 0, 0, 4, 4]);
         // A reset with the right number.
         assert_eq!(starts(&[&OPEN[..], &[(false, Tcp::RST, 701, 0)], &again[..1]].concat()), [0, 0, 0, 0, 4]);
+    }
+
+    /// A connection whose ends have closed it is over when nothing of it is missing.
+    #[test]
+    fn a_connection_is_over_when_all_of_it_has_come() {
+        for (bytes, over) in [(&b"ab"[..], true), (b"a", false)] {
+            let mut flows = Flows::<()>::new(10);
+            let mut ends = Vec::new();
+            let close = [(true, 17, 103, 701), (false, 17, 701, 104), (true, Tcp::ACK, 104, 702)];
+            for (to_server, flags, sequence, acknowledged) in OPEN.into_iter().chain(close) {
+                let (from, to) = if to_server { (5000, 80) } else { (80, 5000) };
+                let (flow, _) = flows.enter(&packet(from, to, Some(flags), sequence, acknowledged), 0, 0);
+                if flags == Tcp::ACK {
+                    flow.streams[0].push(101, bytes, &Limits::default(), &mut Held::default(), &mut |_| ());
+                }
+                ends.push(flow.is_over());
+            }
+            assert_eq!((ends.pop(), ends[..4].contains(&true)), (Some(over), false));
+        }
     }
 
     #[test]

@@ -180,8 +180,11 @@ impl Inspector {
         };
         for flow in self.flows.iter_mut() {
             for side in &mut flow.state.sides {
-                side.armed =
-                    side.armed.iter().filter_map(|armed| Some(Armed { rule: place(armed.rule)?, ..*armed })).collect();
+                side.armed = side
+                    .armed
+                    .iter()
+                    .filter_map(|armed| Some(Armed { rule: place(armed.rule)?, absent: None, ..*armed }))
+                    .collect();
                 side.mixed = side.mixed.iter().filter_map(|number| place(*number)).collect();
             }
             if let Some(app) = &mut flow.state.app {
@@ -254,6 +257,7 @@ impl Inspector {
             seen.way = Some(way);
             seen.established = flow.established;
             seen.frames = flow.frames;
+            let is_over = flow.is_over();
             let Flow { state, streams, .. } = flow;
             look.memory = std::mem::take(&mut state.memory);
             if drops && state.dropped {
@@ -302,6 +306,9 @@ impl Inspector {
                 _ => look.packet(&seen, &packet, false),
             }
             state.memory = std::mem::take(&mut look.memory);
+            if is_over {
+                state.sides.iter_mut().for_each(|side| *look.kept -= side.release());
+            }
             drops_flow = look.drops().1;
             state.dropped |= drops_flow;
         }
@@ -386,6 +393,9 @@ const DNS: u16 = 53;
 
 /// Records of the messages of a frame.
 fn lines(seen: &Seen<'_>, look: &mut Look<'_>) -> Vec<String> {
+    if look.records.is_empty() {
+        return Vec::new();
+    }
     let ends = seen.ends();
     std::mem::take(&mut look.records).into_iter().map(|object| record_line(seen.time, &ends, object)).collect()
 }

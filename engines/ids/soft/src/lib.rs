@@ -16,6 +16,7 @@
 //! # Ok::<(), penstock_ids_compiler::Faults>(())
 //! ```
 
+mod always;
 mod block;
 mod inspector;
 mod log;
@@ -29,6 +30,7 @@ mod scan;
 mod seen;
 mod stats;
 mod thresholds;
+mod tier;
 
 pub use block::Block;
 pub use inspector::{Bounds, Inspector, Outcome, Reports, Told};

@@ -4,12 +4,12 @@
 use penstock_ids_compiler::rule::{Action, Check, Rule, Step};
 use penstock_streams::{Chunk, Packet};
 
-use crate::matching::{Bytes, Limited};
+use crate::matching::{Bytes, Limited, find};
 use crate::memory::{FlowMemory, HostBits};
 use crate::plan::{Plan, looks_at_packet};
 use crate::report::{Alert, AlertFields, AppObject};
 use crate::scan::Window;
-use crate::seen::{Seen, check_holds, header_matches};
+use crate::seen::{Seen, check_holds, direction_matches, header_matches};
 use crate::stats::DetectStats;
 use crate::thresholds::Thresholds;
 
@@ -23,6 +23,9 @@ pub(crate) struct Armed {
     pub(crate) until: u64,
     /// The rule waits to be evaluated because the stream has cost too much: it was evaluated up to this position.
     pub(crate) deferred: Option<u64>,
+    /// A content of the rule that the stream does not have up to a position, by its number among the steps: the rule
+    /// cannot match before it comes.
+    pub(crate) absent: Option<(usize, u64)>,
 }
 
 /// The budget for evaluating the rules of one direction, in compared bytes: an initial credit, and more for each byte
@@ -61,6 +64,15 @@ impl Side {
         self.armed.iter().any(|armed| armed.deferred.is_some())
     }
 
+    /// Forgets the bytes of a stream that has ended, unless rules wait for more of it; the number of bytes.
+    pub(crate) fn release(&mut self) -> usize {
+        if !self.armed.is_empty() || !self.mixed.is_empty() {
+            return 0;
+        }
+        self.base = self.end();
+        std::mem::take(&mut self.history).len()
+    }
+
     /// Position behind the last byte.
     fn end(&self) -> u64 {
         self.base + self.history.len() as u64
@@ -78,7 +90,7 @@ impl Side {
         };
         match self.armed.iter_mut().find(|armed| armed.rule == number) {
             Some(armed) => armed.until = until,
-            None => self.armed.push(Armed { rule: number, alerted: false, until, deferred: None }),
+            None => self.armed.push(Armed { rule: number, alerted: false, until, deferred: None, absent: None }),
         }
     }
 }
@@ -178,7 +190,10 @@ impl<'a> Look<'a> {
             let end = side.end();
             for key in &self.keys {
                 for number in &plan.program.by_key[usize::from(*key)] {
-                    side.arm(*number, plan.rule(*number), end);
+                    let rule = plan.rule(*number);
+                    if direction_matches(rule, seen) {
+                        side.arm(*number, rule, end);
+                    }
                 }
             }
         }
@@ -192,14 +207,20 @@ impl<'a> Look<'a> {
         }
         if end > before {
             for number in &plan.always_stream {
-                side.arm(*number, plan.rule(*number), end);
+                let rule = plan.rule(*number);
+                if direction_matches(rule, seen) {
+                    side.arm(*number, rule, end);
+                }
             }
         }
         let count = side.armed.len();
         for (level, at) in (0..=plan.levels).flat_map(|level| (0..count).map(move |at| (level, at))) {
             let armed = &mut side.armed[at];
+            if plan.level(armed.rule) != level {
+                continue;
+            }
             let rule = plan.rule(armed.rule);
-            if rule.level() != level || !self.may_match(rule, seen) || !seen.spoken.fits(&rule.layers) {
+            if !self.may_match(rule, seen) || !seen.spoken.fits(&rule.layers) {
                 continue;
             }
             // Bytes that the rule has not been evaluated on.
@@ -215,7 +236,15 @@ impl<'a> Look<'a> {
                 }
                 _ => 0,
             };
-            let cost = (side.history.len() - skip) as i64 + COST;
+            // Of a rule that misses a content, only what may be this content is looked at.
+            let missing = armed.absent.and_then(|(step, searched)| match &rule.steps[step] {
+                Step::Content(content) => {
+                    let known = searched.saturating_sub(side.base) as usize;
+                    Some((content, (known + 1).saturating_sub(content.bytes.len()).min(side.history.len())))
+                }
+                _ => None,
+            });
+            let cost = (side.history.len() - missing.map_or(skip, |(_, from)| from)) as i64 + COST;
             if cost > side.credit && !all {
                 armed.deferred.get_or_insert(before);
                 self.detect.deferred += 1;
@@ -225,6 +254,13 @@ impl<'a> Look<'a> {
             armed.deferred = None;
             self.detect.evaluated += 1;
             self.evaluated = true;
+            if let Some((content, from)) = missing {
+                armed.absent = armed.absent.map(|(step, _)| (step, end));
+                if find(content, &side.history[from..]).is_none() {
+                    continue;
+                }
+            }
+            armed.absent = None;
             // A rule's condition on other rules is about the present, so its match must be new.
             let fresh = if armed.alerted || rule.tests_memory() { from } else { 0 };
             let bytes = Bytes { bytes: &side.history[skip..], base: side.base + skip as u64, fresh };
@@ -232,11 +268,13 @@ impl<'a> Look<'a> {
             let matches = bytes.matches(&rule.steps, &mut limited);
             side.credit = side.credit.saturating_sub_unsigned(limited.searches * SEARCH_COST.unsigned_abs());
             self.limits(&limited);
+            let armed = &mut side.armed[at];
             if matches {
-                let armed = &mut side.armed[at];
                 armed.alerted = true;
                 let rule = armed.rule;
                 self.found_in(seen, rule, true, None);
+            } else if skip == 0 {
+                armed.absent = bytes.absent(&rule.steps).map(|step| (step, end));
             }
         }
         self.mixed(seen, side, all);
@@ -279,11 +317,9 @@ impl<'a> Look<'a> {
         // Bytes that are about to be forgotten are evaluated first.
         self.evaluate(seen, side, before, last || side.history.len() > 2 * keep);
         let (plan, end) = (self.plan, side.end());
-        // A rule for other ends or the other direction never matches here; one that waits for the handshake may.
         side.armed.retain(|armed| {
             let rule = plan.rule(armed.rule);
-            (end < armed.until || armed.deferred.is_some())
-                && (rule.flow.established.is_some() || header_matches(rule, seen))
+            (end < armed.until || armed.deferred.is_some()) && direction_matches(rule, seen)
         });
         // Rules that came last have no room.
         self.detect.unarmed += side.armed.len().saturating_sub(self.armed) as u64;
@@ -315,13 +351,15 @@ impl<'a> Look<'a> {
             self.detect.searched_bytes -= packet.payload.len() as u64;
             std::mem::take(&mut self.keys)
         };
-        let of_keys = || keys.iter().flat_map(|key| &plan.program.by_key[usize::from(*key)]);
-        let all = |level: usize| of_keys().chain(&plan.always_packets).map(move |number| (level, number));
-        for (level, number) in (0..=plan.levels).flat_map(all) {
-            let rule = plan.rule(*number);
-            let known = || self.matched.iter().any(|known| known.rule == *number);
-            if rule.level() != level
-                || !looks_at_packet(rule, packet.protocol)
+        let of_keys = |level: usize| {
+            let all = keys.iter().flat_map(|key| &plan.program.by_key[usize::from(*key)]);
+            all.copied().filter(move |number| plan.level(*number) == level)
+        };
+        let all = |level: usize| of_keys(level).chain(plan.always_packets.of(packet, level));
+        for number in (0..=plan.levels).flat_map(all) {
+            let rule = plan.rule(number);
+            let known = || self.matched.iter().any(|known| known.rule == number);
+            if !looks_at_packet(rule, packet.protocol)
                 || !self.may_match(rule, seen)
                 || !seen.spoken.fits(&rule.layers)
                 || known()
@@ -336,7 +374,7 @@ impl<'a> Look<'a> {
             let matches = bytes.matches(&rule.steps, &mut limited);
             self.limits(&limited);
             if matches {
-                self.found_in(seen, *number, false, None);
+                self.found_in(seen, number, false, None);
             }
         }
     }

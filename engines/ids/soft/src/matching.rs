@@ -144,6 +144,14 @@ impl Bytes<'_> {
         self.run(steps, ends, &[], &mut work)
     }
 
+    /// The number of a content that must be there and is not, if there is one.
+    pub(crate) fn absent(&self, steps: &[Step]) -> Option<usize> {
+        steps.iter().position(|step| match step {
+            Step::Content(content) => !content.negated && find(content, self.bytes).is_none(),
+            _ => false,
+        })
+    }
+
     /// Whether steps match from these ends, with these values of variables.
     fn run(&self, steps: &[Step], mut ends: Ends, values: &[u64], work: &mut Work<'_>) -> bool {
         for (at, step) in steps.iter().enumerate() {
@@ -419,7 +427,7 @@ impl Bytes<'_> {
 }
 
 /// First place of a content in bytes.
-fn find(content: &Content, bytes: &[u8]) -> Option<usize> {
+pub(crate) fn find(content: &Content, bytes: &[u8]) -> Option<usize> {
     if !content.nocase {
         return memmem::find(bytes, &content.bytes);
     }

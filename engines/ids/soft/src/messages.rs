@@ -199,7 +199,7 @@ impl Look<'_> {
             for number in &progress.candidates {
                 let rule = plan.rule(*number);
                 let Some(messages) = &rule.messages else { continue };
-                if rule.level() != level
+                if plan.level(*number) != level
                     || !(progress.next..=event.stage).contains(&messages.stage())
                     || messages.protocol != message.protocol
                     || messages.to_server.is_some_and(|way| way != message.to_server)

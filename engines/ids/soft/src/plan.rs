@@ -6,6 +6,7 @@ use std::sync::Arc;
 use penstock_ids_compiler::Program;
 use penstock_ids_compiler::rule::{Protocol, Rule};
 
+use crate::always::Always;
 use crate::scan::Scanner;
 
 /// The rules of a program by what they look at.
@@ -15,7 +16,7 @@ pub(crate) struct Plan {
     pub(crate) scanner: Scanner,
     /// Rules without a key that look at streams, and at packets.
     pub(crate) always_stream: Vec<u32>,
-    pub(crate) always_packets: Vec<u32>,
+    pub(crate) always_packets: Always,
     /// There are rules with a key that look at packets of TCP.
     pub(crate) tcp_packets: bool,
     /// Rules look at streams.
@@ -26,7 +27,8 @@ pub(crate) struct Plan {
     pub(crate) records: bool,
     /// Finds keys in fields of messages.
     pub(crate) fields: Scanner,
-    /// Highest level of a rule ([`Rule::level`]).
+    /// Levels of the rules ([`Rule::level`]), and the highest one.
+    level: Vec<u8>,
     pub(crate) levels: usize,
 }
 
@@ -38,26 +40,26 @@ pub(crate) fn looks_at_packet(rule: &Rule, protocol: u8) -> bool {
 impl Plan {
     pub(crate) fn new(program: Arc<Program>, records: bool) -> Self {
         let rules = &program.set.rules;
-        let always = |stream: bool| {
-            let fits = |number: &&u32| {
-                let rule = &rules[**number as usize];
-                if stream { rule.looks.stream } else { rule.looks.packets || rule.protocol == Protocol::Ip }
-            };
-            program.always.iter().filter(fits).copied().collect()
-        };
+        let always = || program.always.iter().map(|number| (*number, &rules[*number as usize]));
         let of_tcp = |rule: &Rule| matches!(rule.protocol, Protocol::Tcp | Protocol::Ip) && rule.looks.packets;
         Self {
-            always_stream: always(true),
-            always_packets: always(false),
+            always_stream: always().filter(|(_, rule)| rule.looks.stream).map(|(number, _)| number).collect(),
+            always_packets: Always::new(always()),
             tcp_packets: program.by_key.iter().flatten().any(|number| of_tcp(&rules[*number as usize])),
             streams: rules.iter().any(|rule| rule.looks.stream || rule.messages.is_some() && !rule.steps.is_empty()),
             reads: records || program.reads_messages(),
             records,
             fields: Scanner::new(&program.fields),
+            level: rules.iter().map(|rule| rule.level() as u8).collect(),
             levels: rules.iter().map(Rule::level).max().unwrap_or_default(),
             scanner: Scanner::new(&program.filter),
             program,
         }
+    }
+
+    /// The level of a rule.
+    pub(crate) fn level(&self, number: u32) -> usize {
+        self.level[number as usize].into()
     }
 
     pub(crate) fn rule(&self, number: u32) -> &Rule {

@@ -1,57 +1,110 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The filter over bytes: engines/ids/machine.md, section 1.
+//! The filter over bytes: it finds the same keys as the card (engines/ids/machine.md, section 1) in the same order, and
+//! comes to the exact table by tables for a processor's caches in place of the card's bitmaps.
 
 use penstock_ids_compiler::Filter;
-use penstock_ids_compiler::filter::{BITMAPS, Entry, WAYS, mix};
+use penstock_ids_compiler::filter::{Entry, WAYS, mix};
+
+use crate::tier::{LANES, READS, Tier};
 
 /// The last 8 bytes of a stream in lower case, the newest in the top byte; bytes before the stream are 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Window(u64);
 
-/// Bytes of the bitmaps, with two bits an entry: all three fit into the first-level cache.
-const BYTES: [usize; 3] = [BITMAPS[0] / 4, BITMAPS[1] / 4, BITMAPS[2] / 4];
+/// Bytes of a window.
+const WINDOW: usize = 8;
+/// Bytes that are searched at a time: those of most frames.
+const PART: usize = 2048;
+
+/// The window, a part, and bytes behind it that do not count.
+type Folded = [u8; WINDOW + PART + LANES * 4 + READS];
+
+/// A key that was found: the place in the machine's order within a part, and the key's number.
+type Hit = (u32, u16);
+
+/// Bits of the second look.
+const SECOND: usize = 1 << 17;
 
 /// The filter's tables as the scanner reads them.
 #[derive(Debug, Clone)]
 pub struct Scanner {
-    first: Box<[u8; BYTES[0]]>,
-    second: Box<[u8; BYTES[1]]>,
-    third: Box<[u8; BYTES[2]]>,
-    filter: Filter,
+    /// Pieces of keys of 8 bytes.
+    long: Tier<5, 4>,
+    /// Pieces of keys of 3 to 7 bytes.
+    short: Tier<4, 2>,
+    /// The second look: bits of the groups that have keys.
+    groups: Vec<u64>,
+    exact: Vec<Entry>,
+    /// There are keys of 3 bytes.
+    threes: bool,
+    /// Binary logarithm of the entries of a way.
+    log: u32,
 }
 
-/// Bits of an entry.
-#[inline(always)]
-fn entry<const N: usize>(bitmap: &[u8; N], index: u32) -> u8 {
-    let index = index as usize % (4 * N);
-    bitmap[index / 4] >> (index % 4 * 2) & 3
+/// The hash of the machine.
+type Mix = fn(u32) -> u32;
+
+/// The hash by the processor's instruction.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse4.2")]
+fn mix_sse42(word: u32) -> u32 {
+    std::arch::x86_64::_mm_crc32_u32(0, word)
 }
 
-fn packed<const N: usize>(bitmap: &[u8]) -> Box<[u8; N]> {
-    let mut packed = Box::new([0; N]);
-    for (index, bits) in bitmap.iter().enumerate().take(4 * N) {
-        packed[index / 4] |= bits << (index % 4 * 2);
+/// The pieces by which a key of 3 to 7 bytes is found at every other position. A byte that is not the key's has all
+/// values.
+fn short_pieces(key: &[u8], pieces: &mut Vec<[u8; 4]>) {
+    let any = || (0..=u8::MAX).filter(|byte| !byte.is_ascii_uppercase());
+    match *key {
+        [.., a, b, c, d, e] => pieces.extend([[a, b, c, d], [b, c, d, e]]),
+        [a, b, c, d] => {
+            pieces.push([a, b, c, d]);
+            pieces.extend(any().map(|before| [before, a, b, c]));
+        }
+        [a, b, c] => {
+            pieces.extend(any().map(|behind| [a, b, c, behind]));
+            pieces.extend(any().map(|before| [before, a, b, c]));
+        }
+        _ => {}
     }
-    packed
 }
 
-/// Eight bytes with their ASCII letters in lower case.
+/// The value from which the places of keys of this length follow, as the machine says.
 #[inline(always)]
-fn lower(bytes: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let low = bytes & (0x7F * ONES);
-    // Bit 7 of a byte in these words means: at least `A`, more than `Z`.
-    let (from, behind) = (low + (0x80 - 0x41) * ONES, low + (0x7F - 0x5A) * ONES);
-    let letters = from & !behind & !bytes & (0x80 * ONES);
-    bytes | letters >> 2
+fn group(length: u8, window: u64, mix: impl Fn(u32) -> u32) -> u32 {
+    let (a, b) = (window as u32, (window >> 32) as u32);
+    match length {
+        8 => mix(mix(a) ^ b),
+        3 => mix(b & 0xFFFF_FF00),
+        _ => mix(b),
+    }
 }
 
 impl Scanner {
     /// A scanner with these tables.
     #[must_use]
     pub fn new(filter: &Filter) -> Self {
-        let [first, second, third] = &filter.bitmaps;
-        Self { first: packed(first), second: packed(second), third: packed(third), filter: filter.clone() }
+        let (mut long, mut short) = (Vec::new(), Vec::new());
+        let mut groups = vec![0; SECOND / 64];
+        for entry in filter.exact.iter().filter(|entry| entry.length > 0) {
+            let window = u64::from(entry.b) << 32 | u64::from(entry.a);
+            let bytes = window.to_le_bytes();
+            match entry.length {
+                8 => long.extend((0..4).filter_map(|at| bytes[at..].first_chunk::<5>())),
+                length => short_pieces(&bytes[WINDOW - usize::from(length)..], &mut short),
+            }
+            let bit = group(entry.length, window, mix) as usize % SECOND;
+            groups[bit / 64] |= 1 << (bit % 64);
+        }
+        let (long, short) = (Tier::new(&long), Tier::new(&short));
+        let threes = filter.exact.iter().any(|entry| entry.length == 3);
+        Self { long, short, groups, exact: filter.exact.clone(), threes, log: filter.log }
+    }
+
+    /// Bytes of the tables.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.long.bytes() + self.short.bytes() + size_of_val(&*self.groups) + size_of_val(&*self.exact)
     }
 
     /// Searches bytes that follow those of the window. `found` gets the number of each key and the offset of its last
@@ -59,86 +112,140 @@ impl Scanner {
     #[must_use]
     pub fn scan(&self, window: Window, bytes: &[u8], found: &mut dyn FnMut(u16, usize)) -> Window {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("sse4.2") {
-            // SAFETY: the processor has SSE 4.2.
-            return unsafe { self.scan_sse42(window, bytes, found) };
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("sse4.2") {
+            return self.scan_with(window, bytes, found, &|folded, length, hits| {
+                // SAFETY: the processor has AVX2 and SSE 4.2.
+                unsafe { self.part_avx2(folded, length, hits) }
+            });
         }
-        self.scan_with(window, bytes, found, mix)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "sse4.2")]
-    fn scan_sse42(&self, window: Window, bytes: &[u8], found: &mut dyn FnMut(u16, usize)) -> Window {
-        self.scan_with(window, bytes, found, |word| std::arch::x86_64::_mm_crc32_u32(0, word))
+        self.scan_with(window, bytes, found, &|folded, length, hits| self.part(folded, length, hits))
     }
 
     #[inline(always)]
     fn scan_with(
         &self,
-        Window(mut before): Window,
+        mut window: Window,
         bytes: &[u8],
         found: &mut dyn FnMut(u16, usize),
-        mix: impl Fn(u32) -> u32 + Copy,
+        search: &dyn Fn(&mut Folded, usize, &mut Vec<Hit>),
     ) -> Window {
-        let (eights, rest) = bytes.as_chunks::<8>();
-        for (at, eight) in eights.iter().enumerate() {
-            let these = lower(u64::from_le_bytes(*eight));
-            for byte in 0..7 {
-                let window = before >> (8 * byte + 8) | these << (56 - 8 * byte);
-                self.look(window, 8 * at + byte, found, mix);
+        let mut folded = [0; size_of::<Folded>()];
+        let mut hits = Vec::new();
+        for (number, part) in bytes.chunks(PART).enumerate() {
+            folded[..WINDOW].copy_from_slice(&window.0.to_le_bytes());
+            folded[WINDOW..WINDOW + part.len()].copy_from_slice(part);
+            search(&mut folded, part.len(), &mut hits);
+            window = Window(folded[part.len()..].first_chunk().map_or(0, |last| u64::from_le_bytes(*last)));
+            // Most parts have no hit. Pieces at two positions may belong to the same one.
+            hits.sort_unstable();
+            hits.dedup();
+            for (place, id) in hits.drain(..) {
+                found(id, number * PART + (place >> 4) as usize);
             }
-            self.look(these, 8 * at + 7, found, mix);
-            before = these;
         }
-        for (at, byte) in rest.iter().enumerate() {
-            before = before >> 8 | u64::from(byte.to_ascii_lowercase()) << 56;
-            self.look(before, 8 * eights.len() + at, found, mix);
-        }
-        Window(before)
+        window
     }
 
-    /// Looks a window up in the bitmaps.
+    /// Searches a part of this length.
+    fn part(&self, folded: &mut Folded, length: usize, hits: &mut Vec<Hit>) {
+        let mix: Mix = mix;
+        self.part_with(folded, length, hits, mix, |tier, bytes| tier.mask(bytes), |tier, bytes| tier.mask(bytes));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,sse4.2")]
+    fn part_avx2(&self, folded: &mut Folded, length: usize, hits: &mut Vec<Hit>) {
+        let mix = |word| mix_sse42(word);
+        self.part_with(folded, length, hits, mix, |tier, at| tier.mask_avx2(at), |tier, at| tier.mask_avx2(at));
+    }
+
     #[inline(always)]
-    fn look(&self, window: u64, at: usize, found: &mut dyn FnMut(u16, usize), mix: impl Fn(u32) -> u32) {
-        let h4 = mix((window >> 32) as u32);
-        let both = entry(&self.first, h4) & entry(&self.second, h4 >> 15);
-        if both != 0 {
-            self.look_closer(window, h4, both, at, found);
+    fn part_with(
+        &self,
+        folded: &mut Folded,
+        length: usize,
+        hits: &mut Vec<Hit>,
+        mix: impl Fn(u32) -> u32 + Copy,
+        long: impl Fn(&Tier<5, 4>, &[u8; READS]) -> u32,
+        short: impl Fn(&Tier<4, 2>, &[u8; READS]) -> u32,
+    ) {
+        folded[WINDOW..WINDOW + length].make_ascii_lowercase();
+        let (folded, end) = (&*folded, WINDOW + length);
+        // The first position that is a piece of a key which does not end in the window.
+        each(&self.long, 4, folded, end, long, |at| {
+            for last in (at + 4).max(WINDOW)..(at + 8).min(end) {
+                self.look(folded, last, &[8], hits, mix);
+            }
+        });
+        // Only a key of 3 bytes ends before its piece does.
+        let (ahead, lengths): (usize, &[u8]) = if self.threes { (2, &[4, 3]) } else { (3, &[4]) };
+        each(&self.short, 4, folded, end, short, |at| {
+            for last in (at + ahead).max(WINDOW)..(at + 5).min(end) {
+                self.look(folded, last, lengths, hits, mix);
+            }
+        });
+    }
+
+    /// Compares the window that ends here with the keys in its places, of the groups of these lengths.
+    #[inline(always)]
+    fn look(&self, folded: &Folded, last: usize, lengths: &[u8], hits: &mut Vec<Hit>, mix: impl Fn(u32) -> u32 + Copy) {
+        let Some(window) = folded[last + 1 - WINDOW..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes)) else {
+            return;
+        };
+        for length in lengths {
+            let group = group(*length, window, mix);
+            let bit = group as usize % SECOND;
+            if self.groups[bit / 64] >> (bit % 64) & 1 == 1 {
+                self.compare(window, group, *length, last - WINDOW, mix(group), hits);
+            }
         }
     }
 
-    /// Looks a window up in the last bitmap and the exact table.
+    /// Compares a window with the keys of a group.
     #[cold]
     #[inline(never)]
-    fn look_closer(&self, window: u64, h4: u32, both: u8, at: usize, found: &mut dyn FnMut(u16, usize)) {
-        let b = (window >> 32) as u32;
-        if both & 1 == 1 {
-            let h8 = mix(mix(window as u32) ^ b);
-            if entry(&self.third, h8) & 1 == 1 {
-                self.compare(window, h8, 8..=8, at, found);
+    fn compare(&self, window: u64, group: u32, length: u8, at: usize, again: u32, hits: &mut Vec<Hit>) {
+        let (lengths, rank) = match length {
+            8 => (8..=8, 0),
+            3 => (3..=3, 2),
+            _ => (4..=7, 1),
+        };
+        let low = |word: u32| (word & ((1 << self.log) - 1)) as usize;
+        let high = |word: u32| (word >> (32 - self.log)) as usize;
+        let indices: [usize; WAYS] = [low(group), high(group), low(again), high(again)];
+        for (way, index) in indices.into_iter().enumerate() {
+            let entry = &self.exact[way << self.log | index];
+            if lengths.contains(&entry.length) && entry.matches(window) {
+                hits.push(((at << 4 | rank << 2 | way) as u32, entry.id));
             }
-        }
-        if both & 2 == 2 {
-            self.compare(window, h4, 4..=7, at, found);
-            self.compare(window, mix(b & 0xFFFF_FF00), 3..=3, at, found);
         }
     }
+}
 
-    /// Compares a window with the keys in its places.
-    fn compare(
-        &self,
-        window: u64,
-        group: u32,
-        lengths: std::ops::RangeInclusive<u8>,
-        at: usize,
-        found: &mut dyn FnMut(u16, usize),
-    ) {
-        let places: [usize; WAYS] = self.filter.places(group);
-        for place in places {
-            let entry: &Entry = &self.filter.exact[place];
-            if lengths.contains(&entry.length) && entry.matches(window) {
-                found(entry.id, at);
-            }
+/// Calls `found` with the positions from `begin` on at which pieces of a tier may begin.
+#[inline(always)]
+fn each<const GRAM: usize, const STRIDE: usize>(
+    tier: &Tier<GRAM, STRIDE>,
+    begin: usize,
+    folded: &Folded,
+    end: usize,
+    mask: impl Fn(&Tier<GRAM, STRIDE>, &[u8; READS]) -> u32,
+    mut found: impl FnMut(usize),
+) {
+    if tier.is_empty() {
+        return;
+    }
+    // All positions are looked at before any of them is looked at closer: the processor need not guess between them.
+    let mut masks = [0_u64; (PART + WINDOW) / 2 / 64 + 1];
+    let count = (end - begin).div_ceil(LANES * STRIDE);
+    for eight in 0..count {
+        let Some(bytes) = folded[begin + eight * LANES * STRIDE..].first_chunk() else { return };
+        masks[eight / 8] |= u64::from(mask(tier, bytes)) << (eight % 8 * LANES);
+    }
+    for (number, mut mask) in masks[..count.div_ceil(8)].iter().copied().enumerate() {
+        while mask != 0 {
+            found(begin + (64 * number + mask.trailing_zeros() as usize) * STRIDE);
+            mask &= mask - 1;
         }
     }
 }
@@ -192,26 +299,42 @@ mod tests {
         }
     }
 
+    /// With and without the processor's special instructions the same keys are found in the same order, that of the
+    /// machine, also across the parts in which bytes are searched.
     #[test]
-    fn eight_bytes_are_folded_at_once() {
-        for byte in 0..=255_u8 {
-            let bytes = [byte, b'A', b'Z', b'@', b'[', b'a', 0xC1, byte];
-            assert_eq!(lower(u64::from_le_bytes(bytes)).to_le_bytes(), bytes.map(|byte| byte.to_ascii_lowercase()));
-        }
-    }
-
-    #[test]
-    fn both_forms_of_the_hash_agree() {
+    fn both_forms_agree() {
+        let mut random = random();
         let mut filter = Filter::new(11);
-        for text in ["abcdefgh", "xyz", "12345"] {
-            filter.add(&Key::of(text.as_bytes()).unwrap()).unwrap();
+        for length in 3..=8 {
+            for _ in 0..60 {
+                let text: Vec<u8> = (0..length).map(|_| b"abcd"[random(4)]).collect();
+                filter.add(&Key::of(&text).unwrap());
+            }
         }
-        let text = b"..ABCDEFGH.xYz.12345";
-        let (mut one, mut other) = (Vec::new(), Vec::new());
         let scanner = Scanner::new(&filter);
-        let left = scanner.scan(Window::default(), text, &mut |id, at| one.push((id, at)));
-        let right = scanner.scan_with(Window::default(), text, &mut |id, at| other.push((id, at)), mix);
-        assert_eq!((left, &one), (right, &other));
-        assert_eq!(one, [(0, 9), (1, 13), (2, 19)]);
+        for length in [0, 1, 7, 60, PART - 1, PART, 3 * PART + 5] {
+            let text: Vec<u8> = (0..length).map(|_| b"abcdABxyz"[random(9)]).collect();
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            let left = scanner.scan(Window::default(), &text, &mut |id, at| one.push((id, at)));
+            let portable = |folded: &mut Folded, length: usize, hits: &mut Vec<Hit>| scanner.part(folded, length, hits);
+            let right = scanner.scan_with(Window::default(), &text, &mut |id, at| other.push((id, at)), &portable);
+            assert_eq!((left, &one), (right, &other));
+            assert!(one.len() >= length / 50);
+            let order: Vec<_> = one
+                .iter()
+                .map(|(id, at)| {
+                    let entry = filter.exact.iter().find(|entry| entry.length > 0 && entry.id == *id).unwrap();
+                    (
+                        *at,
+                        match entry.length {
+                            8 => 0,
+                            3 => 2,
+                            _ => 1,
+                        },
+                    )
+                })
+                .collect();
+            assert!(order.is_sorted());
+        }
     }
 }

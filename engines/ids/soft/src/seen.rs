@@ -115,6 +115,12 @@ pub(crate) fn flow_id(key: &FlowKey, start: u64) -> u64 {
 
 /// Whether protocol, ends and flow are those of the rule.
 pub(crate) fn header_matches(rule: &Rule, seen: &Seen<'_>) -> bool {
+    let established = rule.flow.established;
+    direction_matches(rule, seen) && (established.is_none() || established == seen.way.map(|_| seen.established))
+}
+
+/// Whether protocol, ends and direction are those of the rule: all packets of a direction give the same answer.
+pub(crate) fn direction_matches(rule: &Rule, seen: &Seen<'_>) -> bool {
     let with_ports = seen.key.is_some() && matches!(seen.protocol, 6 | 17);
     let protocol = match rule.protocol {
         Protocol::Ip => true,
@@ -127,11 +133,10 @@ pub(crate) fn header_matches(rule: &Rule, seen: &Seen<'_>) -> bool {
             && rule.source.has(from)
             && rule.destination.has(to)
     };
-    let flow = |asked: Option<bool>, is: Option<bool>| asked.is_none() || asked == is;
+    let to_server = rule.flow.to_server;
     protocol
+        && (to_server.is_none() || to_server == seen.way.map(|way| way == Way::ToServer))
         && (ends(seen.source, seen.destination) || rule.both && ends(seen.destination, seen.source))
-        && flow(rule.flow.established, seen.way.map(|_| seen.established))
-        && flow(rule.flow.to_server, seen.way.map(|way| way == Way::ToServer))
 }
 
 /// Whether a condition on headers holds.
