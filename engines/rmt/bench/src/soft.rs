@@ -111,7 +111,7 @@ fn filled(program: &Program, case: &Case) -> Result<(Block, Vec<u32>), BenchErro
     let table = |end: &str| index(program.tables.iter().map(|table| &table.name), end);
     let action = |end: &str| index(program.actions.iter().map(|action| &action.name), end);
     let mut block = Block::default();
-    block.load(TENANT, program.clone().into());
+    block.load(TENANT, program.clone().into()).map_err(wrong)?;
     let tenant = block.tenant_mut(TENANT).ok_or_else(|| wrong("the block has no program"))?;
     let (prefixes, of_prefix) = match case.program {
         "router" => {

@@ -127,7 +127,7 @@ impl RmtDriver {
             }
             // The program is filled before frames meet it, so it is refused as a whole or not at all.
             None => {
-                let mut filled = Tenant::new(begin.source.program.clone());
+                let mut filled = Tenant::new(begin.source.program.clone())?;
                 fill(&mut OnSoft { tenant: &mut filled, digests: &mut digests }, &begin.changes)?;
                 native::find(bus, block)?.put(tenant, filled);
             }

@@ -14,6 +14,9 @@ pub enum RmtError {
     /// A part was given the image of another engine.
     #[error("the image is not one of the rmt engine; compile the program for an inline block of this engine")]
     Image,
+    /// A program has no native code.
+    #[error(transparent)]
+    Native(#[from] penstock_rmt::NativeError),
     /// The engine has only inline blocks.
     #[error("the rmt engine has no units; name it in [[inline]] (docs/designs.md)")]
     NoUnits,
@@ -98,7 +101,7 @@ impl RmtError {
             Self::Fit(_) => Reason::Full,
             Self::Unsupported(_) | Self::NoUnits | Self::Image | Self::Unknown { .. } => Reason::Unsupported,
             Self::NoBlock(_) | Self::NotLoaded(_) => Reason::Precondition,
-            Self::Differs { .. } | Self::Card(_) => Reason::Card,
+            Self::Differs { .. } | Self::Card(_) | Self::Native(_) => Reason::Card,
         };
         match self {
             Self::Refused(refusal) => refusal,

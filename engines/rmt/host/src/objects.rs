@@ -202,7 +202,7 @@ mod tests {
             let text = include_str!("../../tests/programs/control.p4");
             let compiled =
                 penstock_rmt_compiler::compile("control.p4", text).unwrap_or_else(|faults| panic!("{faults}"));
-            Self { tenant: Tenant::new(compiled.program.into()), digests: BTreeMap::new() }
+            Self { tenant: Tenant::new(compiled.program.into()).unwrap(), digests: BTreeMap::new() }
         }
 
         fn running(&mut self) -> OnSoft<'_> {

@@ -86,7 +86,7 @@ fn main() {
     let program = &compiled.program;
     let entries: Vec<_> = asked["entries"].as_array().unwrap().iter().map(|json| entry(program, json)).collect();
     let mut block = Block::default();
-    block.load(TENANT, program.clone().into());
+    block.load(TENANT, program.clone().into()).unwrap();
     let tenant = block.tenant_mut(TENANT).unwrap();
     for (table, entry) in &entries {
         tenant.insert(*table, entry).unwrap();

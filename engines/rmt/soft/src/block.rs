@@ -6,6 +6,7 @@ use std::sync::Arc;
 use penstock_rmt_compiler::ir::Program;
 use penstock_unit::{Entering, Made, Record, Verdict};
 
+use crate::native::NativeError;
 use crate::tenant::Tenant;
 
 /// Tenants of a card; tenant 0 is the system.
@@ -27,10 +28,12 @@ impl Default for Block {
 
 impl Block {
     /// Gives a tenant a program, which begins anew: nothing is left of the one before. A tenant above 63 has no frames.
-    pub fn load(&mut self, tenant: u8, program: Arc<Program>) {
-        if let Some(place) = self.tenants.get_mut(usize::from(tenant)) {
-            *place = Some(Box::new(Tenant::new(program)));
-        }
+    ///
+    /// # Errors
+    /// There is no native code for it; the one before goes on.
+    pub fn load(&mut self, tenant: u8, program: Arc<Program>) -> Result<(), NativeError> {
+        self.put(tenant, Tenant::new(program)?);
+        Ok(())
     }
 
     /// Takes a tenant's program away.

@@ -34,10 +34,7 @@ impl Tenant {
         self.state.time = time;
         let time = time / 1000;
         self.frames += 1;
-        let Ok(machine) = &self.machine else {
-            self.dropped += 1;
-            return Verdict::Drop;
-        };
+        let machine = &self.machine;
         if machine.replicates {
             return self.carry_copies(bytes, entering, (port, time), made);
         }
@@ -141,28 +138,5 @@ pub fn verdict(port: u64) -> Verdict {
         PORT_HOST => Verdict::Host,
         PORT_ONWARD => Verdict::Onward,
         _ => Verdict::Port(port as u32),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::native::NativeError;
-
-    #[test]
-    fn a_program_without_native_code_says_so_and_drops_its_frames() {
-        let source = include_str!("../../programs/calculator.p4");
-        let program =
-            penstock_rmt_compiler::compile("calculator.p4", source).expect("the program has no faults").program;
-        let mut tenant = Tenant::new(Arc::new(program));
-        assert!(tenant.fault().is_none());
-        tenant.machine = Err(NativeError::new("calculator", "the function is too large"));
-        let why = tenant.fault().map(ToString::to_string);
-        assert_eq!(why.as_deref(), Some("no native code for the program calculator: the function is too large"));
-        let (mut frame, mut made) = (vec![0; 60], Vec::new());
-        assert_eq!(tenant.carry(&mut frame, Entering::default(), 0, &mut made), Verdict::Drop);
-        assert_eq!(tenant.frames(), (1, 1));
     }
 }

@@ -8,7 +8,7 @@
 //! let source = include_str!("../../programs/calculator.p4");
 //! let compiled = penstock_rmt_compiler::compile("calculator.p4", source).expect("the program has no faults");
 //! let mut block = Block::default();
-//! block.load(5, compiled.program.into());
+//! block.load(5, compiled.program.into()).expect("there is native code for it");
 //! assert_eq!(block.tenant(5).map(|tenant| tenant.entries(0).len()), Some(5));
 //! ```
 

@@ -55,10 +55,9 @@ impl Tenant {
         (port, time): (u16, u64),
         made: &mut Vec<Made>,
     ) -> Verdict {
-        let Ok(machine) = &self.machine else { return Verdict::Drop };
         let first = Pass::Ingress { bytes: std::mem::take(bytes), kind: NORMAL, kept: None };
         let mut work = Work {
-            machine,
+            machine: &self.machine,
             state: &mut self.state,
             frame: &mut self.frame,
             at: (port, time),

@@ -65,7 +65,7 @@ pub struct State {
 #[derive(Debug)]
 pub struct Tenant {
     program: Arc<Program>,
-    pub(crate) machine: Result<Machine, NativeError>,
+    pub(crate) machine: Machine,
     pub(crate) state: State,
     pub(crate) frame: Frame,
     /// Frames that entered.
@@ -93,9 +93,11 @@ const IDLE_LOOK: u64 = 20_000_000;
 
 impl Tenant {
     /// A program as it begins: with the entries of its source, all cells 0.
-    #[must_use]
-    pub fn new(program: Arc<Program>) -> Self {
-        let machine = Machine::new(&program);
+    ///
+    /// # Errors
+    /// There is no native code for it.
+    pub fn new(program: Arc<Program>) -> Result<Self, NativeError> {
+        let machine = Machine::new(&program)?;
         let params: Arc<[Vec<u32>]> =
             program.actions.iter().map(|action| action.params.iter().map(|param| param.width).collect()).collect();
         let state = State {
@@ -131,7 +133,7 @@ impl Tenant {
         let profiles = program.profiles.iter().map(|_| Members::default()).collect();
         let has_controller = program.controller_headers.iter().any(|header| header.name == "packet_in");
         let (packets, outgoing) = (VecDeque::new(), VecDeque::new());
-        Self {
+        Ok(Self {
             program,
             machine,
             state,
@@ -145,13 +147,7 @@ impl Tenant {
             lost_packets: 0,
             outgoing,
             next_look: 0,
-        }
-    }
-
-    /// Why the program has no native code. All of its frames are dropped then.
-    #[must_use]
-    pub fn fault(&self) -> Option<&NativeError> {
-        self.machine.as_ref().err()
+        })
     }
 
     /// The program.

@@ -28,7 +28,7 @@ fn insert(tenant: &mut Tenant, table: &str, keys: Vec<Match>, action: &str, args
 /// A block with the router as tenant 5: 10.0.0.0/8 to next hop 1 at port 1, 10.1.0.0/16 to next hop 2 at port 0.
 fn routing() -> Block {
     let mut block = Block::default();
-    block.load(5, router().into());
+    block.load(5, router().into()).expect("there is native code for it");
     let tenant = block.tenant_mut(5).expect("the program is loaded");
     insert(tenant, "routes", vec![Match::Lpm(0x0A00_0000, 8)], "route", vec![1]);
     insert(tenant, "routes", vec![Match::Lpm(0x0A01_0000, 16)], "route", vec![2]);
@@ -137,7 +137,7 @@ fn entries_come_and_go() {
     let program = tenant.program().clone();
     tenant.set_default(1, &ActionCall { action: 0, args: vec![7] });
     assert_eq!(tenant.default(1).args, [7]);
-    block.load(5, program);
+    block.load(5, program).expect("there is native code for it");
     assert_eq!(block.tenant(5).map(|tenant| tenant.entries(0).len()), Some(0));
 }
 
@@ -145,7 +145,7 @@ fn entries_come_and_go() {
 fn the_calculator_answers_and_counts() {
     let program = compile("calculator.p4", include_str!("../../programs/calculator.p4"));
     let mut block = Block::default();
-    block.load(9, program.into());
+    block.load(9, program.into()).expect("there is native code for it");
     let request = |vlan: bool, operator: u8, left: u32, right: u32| {
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
         if vlan {
@@ -185,7 +185,9 @@ fn the_calculator_answers_and_counts() {
 #[test]
 fn the_access_list_classifies_counts_and_drops() {
     let mut block = Block::default();
-    block.load(3, compile("acl.p4", include_str!("../../programs/acl.p4")).into());
+    block
+        .load(3, compile("acl.p4", include_str!("../../programs/acl.p4")).into())
+        .expect("there is native code for it");
     let tenant = block.tenant_mut(3).expect("the program is loaded");
     insert(tenant, "classes", vec![Match::Lpm(0x0A00_0000, 8), Match::Exact(17)], "set_class", vec![1]);
     insert(tenant, "classes", vec![Match::Lpm(0x0A01_0000, 16), Match::Exact(17)], "set_class", vec![5]);

@@ -15,9 +15,8 @@ fn block() -> Block {
     let action = |end: &str| program.actions.iter().position(|of| of.name.ends_with(end)).expect("it is there");
     let (set, stop, replace) = (action(".set"), action(".stop"), action(".replace"));
     let mut block = Block::default();
-    block.load(0, program.into());
+    block.load(0, program.into()).expect("there is native code for it");
     let tenant = block.tenant_mut(0).expect("the program is loaded");
-    assert!(tenant.fault().is_none());
     for (kind, action, args) in [(1, set, vec![0x5A, WIDE]), (2, stop, vec![]), (4, replace, vec![])] {
         tenant.insert(0, &Entry::new(vec![Match::Exact(kind)], 0, ActionCall { action, args })).expect("it fits");
     }

@@ -53,7 +53,7 @@ fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
     let lines = parse(&name, &files::read(&test, TEST)?)?;
     let of = source.program.clone();
     let mut switch: Box<dyn Switch> = match target {
-        Target::Soft => Box::new(Native::new(source)),
+        Target::Soft => Box::new(Native::new(source)?),
         Target::Rtl => Box::new(OnCard::open(&program, bench)?),
     };
     let faults = carry_out(&lines, &of, &mut *switch).map_err(|(line, error)| format!("{name}:{line}: {error}"))?;

@@ -64,10 +64,13 @@ pub struct Native {
 
 impl Native {
     /// The program as it begins.
-    pub fn new(source: Source) -> Self {
+    ///
+    /// # Errors
+    /// There is no native code for it.
+    pub fn new(source: Source) -> Result<Self, ToolError> {
         let mut block = Block::default();
-        block.load(0, source.program.clone());
-        Self { source, block }
+        block.load(0, source.program.clone())?;
+        Ok(Self { source, block })
     }
 
     fn tenant(&mut self) -> Result<&mut Tenant, ToolError> {

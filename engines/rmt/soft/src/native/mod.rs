@@ -37,7 +37,7 @@ pub type Entry = unsafe extern "C" fn(*mut Work<'_>, *mut u64, *mut u8) -> u64;
 
 /// Why there is no native code for a program.
 #[derive(Debug, thiserror::Error)]
-#[error("no native code for the program {program}: {why}")]
+#[error("no native code for the program {program}: {why}; the target rtl needs none")]
 pub struct NativeError {
     program: String,
     why: String,
