@@ -36,14 +36,14 @@ module rmt_lpm
 
   // The branch of a node; `free` are its bits that are compared, the others are those of `base`. First keys do not
   // descend, so all of them up to the branch are reached and those behind it are not.
-  function automatic logic [BranchW-1:0] branch_of(word_t key, node_t at, logic [BranchW-1:0] base,
+  function automatic logic [BranchW-1:0] branch_of(word_t sought, node_t at, logic [BranchW-1:0] base,
                                                    logic [BranchW-1:0] free);
     logic [Branches:0] reached;
     logic [BranchW-1:0] branch;
     reached = '0;
     reached[0] = 1'b1;
     for (int unsigned b = 1; b < Branches; b++)
-      reached[b] = (key >= at[b] || BranchW'(b) <= (base & ~free)) && BranchW'(b) <= (base | free);
+      reached[b] = (sought >= at[b] || BranchW'(b) <= (base & ~free)) && BranchW'(b) <= (base | free);
     branch = '0;
     for (int unsigned b = 0; b < Branches; b++) if (reached[b] && !reached[b+1]) branch |= BranchW'(b);
     return branch;
