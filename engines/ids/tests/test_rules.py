@@ -173,7 +173,7 @@ def test_drops(tmp_path: Path) -> None:
 
 
 def test_rules_are_exchanged_in_a_stream(tmp_path: Path) -> None:
-    two = 'alert tcp any any -> any any (content:"first-part"; content:"second-part"; distance:0; sid:2;)'
+    two = 'alert tcp any any -> any any (content:"first-part"; fast_pattern; content:"second-part"; distance:0; sid:2;)'
     three = 'alert tcp any any -> any any (content:"other words"; sid:3;)'
     before = rules_file(tmp_path, [SECRET, two], "before.rules")
     behind = rules_file(tmp_path, [three, two], "behind.rules")

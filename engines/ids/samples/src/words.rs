@@ -131,7 +131,7 @@ pub(crate) fn made_up(random: &mut Random) -> String {
 
 /// A word of the web.
 pub(crate) fn word(random: &mut Random) -> &'static str {
-    *pick(random, &WORDS)
+    pick::<&'static str>(random, &WORDS)
 }
 
 /// The name of a host.

@@ -87,12 +87,20 @@ mod tests {
     /// Packets look at all rules that they may match, and not at those for other ports.
     #[test]
     fn packets_look_at_rules_for_their_ports() {
-        let text = "alert tcp any any -> any 80 (flags:S; sid:1;)\nalert tcp any any -> any [81,90:91] (flags:S; sid:2;)\n\
-            alert tcp any any -> any !80 (flags:S; sid:3;)\nalert tcp any any <> any 80 (flags:S; sid:4;)\n\
-            alert tcp any any -> any 80 (flags:S; flowbits:set,b; sid:5;)\nalert udp any any -> any 80 (dsize:1; sid:6;)\n\
-            alert ip any any -> any 80 (ttl:1; sid:7;)\nalert icmp any any -> any any (itype:8; sid:8;)\n\
-            alert tcp any any -> any 80 (flags:S; flowbits:isset,b; sid:9;)";
-        let file = RuleFile { name: "r".into(), text: text.into() };
+        let text = [
+            "tcp any any -> any 80 (flags:S; sid:1;)",
+            "tcp any any -> any [81,90:91] (flags:S; sid:2;)",
+            "tcp any any -> any !80 (flags:S; sid:3;)",
+            "tcp any any <> any 80 (flags:S; sid:4;)",
+            "tcp any any -> any 80 (flags:S; flowbits:set,b; sid:5;)",
+            "udp any any -> any 80 (dsize:1; sid:6;)",
+            "ip any any -> any 80 (ttl:1; sid:7;)",
+            "icmp any any -> any any (itype:8; sid:8;)",
+            "tcp any any -> any 80 (flags:S; flowbits:isset,b; sid:9;)",
+        ]
+        .map(|rule| format!("alert {rule}\n"))
+        .concat();
+        let file = RuleFile { name: "r".into(), text };
         let rules = Ruleset::read(&[file], &Options::default()).unwrap().rules;
         let always = Always::new((0..).zip(&rules));
         let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
