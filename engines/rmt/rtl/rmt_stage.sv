@@ -3,10 +3,10 @@
 
 // A stage of both lanes: key, table, action.
 //
-//   ctl ──────> key ─┬─> exact ──────────┬─> action ─> ctl, early,
-//   early ─────^    ├─> ternary ────────┤   5         vector, insert
-//   vector, insert ──└─> longest prefix ─┘
-//               2        2 (prefix: 3)     1
+//   ctl ────────────> key ─┬─> exact ──────────┬─> action ─> ctl, early, vector, insert
+//   early ────────────^    ├─> ternary ────────┤   5
+//   vector, insert ───^    └─> longest prefix ─┘
+//                     2        2 (prefix: 3)
 //
 // 8 cycles, a frame a cycle in each lane; nothing stops. The memories are the lanes' together, each lane has a port.
 //
