@@ -69,7 +69,7 @@ fn wrong(text: String) -> BenchError {
     BenchError::Wrong(BENCH, text)
 }
 
-/// What was measured of a case.
+/// The figures of a case.
 struct Rates {
     whole: f64,
     filter: f64,

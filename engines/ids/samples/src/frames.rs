@@ -108,7 +108,7 @@ fn frames(session: &Session, segment: usize, ends: [(u32, u16); 2], random: &mut
     frames
 }
 
-/// Sessions of `bytes` bytes of frames or a little more, in segments of `segment` bytes. Of a thousand sessions
+/// Sessions of `bytes` bytes of frames or a little more, in segments of `segment` bytes. In a thousand sessions,
 /// `share` meet one of the rules.
 #[must_use]
 pub fn traffic(rules: &Rules, bytes: usize, segment: usize, share: u64, seed: u64) -> Traffic {

@@ -29,7 +29,7 @@ const PORTS: [&str; 12] = [
     "[1433,3306,5432]",
 ];
 
-/// What a session does to meet a rule.
+/// A request by which a session meets a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trigger {
     /// It asks for this URI by GET.
@@ -309,7 +309,7 @@ pub fn rules(count: usize, seed: u64) -> Rules {
                 (format!("tcp $EXTERNAL_NET any -> $HOME_NET {port}"), None)
             }
         };
-        // Of a hundred rules four set a bit and report nothing, and four ask for one.
+        // Four rules in a hundred set a bit and report nothing, and four ask for one.
         if what < 720 && bits < 110 {
             let bit = sid / 40;
             draft.add(&if bits < 55 {

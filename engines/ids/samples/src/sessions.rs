@@ -19,7 +19,7 @@ const AGENTS: [&str; 4] = [
     "curl/8.4.0",
 ];
 
-/// What a session says, in turn: whether the client says it, and the bytes.
+/// The messages of a session, in turn: whether the client sends it, and the bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) port: u16,
@@ -64,8 +64,8 @@ fn gzip(text: &str) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-/// One to four exchanges of HTTP. Half of the answers are text, of which half is compressed; the others have no order,
-/// as pictures have none.
+/// One to four exchanges of HTTP. Half of the answers are text, and half of this text is compressed. The other answers
+/// are random bytes, like pictures.
 fn http(random: &mut Random, trigger: Option<&str>) -> Session {
     let mut turns = Vec::new();
     let host = host(random);

@@ -236,7 +236,7 @@ impl<'a> Look<'a> {
                 }
                 _ => 0,
             };
-            // Of a rule that misses a content, only what may be this content is looked at.
+            // A rule that misses a content looks only at bytes that may be this content.
             let missing = armed.absent.and_then(|(step, searched)| match &rule.steps[step] {
                 Step::Content(content) => {
                     let known = searched.saturating_sub(side.base) as usize;

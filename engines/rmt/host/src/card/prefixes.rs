@@ -47,7 +47,7 @@ pub fn intervals(prefixes: &[Prefix], same: impl Fn(usize, usize) -> bool) -> Ve
 }
 
 /// Levels of the tree.
-pub const LEVELS: u32 = 3;
+const LEVELS: u32 = 3;
 /// Bits of a leaf's number that a node decides.
 const BRANCH_BITS: u32 = 4;
 /// Keys of a node: the first ones of all branches but the first.

@@ -83,7 +83,7 @@ pub struct Shape {
     pub depths: usize,
     /// Ways of the exact table.
     pub ways: usize,
-    /// Leaves of the tree of prefixes, which is [`super::prefixes::LEVELS`] high.
+    /// Leaves of the tree of prefixes.
     pub leaves: u32,
     /// Buckets of a way.
     pub buckets: u32,
@@ -102,7 +102,7 @@ const STAGED: usize = own::RMT_BLOCK_DATA_COUNT as usize;
 pub struct Window<'a> {
     bus: &'a mut dyn Bus,
     block: usize,
-    /// What this window has selected and staged: it need not be written again.
+    /// The row that this window has selected, and the words that it has staged: it does not write them again.
     selected: Option<Row>,
     staged: [Option<u32>; STAGED],
 }
