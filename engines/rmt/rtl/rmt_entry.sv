@@ -5,7 +5,11 @@
 //
 //   windows ─> LOOK UP ─> ENTER ─> depth 0, whose memory already has the address
 //              TENANT     slots 0 to 6: frames of both lanes, at most one of them stateful
-//                         slot 7: as the others, or the host's while it has an access
+//                         slot 7: the host's while it has an access, else of a stateful frame
+//
+// A frame without state leaves slot 7 alone also when the host has no access, so that its latency is the same whether
+// the host writes or not. Stateful frames of both lanes share the slots and need all eight for a frame a cycle; one of
+// them, and a frame behind it in its lane, can take a cycle longer while the host writes.
 //
 // A frame waits at most one slot for the other lane and one for the host. A frame that was looked up before a host
 // access to TENANT therefore enters before the next access.
@@ -61,7 +65,8 @@ module rmt_entry
 
   // ---- ENTER
   always_comb begin
-    enters = wheel_q == HostSlot && under_way ? '0 : next_valid_q;
+    enters = next_valid_q;
+    if (wheel_q == HostSlot) enters = under_way ? '0 : stateful;
     if (stateful == '1) enters[!turn_q] = 1'b0;
   end
 
