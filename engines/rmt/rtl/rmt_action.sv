@@ -17,6 +17,7 @@ module rmt_action
     input wire ctl_t    [Lanes-1:0] ctl,
     input wire vector_t [Lanes-1:0] vector,
     input wire found_t  [Lanes-1:0] found,
+    input wire hash_t   [Lanes-1:0] crcs,
     output     vector_t [Lanes-1:0] early,  // a cycle ahead of `out`: the vector that the action has read
     output     vector_t [Lanes-1:0] out,
     output     insert_t [Lanes-1:0] insert
@@ -91,6 +92,7 @@ module rmt_action
         .ctl(ctl[l]),
         .vector(vector[l]),
         .found(found[l]),
+        .crcs(crcs[l]),
         .row(row[l]),
         .segment_addr(segment_addr[l]),
         .segment(segment[l]),

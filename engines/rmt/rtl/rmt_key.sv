@@ -1,10 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Key selection of a stage: four words of the vector under masks, if the gate is open, and the key's hash.
+// Key selection of a stage: four words of the vector under masks, if the gate is open, and the key's hashes: buckets of
+// the exact search, and CRCs for the action.
 //
 //   ctl ─> row's memory ─> PREFIX ────────> walk
-//              early ─────^ SELECT ─> MASK, HASH ─> key, buckets; a cycle later search
+//              early ─────^ SELECT ─> MASK, HASH ─> key, buckets; a cycle later search, CRCs
 //              vector ───────^
 //
 // 4 cycles from `ctl` on, a frame a cycle in each lane. `early` follows `ctl` by a cycle, and `vector` and `insert`
@@ -28,7 +29,8 @@ module rmt_key
     output     walk_t   [Lanes-1:0]                       walk,
     output     key_t    [Lanes-1:0]                       key,
     output     logic    [Lanes-1:0][Ways-1:0][BucketW-1:0] bucket,
-    output     search_t [Lanes-1:0]                       search
+    output     search_t [Lanes-1:0]                       search,
+    output     hash_t   [Lanes-1:0]                       crcs
 );
   logic [Lanes-1:0][6:0] addr;
   key_row_t [Lanes-1:0] row;
@@ -89,7 +91,7 @@ module rmt_key
       for (int unsigned w = 0; w < Ways; w++)
         bucket[l][w] = (row2_q.base[BucketW-1:0] & ~inside_mask) | (hash[16*w+:BucketW] & inside_mask);
 
-    always_ff @(posedge clk)
+    always_ff @(posedge clk) begin
       search[l] <= '{
           open: (gate & row2_q.gate_mask) == row2_q.gate_value,
           kind: row2_q.kind,
@@ -97,6 +99,8 @@ module rmt_key
           otherwise: row2_q.otherwise,
           params: row2_q.params
       };
+      crcs[l] <= hash_of(key[l]);
+    end
   end
 endmodule
 

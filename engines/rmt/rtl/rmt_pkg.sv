@@ -200,6 +200,12 @@ package rmt_pkg;
     logic [4:0]  size;       // log2 of the leaves
   } walk_t;
 
+  // CRCs of a stage's key, which units can take
+  typedef struct packed {
+    logic [15:0] crc16;
+    word_t       crc32;
+  } hash_t;
+
   // Its result
   typedef struct packed {
     logic    hit;
@@ -257,6 +263,7 @@ package rmt_pkg;
   // ---- ACTION
   localparam int unsigned Units = 8;
   localparam logic [5:0] SourceImmediate = 6'd36;
+  localparam int unsigned SourceHash = 37;  // CRC-32 of the key, then CRC-16
 
   typedef struct packed {
     logic [4:0] width;  // - 1
@@ -453,9 +460,11 @@ package rmt_pkg;
     return word_t'({source, source} >> o.rotation) & ones('0, o.width);
   endfunction
 
-  // CRC-64/ECMA-182 over 16 bytes, the highest first. Each bit is the parity of some bits of the key: row n of the taps
-  // has those of bit n.
+  // CRCs over 16 bytes, the highest first. Each bit is the parity of some bits of the key: row n of the taps has those
+  // of bit n.
   typedef logic [63:0][$bits(key_t)-1:0] taps_t;
+
+  // CRC-64/ECMA-182
 
   function automatic taps_t taps_of_crc64();
     taps_t taps;
@@ -477,6 +486,31 @@ package rmt_pkg;
     logic [63:0] crc;
     for (int unsigned n = 0; n < 64; n++) crc[n] = ^(key & Crc64Taps[n]);
     return crc;
+  endfunction
+
+  // A reflected CRC from 0 on
+  function automatic taps_t taps_of_reflected(word_t polynomial);
+    taps_t taps;
+    taps = '0;
+    for (int unsigned w = 0; w < KeyWords; w++)
+      for (int unsigned b = 0; b < 32; b++) begin
+        word_t crc;
+        crc = 32'd1 << b[2:0];  // the key's byte that has this bit alone, and the bytes behind it
+        for (int unsigned n = 0; n < 8 * (4 * (KeyWords - 1 - w) + b / 8 + 1); n++)
+          crc = (crc >> 1) ^ (crc[0] ? polynomial : 32'd0);
+        for (int unsigned n = 0; n < 32; n++) taps[n][32*w+b] = crc[n];
+      end
+    return taps;
+  endfunction
+
+  localparam taps_t Crc32Taps = taps_of_reflected(32'hEDB88320);
+  localparam taps_t Crc16Taps = taps_of_reflected(32'h0000A001);
+
+  function automatic hash_t hash_of(key_t key);
+    hash_t hash;
+    for (int unsigned n = 0; n < 32; n++) hash.crc32[n] = ^(key & Crc32Taps[n]);
+    for (int unsigned n = 0; n < 16; n++) hash.crc16[n] = ^(key & Crc16Taps[n]);
+    return hash;
   endfunction
 
 endpackage

@@ -48,6 +48,7 @@ module rmt_stage
   logic [Cycles-1:0] slot_q;
   ctl_t [Cycles-1:0][Lanes-1:0] ctl_q;
   search_t [Lanes-1:0] search, search4_q;
+  hash_t [Lanes-1:0] crcs, crcs4_q;
   logic [Lanes-1:0][Ways-1:0][BucketW-1:0] bucket;
   walk_t [Lanes-1:0] walk;
   logic [Lanes-1:0][5:0] tenant2, tenant4;
@@ -65,6 +66,7 @@ module rmt_stage
     slot_q    <= {slot_q[Cycles-2:0], slot};
     ctl_q     <= {ctl_q[Cycles-2:0], ctl};
     search4_q <= search;
+    crcs4_q   <= crcs;
     for (int unsigned l = 0; l < Lanes; l++) vector2_q[l] <= inserted(insert[l], vector[l]);
     vector3_q <= vector2_q;
     vector4_q <= vector3_q;
@@ -88,7 +90,8 @@ module rmt_stage
       .walk,
       .key,
       .bucket,
-      .search
+      .search,
+      .crcs
   );
 
   rmt_exact i_exact (
@@ -138,6 +141,7 @@ module rmt_stage
       .ctl(ctl_q[4]),
       .vector(vector4_q),
       .found,
+      .crcs(crcs4_q),
       .early(out_early),
       .out,
       .insert(out_insert)

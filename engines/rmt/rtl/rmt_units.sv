@@ -21,6 +21,7 @@ module rmt_units
     input wire ctl_t        ctl,
     input wire vector_t     vector,
     input wire found_t      found,
+    input wire hash_t       crcs,
     input wire action_row_t row,
 
     output logic [6:0]          segment_addr,
@@ -64,6 +65,7 @@ module rmt_units
   vector_t vector1_q, vector4_q, placed;
   segment_row_t segment3_q;
   params_t params1_q;
+  hash_t crcs1_q;
   logic [2:0] hit_q;  // ROTATE is [1]
   ctl_t [2:0] ctl_q;
   action_row_t row2_q, row3_q;
@@ -78,6 +80,7 @@ module rmt_units
   always_ff @(posedge clk) begin
     vector1_q <= vector;
     params1_q <= found.params;
+    crcs1_q   <= crcs;
     hit_q     <= {hit_q[1:0], found.hit};
     ctl_q     <= {ctl_q[1:0], ctl};
     if (rst) for (int unsigned n = 0; n < 3; n++) ctl_q[n].valid <= 1'b0;
@@ -85,7 +88,12 @@ module rmt_units
 
   // ---- SELECT, ROTATE
   word_t [63:0] sources;
-  assign sources = {{(64 - VectorWords - Params) {32'd0}}, params1_q, vector1_q};
+  always_comb begin
+    sources = '0;
+    sources[VectorWords+Params-1:0] = {params1_q, vector1_q};
+    sources[SourceHash] = crcs1_q.crc32;
+    sources[SourceHash+1] = word_t'(crcs1_q.crc16);
+  end
 
   always_ff @(posedge clk) begin
     for (int unsigned u = 0; u < Units; u++) begin

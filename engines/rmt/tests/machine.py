@@ -44,6 +44,19 @@ def signed6(value: int) -> int:
     return value - 64 if value & 32 else value
 
 
+def crcs(key: bytes) -> tuple[int, int]:
+    """The CRC-32 and the CRC-16 of a stage's key, from 0 on."""
+    both = []
+    for polynomial in (0xEDB88320, 0xA001):
+        crc = 0
+        for byte in key:
+            crc ^= byte
+            for _ in range(8):
+                crc = crc >> 1 ^ (polynomial if crc & 1 else 0)
+        both.append(crc)
+    return both[0], both[1]
+
+
 def crc64(data: bytes) -> int:
     """CRC-64/ECMA-182, bit by bit."""
     crc = 0
@@ -248,9 +261,10 @@ class Machine:
     def stage(self, stage: int, bt: int, stateful: bool, vector: list[int], before: list[int]) -> None:
         row = self.read(KEY, stage, bt)
         hit, action, params = False, bits(row[0], 7, 5), (0, 0, 0, 0)
+        sources = [bits(row[0], 17, 13), bits(row[0], 22, 18), bits(row[0], 27, 23), bits(row[1], 4, 0)]
+        key = tuple(vector[source] & mask for source, mask in zip(sources, row[4:8], strict=True))
+        hashes = crcs(b"".join(k.to_bytes(4, "big") for k in key))
         if vector[bits(row[0], 12, 8)] & row[2] == row[3]:
-            sources = [bits(row[0], 17, 13), bits(row[0], 22, 18), bits(row[0], 27, 23), bits(row[1], 4, 0)]
-            key = tuple(vector[source] & mask for source, mask in zip(sources, row[4:8], strict=True))
             kind, base, size = bits(row[0], 1, 0), bits(row[1], 23, 8), bits(row[1], 28, 24)
             found = None
             if kind == 1:
@@ -264,8 +278,12 @@ class Machine:
                 self.searched.append(Searched(stage, kind, key, found is not None))
             hit = found is not None
             action, params = found or (bits(row[0], 4, 2), row[8:12])
-        self.act(stage, bt, stateful, self.read(ACTION, stage, 8 * bt + action), params, vector)
+        inputs = (*params, 0, *hashes)  # sources from 32 on, of which 36 is the immediate
+        row = self.read(ACTION, stage, 8 * bt + action)
+        before = list(vector)
+        self.units(row, inputs, vector)
         vector[30] = vector[30] & ~(1 << stage) | hit << stage
+        self.state(stage, bt, stateful, row, inputs, before, vector)
 
     def buckets(self, base: int, size: int, key: tuple[int, ...]) -> list[int]:
         """The bucket of a key in each way."""
@@ -306,32 +324,12 @@ class Machine:
                 return bits(target[0], 2, 0), target[1:5]
         return None
 
-    def act(
-        self, stage: int, bt: int, stateful: bool, row: tuple[int, ...], params: tuple[int, ...], vector: list[int]
-    ) -> None:
+    def units(self, row: tuple[int, ...], inputs: tuple[int, ...], vector: list[int]) -> None:
         before = list(vector)
-
-        def operand(word: int, low: int, immediate: int) -> int:
-            source, rotation, width = (
-                bits(word, low + 5, low),
-                bits(word, low + 10, low + 6),
-                bits(word, low + 15, low + 11) + 1,
-            )
-            value = (
-                before[source]
-                if source < 32
-                else params[source - 32]
-                if source < 36
-                else immediate
-                if source == 36
-                else 0
-            )
-            return (value >> rotation | value << 32 - rotation) & M32 & (1 << width) - 1
-
         changes: dict[int, tuple[int, int]] = {}
         for unit in range(8):
             word, operands, immediate = row[3 * unit : 3 * unit + 3]
-            a, b = operand(operands, 0, immediate), operand(operands, 16, immediate)
+            a, b = (operand(operands >> low, immediate, inputs, before) for low in (0, 16))
             op = bits(word, 3, 0)
             if op in (0, 14, 15) or not self.holds(word, 19, 21, before):
                 continue
@@ -344,13 +342,24 @@ class Machine:
         for dst, (mask, value) in changes.items():
             vector[dst] = vector[dst] & ~mask | value
 
+    def state(
+        self,
+        stage: int,
+        bt: int,
+        stateful: bool,
+        row: tuple[int, ...],
+        inputs: tuple[int, ...],
+        before: list[int],
+        vector: list[int],
+    ) -> None:
+        """The count and the register of an action, of the vector in front of the stage."""
         if bits(row[27], 16) and self.holds(row[27], 17, 19, before):
-            self.count(stage, bt, operand(row[27], 0, 0), row[28], before[28] & 0xFFFF)
+            self.count(stage, bt, operand(row[27], 0, inputs, before), row[28], before[28] & 0xFFFF)
         word, operands, array = row[24:27]
         op = bits(word, 3, 0)
         if not stateful or not 1 <= op <= 9 or not self.holds(word, 19, 21, before):
             return
-        index, x = operand(operands, 0, 1), operand(operands, 16, 1)
+        index, x = (operand(operands >> low, 1, inputs, before) for low in (0, 16))
         segment = self.read(SEGMENT, stage, bt)[0]
         at = bits(array, 15, 0) + index
         old = new = 0
@@ -374,6 +383,14 @@ class Machine:
         packets = (old[0] | old[1] << 32) + 1
         amount = (old[2] | old[3] << 32) + length
         self.write(COUNTER, stage, address, tuple(n >> low & M32 for n in (packets, amount) for low in (0, 32)))
+
+
+def operand(word: int, immediate: int, inputs: tuple[int, ...], vector: list[int]) -> int:
+    """An operand of an action; `inputs` are the sources from 32 on."""
+    source, rotation, width = bits(word, 5, 0), bits(word, 10, 6), bits(word, 15, 11) + 1
+    known = [*vector, *inputs[:4], immediate, *inputs[5:]]
+    value = known[source] if source < len(known) else 0
+    return (value >> rotation | value << 32 - rotation) & M32 & (1 << width) - 1
 
 
 def insertion(word: int, value: int) -> tuple[int, int]:

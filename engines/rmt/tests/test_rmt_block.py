@@ -6,6 +6,7 @@ lanes, swaps and host writes under load, registers that lanes share, rate, laten
 from __future__ import annotations
 
 import sys
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -751,6 +752,38 @@ async def results_reach_the_next_stage(dut: Any) -> None:
     assert 10 < sum(hits) < len(hits) < 2048, (sum(hits), len(hits))
 
 
+@cocotb.test()
+async def actions_take_the_hash(dut: Any) -> None:
+    """CRC-32 and CRC-16 of the key go to the first bytes of the frame, in each stage, by zlib and bit by bit."""
+    bench = Bench(dut, 8)
+    await bench.start()
+    rng = bench.rng
+    for stage in range(bench.stages):
+        tenant = 10 + stage
+        program = [(machine.PARSER, 0, 8 * tenant, (pack((8, 5), (8, 10)), 0, pack((32, 16)), 8 << 6, *(0,) * 8))]
+        program += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6))]
+        program += [(machine.EXIT, 0, tenant, (3 << 1, 0, 0, 3 << 6, *NO_HEAD))]
+        for n in range(bench.stages):
+            key = (pack((4, 13), (5, 18), (6, 23)), 7, 0, 0, *(M32,) * 4, *(0,) * 4)
+            units = [
+                part for u in range(2) for part in (pack((1, 0), (1 + u, 4), (31, 14)), pack((37 + u, 0), (31, 11)), 0)
+            ]
+            program.append((machine.KEY, n, tenant, key if n == stage else (0,) * 12))
+            program.append((machine.ACTION, n, 8 * tenant, (*(units if n == stage else [0] * 6), *(0,) * 23)))
+        bench.write([*program, (machine.TENANT, 0, tenant, (1,))])
+    await bench.settle()
+    for _ in range(300):
+        port, stage = rng.randrange(2), rng.randrange(bench.stages)
+        data = rng.randbytes(rng.choice([60, 100]))
+        if rng.random() < 0.3:
+            data = data[:14] + bytes(15) + data[29:]
+        key = data[14:30]
+        crc32 = zlib.crc32(key) ^ zlib.crc32(bytes(16))
+        found = crc32.to_bytes(4, "big") + machine.crcs(key)[1].to_bytes(4, "big")
+        bench.send(port, data, 10 + stage, 0, [Result("onward", data[:2] + found + data[10:], 0)])
+    await bench.drain()
+
+
 def prefixes(stage: int, tenant: int, size: int, base: int, stages: int) -> Config:
     """A program that searches bytes 14 to 17 in a partition of 2^size leaves, and shows parameter 0 of a hit there."""
     writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((5, 5), (5, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
@@ -823,7 +856,17 @@ async def a_port_that_waits(dut: Any) -> None:
     bench = Bench(dut, 6)
     await bench.start()
     rng = bench.rng
-    programs = [random_program(rng, p, 0, bench.stages, p, True, p) for p in range(2)]
+
+    def drawn(p: int) -> Program:
+        """A program that drops less than half of its frames: they must fill the port that waits."""
+        while True:
+            program = random_program(rng, p, 0, bench.stages, p, True, p)
+            model = machines(bench, [program])
+            results = [model.carry(p, random_frame(rng), p, 0) for _ in range(60)]
+            if sum(result.kind == "drop" for result in results) < 30:
+                return program
+
+    programs = [drawn(p) for p in range(2)]
     model = machines(bench, programs)
     for program in programs:
         bench.write([*program.writes, program.enable])
@@ -911,6 +954,7 @@ CASES = [
     "lanes_count_together",
     "partitions_of_prefixes",
     "results_reach_the_next_stage",
+    "actions_take_the_hash",
     "a_port_that_waits",
     "what_the_host_may_ask",
 ]

@@ -4,6 +4,7 @@
 
 mod checksums;
 mod effects;
+mod hashes;
 mod head;
 mod parser;
 mod schedule;
@@ -16,7 +17,7 @@ mod vector;
 mod words;
 
 use crate::fault::{Check, Fault};
-use crate::ir::{Expr, ExprKind, PORT_DROP, PORT_ONWARD, Program, Standard, Stmt, StmtKind};
+use crate::ir::{Expr, ExprKind, Extern, PORT_DROP, PORT_ONWARD, Program, Standard, Stmt, StmtKind};
 use crate::source::Span;
 use head::Head;
 use schedule::Stage;
@@ -28,8 +29,8 @@ use uses::Uses;
 use vector::{Vector, too_much};
 pub use words::{ACTION_WORDS, Piece};
 use words::{
-    ActionRow, BITS, ChecksumRow, CountUnit, DEPTHS, Emit, HEAD_WORDS, IMMEDIATE, KeyRow, Operand, PARAMS, ParserRow,
-    ROWS, RegisterUnit, Unit, WORDS, low_bits,
+    ActionRow, BITS, ChecksumRow, CountUnit, DEPTHS, Emit, HASHES, HEAD_WORDS, IMMEDIATE, KeyRow, Operand, PARAMS,
+    ParserRow, ROWS, RegisterUnit, Unit, WORDS, low_bits,
 };
 
 /// `egress_spec` counts, and is 0.
@@ -171,7 +172,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     })
 }
 
-/// The card makes no copies of frames, and has no units for hashes, meters and messages.
+/// The card makes no copies of frames, and has no units for random numbers, meters and messages.
 fn check_operations(program: &Program) -> Check<()> {
     if let Some(table) = program.tables.iter().find(|table| table.profile.is_some()) {
         return Err(too_much(table.span, "the card has no action profiles").help("leave `implementation` out"));
@@ -179,6 +180,7 @@ fn check_operations(program: &Program) -> Check<()> {
     let mut found = None;
     program.walk(&mut |stmt| {
         let what = match &stmt.kind {
+            StmtKind::Extern(of) if matches!(**of, Extern::Hash { .. }) => None,
             StmtKind::Extern(of) => Some(format!("the card has no unit for `{}`", of.name())),
             _ if stmt.chooses_group() => Some("the card has no multicast groups".to_owned()),
             _ => None,
@@ -283,6 +285,9 @@ impl Assemble<'_> {
                 self.tables[table] =
                     Some(TableCode { table, stage: index, kind, keys, actions: Vec::new(), priorities });
             }
+            if step.table.is_none() {
+                code.key.keys = step.keys.iter().map(|piece| (piece.word, piece.mask())).collect();
+            }
             code.key.gate = gate(&step.gate, staged);
             rows[0] = self.row(&step.closed, &[], None, index, &mut code)?;
             for (at, (action, drafts)) in step.open.iter().enumerate() {
@@ -359,6 +364,7 @@ impl Assemble<'_> {
                 let place = param_piece(params, param, low, width).map(Operand::of);
                 (place.ok_or_else(|| too_much(draft.span, "a parameter in two words"))?, None)
             }
+            (Some(Source::Hash(_)), _) => return Err(too_much(draft.span, "a hash as the cell of a counter")),
         };
         // A constant cell behind the end has no cells: nothing is counted.
         Ok(match first {
@@ -402,6 +408,7 @@ impl Assemble<'_> {
             }
             Source::Const(0) => Ok(Operand::ZERO),
             Source::Const(_) => Ok(Operand { source: IMMEDIATE, rotation: 0, width: 1 }),
+            Source::Hash(_) => Err(too_much(draft.span, "a hash as an operand of a register")),
         };
         let (index, first) = match draft.index {
             Source::Const(index) => (Operand::ZERO, index),
@@ -458,6 +465,7 @@ fn operand(source: Source, params: &[ParamPlace], draft: &Draft) -> Check<Operan
             place.map(Operand::of).ok_or_else(|| too_much(draft.span, "a part of a parameter that lies in two words"))
         }
         Source::Const(_) => Ok(Operand { source: IMMEDIATE, rotation: 0, width: 32 }),
+        Source::Hash(crc) => Ok(Operand { source: HASHES + crc as u32, rotation: 0, width: crc.width() }),
     }
 }
 

@@ -137,6 +137,10 @@ impl Expr {
         match self.kind {
             _ if width == self.width => self,
             ExprKind::Const(value) => Self::constant(value >> low, width, span),
+            ExprKind::Concat(_, below) if high < below.width => below.slice(high, low, span),
+            ExprKind::Concat(above, below) if low >= below.width => {
+                above.slice(high - below.width, low - below.width, span)
+            }
             ExprKind::Slice(inner, from) => Self { kind: ExprKind::Slice(inner, from + low), width, span },
             _ => Self { kind: ExprKind::Slice(Box::new(self), low), width, span },
         }

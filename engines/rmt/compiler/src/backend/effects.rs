@@ -3,11 +3,13 @@
 
 use std::collections::HashMap;
 
+use super::hashes::{HashUse, Hashed, hashed};
 use super::uses::Uses;
 use super::vector::too_much;
 use crate::fault::{Check, Fault};
 use crate::ir::{
-    BinaryOp, CounterId, Expr, ExprKind, FieldId, FieldKind, Program, RegisterId, Standard, Stmt, StmtKind,
+    BinaryOp, ChecksumData, CounterId, Expr, ExprKind, Extern, FieldId, FieldKind, HashAlgorithm, Program, RegisterId,
+    Standard, Stmt, StmtKind,
 };
 use crate::source::Span;
 
@@ -39,6 +41,8 @@ pub struct Effects {
     pub writes: Vec<(FieldId, Expr)>,
     pub register: Option<RegisterUse>,
     pub count: Option<CountUse>,
+    /// CRCs that values read; a later one may read an earlier one.
+    pub hashes: Vec<HashUse>,
 }
 
 /// Replaces fields by what they are.
@@ -65,14 +69,22 @@ struct Walk<'p> {
     order: Vec<FieldId>,
     register: Option<RegisterUse>,
     count: Option<CountUse>,
+    hashes: Vec<HashUse>,
     in_if: bool,
 }
 
 /// The effects of statements without tables. `all` is how often the whole program reads fields: local fields that
 /// nobody else reads are left out.
 pub fn effects(program: &Program, stmts: &[Stmt], all: &Uses) -> Check<Effects> {
-    let mut walk =
-        Walk { program, values: HashMap::new(), order: Vec::new(), register: None, count: None, in_if: false };
+    let mut walk = Walk {
+        program,
+        values: HashMap::new(),
+        order: Vec::new(),
+        register: None,
+        count: None,
+        hashes: Vec::new(),
+        in_if: false,
+    };
     walk.block(stmts)?;
     let own = Uses::of_block(program, stmts);
     let matters = |field: &FieldId| match program.fields[*field].kind {
@@ -89,7 +101,7 @@ pub fn effects(program: &Program, stmts: &[Stmt], all: &Uses) -> Check<Effects> 
         }
         writes.push((*field, value));
     }
-    Ok(Effects { writes, register: walk.register, count: walk.count })
+    Ok(Effects { writes, register: walk.register, count: walk.count, hashes: walk.hashes })
 }
 
 impl Walk<'_> {
@@ -153,11 +165,64 @@ impl Walk<'_> {
                 let index = substitute(index, &self.values);
                 self.use_counter(*counter, index, span)?;
             }
-            StmtKind::Extern(of) => return Err(too_much(span, &format!("the function `{}`", of.name()))),
+            StmtKind::Extern(of) => match &**of {
+                Extern::Hash { to, algorithm, base, data, max } => {
+                    let data = self.hashed_values(data, span)?;
+                    let value = self.hash(*algorithm, data, (base, max), (self.program.fields[*to].width, span))?;
+                    self.set(*to, value);
+                }
+                other => return Err(too_much(span, &format!("the function `{}`", other.name()))),
+            },
             StmtKind::Exit => return Err(too_much(span, "`exit`").help("put what follows into the other branch")),
             StmtKind::Apply(_) => return Err(too_much(span, "a table in this place")),
         }
         Ok(())
+    }
+
+    /// The values that a hash is of.
+    fn hashed_values(&self, data: &[ChecksumData], span: Span) -> Check<Vec<Expr>> {
+        let value = |part: &ChecksumData| match part {
+            ChecksumData::Value(value) => Ok(substitute(value, &self.values)),
+            ChecksumData::Varbit(_) => Err(too_much(span, "the hash of a varbit")),
+        };
+        data.iter().map(value).collect()
+    }
+
+    /// The result of `hash` from `base` on, one of `max`, of `width` bits.
+    fn hash(
+        &mut self,
+        algorithm: HashAlgorithm,
+        data: Vec<Expr>,
+        (base, max): (&Expr, &Expr),
+        (width, span): (u32, Span),
+    ) -> Check<Expr> {
+        let base = substitute(base, &self.values).resize(width, false, span);
+        let Some(max) = substitute(max, &self.values).value() else {
+            return Err(too_much(span, "the number of results of a hash is not a constant"));
+        };
+        if max == 0 {
+            return Ok(base);
+        }
+        let value = match hashed(algorithm, &data, span)? {
+            Hashed::Value(value) => value,
+            Hashed::Crc(crc) => {
+                let field = OLD - 1 - self.hashes.len();
+                self.hashes.push(HashUse { field, crc, data, span });
+                Expr::field(field, crc.width(), span)
+            }
+        };
+        let bits = max.trailing_zeros();
+        let value = if max >> value.width != 0 {
+            value
+        } else if !max.is_power_of_two() {
+            return Err(too_much(span, &format!("a hash modulo {max}, which is no power of two"))
+                .help(format!("write {}", max.next_power_of_two())));
+        } else if bits == 0 {
+            Expr::constant(0, width, span)
+        } else {
+            value.slice(bits - 1, 0, span)
+        };
+        Ok(Expr::binary(BinaryOp::Add, value.resize(width, false, span), base, span))
     }
 
     fn use_counter(&mut self, counter: CounterId, index: Expr, span: Span) -> Check<()> {

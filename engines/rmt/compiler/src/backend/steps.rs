@@ -38,7 +38,7 @@ pub struct Step {
     pub open: Vec<(Option<ActionId>, Drafts)>,
     /// The statements for a closed gate.
     pub closed: Drafts,
-    /// Words of the key.
+    /// Words of the key: a table's, or of data that are hashed.
     pub keys: Vec<Piece>,
     pub span: Span,
 }
@@ -125,7 +125,7 @@ impl Steps<'_, '_, '_> {
 
     fn flush(&mut self) {
         self.units.known.clear();
-        self.items.extend(std::mem::take(&mut self.units.before).into_iter().map(Item::Group));
+        self.items.append(&mut self.units.before);
     }
 
     fn apply(&mut self, apply: &Apply, guard: &Guard, span: Span) -> Check<()> {
@@ -188,9 +188,10 @@ impl Steps<'_, '_, '_> {
             let closed = self.drafts(otherwise)?;
             let first = self.items.len();
             self.block(then, &both)?;
-            let step = self.items[first..]
-                .iter_mut()
-                .find_map(|item| if let Item::Step(step) = item { Some(step) } else { None });
+            let step = self.items[first..].iter_mut().find_map(|item| match item {
+                Item::Step(step) if !step.gate.is_empty() => Some(step),
+                _ => None,
+            });
             match step {
                 Some(step) if step.gate == both => step.closed = closed,
                 _ => {

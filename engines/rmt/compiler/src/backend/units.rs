@@ -3,6 +3,8 @@
 //! as far as it needs no parameter.
 
 use super::effects::{Effects, OLD, RegisterUse, same, too_complex};
+use super::hashes::Crc;
+use super::steps::Item;
 use super::vector::{Vector, too_much};
 use super::words::{BITS, FLAGS, Op, Piece, Predicate, RegisterOp, VERDICT, low_bits};
 use crate::fault::Check;
@@ -20,6 +22,8 @@ pub enum Source {
     /// Bits of an action's parameter: index, lowest bit, bits.
     Param(usize, u32, u32),
     Const(u32),
+    /// A CRC of the stage's key.
+    Hash(Crc),
 }
 
 /// A unit whose parameters have no place yet.
@@ -86,8 +90,8 @@ pub struct Units<'u, 'p> {
     pub vector: &'u mut Vector<'p>,
     /// The program sends frames onward by a constant `egress_spec`.
     pub onward: bool,
-    /// Groups of units that compute temporaries, to be done in stages in front, in this order.
-    pub before: Vec<Vec<Draft>>,
+    /// Parts that compute temporaries, to be done in stages in front, in this order.
+    pub before: Vec<Item>,
     /// Temporaries that hold the value of an expression, until a part of the program may change it.
     pub known: Vec<(Expr, Piece)>,
 }
@@ -95,6 +99,9 @@ pub struct Units<'u, 'p> {
 impl Units<'_, '_> {
     /// The units of effects.
     pub fn drafts(&mut self, effects: &Effects) -> Check<Drafts> {
+        for hash in &effects.hashes {
+            self.hash(hash)?;
+        }
         let mut drafts = Drafts::default();
         let register = effects.register.as_ref();
         for (field, value) in &effects.writes {
@@ -259,8 +266,14 @@ impl Units<'_, '_> {
                 let Some(leaf) = leaves.peek() else { break };
                 let width = (piece.width - filled).min(leaf.width - used);
                 let part = Piece { word: piece.word, low: piece.low + filled, width };
-                let kind =
-                    cut(leaf, used, width).ok_or_else(|| too_complex(value, "a result that lies in two words"))?;
+                let kind = match (cut(leaf, used, width), &leaf.kind) {
+                    (Some(kind), _) => kind,
+                    (None, LeafKind::Op(inner)) => {
+                        let whole = self.materialise(inner)?;
+                        LeafKind::Piece(Piece { low: whole.low + used, width, ..whole })
+                    }
+                    _ => return Err(too_complex(value, "a result that lies in two words")),
+                };
                 push(&mut made, part, kind, width);
                 (filled, used) = (filled + width, used + width);
                 if used == leaf.width {
@@ -339,7 +352,7 @@ impl Units<'_, '_> {
         }
         let mut units = Vec::new();
         self.assign(&[to], expr, None, &mut units)?;
-        self.before.push(units);
+        self.before.push(Item::Group(units));
         Ok(())
     }
 

@@ -121,6 +121,11 @@ impl<'p> Vector<'p> {
         Ok(Piece { word: self.take(1, "a value between two stages", span)?, low: 0, width })
     }
 
+    /// Gives a value that no field of the program holds a field's number, by which expressions read it.
+    pub fn name(&mut self, field: FieldId, piece: Piece) {
+        self.places.insert(field, vec![piece]);
+    }
+
     /// The pieces of a field, its upper bits first. If they are fewer than the field has, the upper ones are 0.
     pub fn pieces(&mut self, field: FieldId, span: Span) -> Check<Vec<Piece>> {
         if let Some(pieces) = self.places.get(&field) {

@@ -20,6 +20,8 @@ pub const FLAGS: u32 = 31;
 pub const END: u32 = 8;
 /// Source of an operand: an immediate, which for registers is 1.
 pub const IMMEDIATE: u32 = 36;
+/// First source of the key's CRCs.
+pub const HASHES: u32 = 37;
 /// A source that reads 0.
 pub const ZERO: u32 = 63;
 /// First source of parameters.
