@@ -3,13 +3,14 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
-use penstock_engine::{Tool, ToolError, Workbench, files};
+use clap::{ArgMatches, Args, Command, FromArgMatches, value_parser};
+use penstock_engine::{Tool, ToolError, Workbench, files, say};
 use penstock_rmt_compiler::ir::{MatchKind, Program, Table};
 use penstock_rmt_p4runtime::{info, text};
 
 use crate::image::PROGRAM;
 use crate::requests::word;
+use crate::settings::MOST_STAGES;
 
 /// `penstock compile rmt`.
 pub const COMPILE: Tool = Tool { command, run };
@@ -19,6 +20,12 @@ pub const COMPILE: Tool = Tool { command, run };
 struct Arguments {
     /// The program (.p4).
     source: PathBuf,
+    /// Print where the program goes in the card's pipeline; an error says what does not fit.
+    #[arg(long)]
+    explain: bool,
+    /// Stages of the pipeline for `--explain`.
+    #[arg(long, value_name = "COUNT", default_value_t = MOST_STAGES, value_parser = value_parser!(u8).range(1..=i64::from(MOST_STAGES)))]
+    stages: u8,
     /// Write its P4Info for P4Runtime controllers, in protobuf's text format.
     #[arg(long, value_name = "FILE")]
     p4info: Option<PathBuf>,
@@ -32,15 +39,19 @@ fn command() -> Command {
 }
 
 fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
-    let Arguments { source, p4info, json } = Arguments::from_arg_matches(matches)?;
+    let Arguments { source, explain, stages, p4info, json } = Arguments::from_arg_matches(matches)?;
     let text = files::read(&source, PROGRAM)?;
-    let program = penstock_rmt_compiler::compile(&source.display().to_string(), &text)?.program;
-    print!("{}", summary(&program));
+    let compiled = penstock_rmt_compiler::compile(&source.display().to_string(), &text)?;
+    let program = &compiled.program;
+    say::text(&summary(program));
     if let Some(path) = p4info {
-        files::write(&path, text::of(&info::of(&program)))?;
+        files::write(&path, text::of(&info::of(program)))?;
     }
     if let Some(path) = json {
-        files::write(&path, format!("{}\n", serde_json::to_string_pretty(&program)?))?;
+        files::write(&path, format!("{}\n", serde_json::to_string_pretty(program)?))?;
+    }
+    if explain {
+        say::text(compiled.lower(stages.into())?.show());
     }
     Ok(())
 }

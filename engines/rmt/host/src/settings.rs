@@ -11,9 +11,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 /// Default number of stages of the pipeline in hardware.
-pub const STAGES: u8 = 3;
+const STAGES: u8 = 3;
 /// Most stages.
-const MOST_STAGES: u8 = 12;
+pub const MOST_STAGES: u8 = 12;
 /// Name of the file of entries, for `--table entries=FILE`.
 pub const ENTRIES: &str = "entries";
 

@@ -298,6 +298,9 @@ impl Units<'_, '_> {
                 LeafKind::Const(of) => (Op::Set, Source::Const(of as u32), Source::Const(of as u32)),
                 LeafKind::Piece(from) => (Op::Set, Source::Piece(from), Source::Const(0)),
                 LeafKind::Param(param, low) => (Op::Set, Source::Param(param, low, width), Source::Const(0)),
+                LeafKind::Op(expr) if matches!(expr.kind, ExprKind::Mux(..)) => {
+                    (Op::Set, Source::Piece(self.materialise(&expr)?), Source::Const(0))
+                }
                 LeafKind::Op(expr) => self.operation(&expr)?,
             };
             units.push(Draft { op, to, predicate, a, b, span: value.span });
