@@ -244,7 +244,7 @@ class Interpreter:
         self.messages: list[tuple[int, ...]] = []
         self.met = False  # an entry, by this frame
         self.copies = "clone" in str(program) or "mcast_grp" in str(program) or "circulate" in str(program)
-        self.copies |= "resubmit" in str(program)
+        self.copies |= "resubmit" in str(program) or "truncate" in str(program)
         self.declare(program.parser, "P")
         self.declare(program.ingress, "I")
         self.declare(program.egress, "E")
@@ -419,13 +419,13 @@ class Interpreter:
     def extract(self, header: Header, of: Fields, varying: int) -> None:
         if varying % 8:
             raise ParserError("ParserInvalidArgument")
+        if any(isinstance(one, Varbit) and varying > one.most for _, one in of.fields):
+            raise ParserError("HeaderTooShort")
         self.need(width(of) + varying)
         at = self.at
         new: dict[str, Any] = {}
         for name, one in of.fields:
             if isinstance(one, Varbit):
-                if varying > one.most:
-                    raise ParserError("HeaderTooShort")
                 new[name] = (self.peek(varying, at), varying)
                 at += varying
             else:

@@ -71,6 +71,7 @@ class Writer:
         self.types: list[Fields] = []
         self.functions: list[p4.Function] = []
         self.subs: list[p4.Parser | p4.Control] = []
+        self.applied_to: dict[str, list[Expr] | None] = {}
         share = 0.06 if card else 0.3
         some = ("register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit")
         self.features = {
@@ -142,7 +143,7 @@ class Writer:
         if depth == 0 or self.chance(0.25) or (self.card and of.width > 32):
             return self.leaf(of, scope)
         options = [self.arithmetic, self.shift, self.concat, self.cast, self.mux, self.invert]
-        if self.functions and scope.place != "function" and self.chance(0.5):
+        if self.functions and scope.place not in ("function", "key") and self.chance(0.5):
             options.append(self.function_call)
         return self.rng.choice(options)(of, scope, depth)
 
@@ -282,8 +283,12 @@ class Writer:
             one = self.rng.choice(scope.subs)
             sub = next(sub for sub in self.subs if sub.name == one.kind)
             args = self.args(sub.params, scope)
-            if args is not None:
-                return p4.Call(one.name, args, apply=True)
+            # Each place that it writes is the same in all its calls.
+            before = self.applied_to.setdefault(one.name, args)
+            if args is not None and before is not None:
+                args = [old if "out" in param.direction else new for param, new, old in zip(sub.params, args, before, strict=True)]
+                if all(arg in scope.writable for param, arg in zip(sub.params, args, strict=True) if "out" in param.direction):
+                    return p4.Call(one.name, args, apply=True)
         if what < 0.68 and scope.objects:
             found = self.method(scope)
             if found:
@@ -456,7 +461,7 @@ class Writer:
         keys = [p4.Key(self.rng.choice(fields), self.rng.choice(kinds), f"k{n}") for n in range(count)]
         if not self.card:
             for key in keys:
-                key.value = self.value(key.value.type, scope, 1) if self.chance(0.2) else key.value
+                key.value = self.value(key.value.type, replace(scope, place="key"), 1) if self.chance(0.2) else key.value
         prefixes = [key for key in keys if key.kind == "lpm"]
         for key in prefixes[1:]:
             key.kind = "exact"
@@ -723,6 +728,10 @@ class Writer:
             if not plain:
                 continue
             algorithm = "csum16" if self.card or self.chance(0.5) else self.rng.choice(["crc16", "xor16", "csum16"])
+            while algorithm == "csum16" and sum(width(one.type) for one in plain) % 16:
+                plain.pop()
+            if not plain:
+                continue
             payload = "_with_payload" if "payload" in self.features else ""
             name = f"{'verify' if block is verify else 'update'}_checksum{payload}"
             block.statements.append(p4.Extern(name, [p4.IsValid(of), plain, to, f"HashAlgorithm.{algorithm}"]))

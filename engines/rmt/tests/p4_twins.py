@@ -98,7 +98,10 @@ def controls_of(program: p4.Program) -> Iterator[tuple[str, Any]]:
 
     def inside(path: str, control: Any) -> Iterator[tuple[str, Any]]:
         yield path, control
+        applied = {one.name for one in nodes(control) if isinstance(one, p4.Call) and one.apply}
         for one in control.locals:
+            if one.name not in applied:
+                continue
             sub = next((sub for sub in program.subs if isinstance(one, p4.Object) and sub.name == one.kind), None)
             if sub:
                 yield from inside(f"{path}.{one.name}", sub)
@@ -161,6 +164,8 @@ def probes(case: Case) -> list[tuple[str, str, dict[str, Any]]]:
 
 def cells(kind: str, name: str, answer: Any, case: Case) -> list[Any]:
     """An answer in the form of [`expected`]."""
+    if isinstance(answer, dict):
+        return [answer["error"]]
     if kind == "register":
         cells_ = next(one["cells"] for one in answer if one["name"] == name)
         return [number(cell) for cell in cells_]
