@@ -45,6 +45,11 @@ class ParserError(Exception):
 class Header:
     fields: dict[str, Any]
     valid: bool = False
+    at: int = 0
+    """Its first bit in the frame, when it was extracted."""
+
+    def take(self, other: Header) -> None:
+        self.fields, self.valid, self.at = dict(other.fields), other.valid, other.at
 
 
 @dataclass
@@ -243,8 +248,8 @@ class Interpreter:
         self.ran: Counter[str] = Counter()
         self.messages: list[tuple[int, ...]] = []
         self.met = False  # an entry, by this frame
-        self.copies = "clone" in str(program) or "mcast_grp" in str(program) or "circulate" in str(program)
-        self.copies |= "resubmit" in str(program) or "truncate" in str(program)
+        text = str(program)
+        self.copies = any(of in text for of in ("clone", "mcast_grp", "circulate", "resubmit", "truncate", "assert("))
         self.declare(program.parser, "P")
         self.declare(program.ingress, "I")
         self.declare(program.egress, "E")
@@ -422,7 +427,7 @@ class Interpreter:
         if any(isinstance(one, Varbit) and varying > one.most for _, one in of.fields):
             raise ParserError("HeaderTooShort")
         self.need(width(of) + varying)
-        at = self.at
+        header.at = at = self.at
         new: dict[str, Any] = {}
         for name, one in of.fields:
             if isinstance(one, Varbit):
@@ -437,20 +442,26 @@ class Interpreter:
     # ---- checksums
     def sums(self, block: p4.Block) -> None:
         scope = Scope({"h": self.h, "m": self.m}, None)
+        if block is self.program.verify and block.statements:
+            self.parsed = Scope(copy.deepcopy(scope.names), None)
         for one in block.statements:
             assert isinstance(one, p4.Extern)
-            condition, data, to, algorithm = one.args
+            condition, _, to, _ = one.args
             if not self.value(condition, scope):
                 continue
-            bits, size = self.joined(data, scope)
-            payload = self.rest if "payload" in one.name else b""
-            result = HASHES[algorithm.split(".")[1]](padded(bits, size) + payload) & (1 << width(to.type)) - 1
+            result = self.sum(one, scope)
             if one.name.startswith("verify"):
                 wrong = self.raw(self.value(to, scope), to.type)[0] != result
                 self.std["checksum_error"] |= int(wrong)
                 self.ran["checksum error" if wrong else "checksum"] += 1
             else:
                 self.assign(to, result, scope)
+
+    def sum(self, one: p4.Extern, scope: Scope) -> int:
+        _, data, to, algorithm = one.args
+        payload = self.rest if "payload" in one.name else b""
+        data = padded(*self.joined(data, scope)) + payload
+        return HASHES[algorithm.split(".")[1]](data) & (1 << width(to.type)) - 1
 
     # ---- controls
     def variables(self, control: p4.Control | p4.Parser, scope: Scope) -> None:
@@ -719,7 +730,7 @@ class Interpreter:
                 at = scope.where(to.name)
                 # A frame's own headers and metadata stay the same objects.
                 if isinstance(at[to.name], Header):
-                    at[to.name].fields, at[to.name].valid = dict(value.fields), value.valid
+                    at[to.name].take(value)
                 elif isinstance(at[to.name], dict):
                     at[to.name].update(copy.deepcopy(value))
                 else:
@@ -728,12 +739,12 @@ class Interpreter:
                 inside = self.value(to.of, scope)
                 names = inside.fields if isinstance(inside, Header) else inside
                 if isinstance(value, Header):
-                    names[to.name].fields, names[to.name].valid = dict(value.fields), value.valid
+                    names[to.name].take(value)
                 else:
                     names[to.name] = copy.deepcopy(value)
             case p4.Element():
                 element = self.value(to, scope)
-                element.fields, element.valid = dict(value.fields), value.valid
+                element.take(value)
             case p4.Slice():
                 assert isinstance(to.of.type, Bits)
                 mask = (1 << to.high - to.low + 1) - 1 << to.low

@@ -15,7 +15,8 @@ STD = {
     "ingress_port": Bits(9), "packet_length": Bits(32), "instance_type": Bits(32), "checksum_error": Bits(1),
 }  # fmt: skip
 STANDARD = Fields("struct", "standard_metadata_t", ())
-COLUMNS = 27 * 32
+LEAST = 3
+"""Of the field that says how long a header is."""
 FEATURES = (
     "register", "counter", "direct_counter", "meter", "direct_meter", "hash", "random", "digest", "assert", "truncate",
     "clone", "clone_egress", "multicast", "resubmit", "recirculate", "selector", "profile", "value_set", "checksum",
@@ -72,10 +73,10 @@ class Writer:
         self.functions: list[p4.Function] = []
         self.subs: list[p4.Parser | p4.Control] = []
         self.applied_to: dict[str, list[Expr] | None] = {}
-        share = 0.06 if card else 0.3
+        share = 0.3
         some = ("register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit")
         self.features = {
-            name for name in FEATURES if self.rng.random() < (0.3 if card and name in some else 0 if card else share)
+            name for name in FEATURES if self.rng.random() < (share if name in some or not card else 0)
         }
         if not card:
             lonely = [name for name in LONELY if name in self.features]
@@ -120,15 +121,23 @@ class Writer:
             return BOOL
         return Bits(bits, signed=bits > 1 and self.chance(0.25))
 
+    def pair(self) -> tuple[Fields, Fields]:
+        """A header that says how long the one behind it is."""
+        sizes = self.widths(28 + 32 * self.rng.randint(0, 1), 32)
+        fields = [("size", Bits(4)), *((f"f{n}", Bits(bits)) for n, bits in enumerate(sizes))]
+        first = Fields("header", self.name("t"), tuple(fields))
+        second = Fields("header", self.name("t"), (("options", Varbit(32 * self.rng.choice([1, 2, 4]))),))
+        self.types += [first, second]
+        return first, second
+
     def header(self, varbit: bool) -> Fields:
         total = 32 * self.rng.randint(1, 3) if self.card else 8 * self.rng.randint(1, 20)
         sizes = self.widths(total, 32 if self.card else 128)
         fields: list[tuple[str, Any]] = [(f"f{n}", self.field_type(bits)) for n, bits in enumerate(sizes)]
+        if "checksum" in self.features and self.chance(0.7):
+            fields += [("sum", Bits(16)), ("last", Bits(16))]
         if varbit:
-            if self.card:
-                fields[:0] = [("size", Bits(4)), ("f", Bits(28))]
-            else:
-                fields[:0] = [("size", Bits(8))]
+            fields[:0] = [("size", Bits(8))]
             fields.append(("options", Varbit(8 * self.rng.choice([4, 8, 12, 40]))))
         of = Fields("header", self.name("t"), tuple(fields))
         self.types.append(of)
@@ -142,8 +151,10 @@ class Writer:
             return self.leaf(of, scope)
         if depth == 0 or self.chance(0.25) or (self.card and of.width > 32):
             return self.leaf(of, scope)
-        options = [self.arithmetic, self.shift, self.concat, self.cast, self.mux, self.invert]
-        if self.functions and scope.place not in ("function", "key") and self.chance(0.5):
+        options = [self.arithmetic, self.shift, self.concat, self.cast, self.invert]
+        if not self.card or self.chance(0.3):
+            options.append(self.mux)
+        if self.functions and scope.place not in ("function", "key", "parser") and self.chance(0.5):
             options.append(self.function_call)
         return self.rng.choice(options)(of, scope, depth)
 
@@ -250,14 +261,16 @@ class Writer:
             scope = replace(scope, readable=[*scope.readable, *fitting])
         if self.card and scope.place == "action":
             depth = min(depth, 1)
+        if self.card:
+            depth = min(depth, self.rng.choice([0, 1, 1, 2]))
         return p4.Assign(to, self.value(of, scope, depth))
 
     def statement(self, scope: Scope, depth: int) -> p4.Statement:
         what = self.rng.random()
-        if depth > 0 and what < 0.22:
+        if depth > 0 and what < (0.15 if self.card else 0.22):
             otherwise = self.block(scope, depth - 1) if self.chance(0.5) else None
-            return p4.If(self.condition(scope, 2), self.block(scope, depth - 1), otherwise)
-        if depth > 0 and what < 0.27:
+            return p4.If(self.condition(scope, 1 if self.card else 2), self.block(scope, depth - 1), otherwise)
+        if depth > 0 and what < (0.17 if self.card else 0.27):
             return self.switch(scope, depth)
         if what < 0.32 and len(scope.headers) > 0 and scope.place != "parser" and not (self.card and self.chance(0.5)):
             of = self.rng.choice(scope.headers)
@@ -362,6 +375,8 @@ class Writer:
 
     def method(self, scope: Scope) -> p4.Statement | None:
         one = self.rng.choice(scope.objects)
+        if self.card:
+            scope.objects.remove(one)  # the card has one use of each
         if one.kind == "counter":
             return p4.Extern("count", [self.index(scope, one.args[0])], one.name)
         if one.kind == "meter":
@@ -456,9 +471,11 @@ class Writer:
     def table(self, scope: Scope, actions: list[p4.Function]) -> tuple[p4.Table, list[p4.Object]]:
         fields = [one for one in scope.readable if isinstance(one, Member) and isinstance(one.type, Bits)]
         fields = [one for one in fields if not one.type.signed and (not self.card or one.type.width <= 32)]
+        if self.card:
+            fields = [one for one in fields if one.name not in ("ingress_port", "packet_length")]
         kinds = ["exact", "exact", "lpm", "ternary", "range", "optional"]
-        count = self.rng.choice([1, 1, 2, 3])
-        keys = [p4.Key(self.rng.choice(fields), self.rng.choice(kinds), f"k{n}") for n in range(count)]
+        chosen = self.rng.sample(fields, min(len(fields), self.rng.choice([1, 1, 2, 3])))
+        keys = [p4.Key(one, self.rng.choice(kinds), f"k{n}") for n, one in enumerate(chosen)]
         if not self.card:
             for key in keys:
                 key.value = self.value(key.value.type, replace(scope, place="key"), 1) if self.chance(0.2) else key.value
@@ -468,7 +485,7 @@ class Writer:
         used = self.rng.sample(actions, min(len(actions), self.rng.randint(1, 3)))
         default = self.rng.choice(used)
         table = p4.Table(self.name("tb"), keys, [one.name for one in used], (default.name, self.call_args(default)))
-        table.size = self.rng.choice([8, 16])
+        table.size = 100 if self.card and any(key.kind == "range" for key in keys) else self.rng.choice([8, 16])
         objects: list[p4.Object] = []
         if "direct_counter" in self.features and self.chance(0.5):
             kind = self.rng.choice(["packets", "bytes", "packets_and_bytes"])
@@ -524,12 +541,15 @@ class Writer:
         eth = Fields("header", "eth_t", (("dst", Bits(48)), ("src", Bits(48)), ("kind", Bits(16))))
         self.types.append(eth)
         kinds = [self.header(False) for _ in range(rng.randint(1, 3))]
-        if "varbit" in self.features:
+        paired = "varbit" in self.features and (self.card or self.chance(0.5))
+        if "varbit" in self.features and not paired:
             kinds.append(self.header(True))
         fields: list[tuple[str, Any]] = [("eth", eth)]
-        for _ in range(rng.randint(1, 4)):
+        for _ in range(rng.randint(1, 2 if self.card else 4)):
             fields.append((self.name("h"), rng.choice(kinds)))
-        if "varbit" in self.features:
+        if paired:
+            fields += [(self.name("h"), of) for of in self.pair()]
+        elif "varbit" in self.features:
             fields.append((self.name("h"), kinds[-1]))
         if "stack" in self.features:
             fields.append((self.name("s"), Stack(kinds[0], rng.randint(2, 3))))
@@ -560,6 +580,7 @@ class Writer:
             self.types, self.functions, self.subs, parser, verify, ingress, egress, update, emits
         )
         self.case.frames = [self.frame() for _ in range(rng.randint(6, 14))]
+        self.case.frames = [(port, time, self.summed(frame)) for port, time, frame in self.case.frames]
         self.copies()
         self.choose()
         return self.case
@@ -576,7 +597,7 @@ class Writer:
         headers = self.places()
         fields = [Member(of, one, name) for one in headers for name, of in one.type.fields if not isinstance(of, Varbit)]
         if self.card:
-            headers = headers[1:]
+            headers = [one for one in headers[1:] if not only_varbit(one)]
         meta = [Member(of, Name(self.meta, "m"), name) for name, of in self.meta.fields]
         if "recirculate" in self.features:
             meta = [one for one in meta if one.name != "round"]
@@ -630,7 +651,7 @@ class Writer:
             locals_.append(p4.Var(of, self.name("v"), self.const(of)))
             scope.readable.append(Name(of, locals_[-1].name))
             scope.writable.append(Name(of, locals_[-1].name))
-        called = [self.action(scope, True) for _ in range(self.rng.randint(0, 2))]
+        called = [self.action(scope, True) for _ in range(self.rng.randint(0, 1 if self.card else 2))]
         actions = [self.action(scope, False) for _ in range(self.rng.randint(1, 3))]
         if place == "ingress":
             actions += self.exits(scope)
@@ -638,7 +659,7 @@ class Writer:
         objects: list[Any] = []
         special: list[p4.Function] = []  # actions of one table each
         tables = []
-        for _ in range(self.rng.randint(1, 3)):
+        for _ in range(self.rng.randint(1, 2 if self.card else 3)):
             table, more = self.table(scope, actions)
             if table.meter:
                 name_ = self.name("a")
@@ -661,12 +682,12 @@ class Writer:
         whole = [one for one in subs if one not in scope.subs]
         body = []
         for table in tables:
-            body += self.block(scope, 2, 2).statements * self.chance(0.8)
+            body += self.block(scope, 1 if self.card else 2, 2).statements * self.chance(0.4 if self.card else 0.8)
             body.append(self.applied(table, scope))
         for one in whole:
             args: list[Expr] = [Name(self.headers, "h"), Name(self.meta, "m"), Name(STANDARD, "std")]
             body.insert(self.rng.randint(0, len(body)), p4.Call(one.name, args, apply=True))
-        body += self.block(scope, 2, 2).statements
+        body += self.block(scope, 1 if self.card else 2, 2).statements
         body += self.at_end(place, scope)
         if place == "ingress" and self.chance(0.7):
             body.insert(0, p4.Assign(self.std("egress_spec", Bits(9)), Const(Bits(9), 1)))
@@ -719,9 +740,13 @@ class Writer:
         verify, update = p4.Block(), p4.Block()
         wanted = [block for block in (verify, update) if self.chance(0.7)] if "checksum" in self.features else []
         for block in wanted:
+            # Often with all that a checksum needs.
             of = self.rng.choice(self.places()[1:])
             halves = [one for one in of.type.fields if one[1] == Bits(16)]
-            if not halves:
+            if self.card:
+                starts = [sum(width(one) for _, one in of.type.fields[:at]) for at in range(len(of.type.fields))]
+                halves = [one for one, start in zip(of.type.fields, starts, strict=True) if one in halves and start % 16 == 0]
+            if not halves or only_varbit(of):
                 continue
             to = Member(Bits(16), of, halves[0][0])
             plain = [Member(one, of, name) for name, one in of.type.fields if name != to.name and isinstance(one, Bits)]
@@ -745,6 +770,25 @@ class Writer:
         if self.chance(0.12):
             data = data[: self.rng.randint(14, len(data))]
         return self.rng.randrange(2), 0, data
+
+    def summed(self, frame: bytes) -> bytes:
+        """Mostly with the checksum that the program verifies."""
+        for one in self.case.program.verify.statements:
+            interpreter = Interpreter(self.case.program, self.state())
+            interpreter.carry(0, frame, 0)
+            condition, data, to, algorithm = one.args
+            place = interpreter.value(to.of, interpreter.parsed)
+            if not place.valid or self.chance(0.3):
+                continue
+            low = 8 * len(frame) - place.at - width(to.type)
+            for name, of in to.of.type.fields:
+                if name == to.name:
+                    break
+                low -= width(of)
+            right = interpreter.sum(one, interpreter.parsed) << low
+            mask = (1 << width(to.type)) - 1 << low
+            frame = (int.from_bytes(frame, "big") & ~mask | right).to_bytes(len(frame), "big")
+        return frame
 
     def copies(self) -> None:
         case, rng = self.case, self.rng
@@ -842,6 +886,10 @@ class Writer:
         return None if kind == "optional" and self.chance(0.3) else value
 
 
+def only_varbit(one: Expr) -> bool:
+    return isinstance(one.type, Fields) and isinstance(one.type.fields[0][1], Varbit)
+
+
 class Extracted:
     """The states of a parser, and frames that take its ways."""
 
@@ -855,15 +903,21 @@ class Extracted:
         writer, rng = self.writer, self.rng
         places = writer.places()
         order = [places[0]]
-        rest = places[1:]
+        # A header of options alone is extracted with the one in front of it.
+        behind = {id(one): other for one, other in zip(places, places[1:], strict=False) if only_varbit(other)}
+        rest = [one for one in places[1:] if not only_varbit(one)]
         if not writer.card and writer.chance(0.3):
             rng.shuffle(rest)
         order += rest
         names = ["start", *(f"s{n}" for n in range(1, len(order)))]
         self.made: list[p4.State] = []
         for at, one in enumerate(order):
-            later = names[at + 1 : at + 4]
+            later = names[at + 1 : at + (3 if writer.card else 4)]
             state = p4.State(names[at], self.extracts(one), [], [])
+            if id(one) in behind:
+                size = p4.Cast(Bits(32), Member(Bits(4), one, "size"))
+                words = p4.Binary(Bits(32), "-", size, Const(Bits(32), LEAST))
+                state.statements.append(p4.Extern("extract", [behind[id(one)], p4.Shift(Bits(32), "<<", words, 5)], "p"))
             self.select(state, one, later)
             self.made.append(state)
         return self.made
@@ -874,13 +928,11 @@ class Extracted:
         of = one.type
         assert isinstance(of, Fields)
         if isinstance(of.fields[-1][1], Varbit):
-            size = Member(of.fields[0][1], one, "size")
             # The length is read ahead of the header.
-            ahead: Expr = p4.Lookahead(Bits(4 if writer.card else 8))
-            bits = p4.Shift(Bits(32), "<<", p4.Binary(Bits(32), "-", p4.Cast(Bits(32), ahead), Const(Bits(32), 1)), 5)
-            del size
+            words = p4.Binary(Bits(32), "-", p4.Cast(Bits(32), p4.Lookahead(Bits(8))), Const(Bits(32), LEAST))
+            bits = p4.Shift(Bits(32), "<<", words, 5)
             return [p4.Extern("extract", [one, bits], "p")]
-        if writer.chance(0.25) and "sub_parser" in writer.features:
+        if writer.chance(0.25) and "sub_parser" in writer.features and of.fields[0][0] != "size":
             return [self.sub(one)]
         out.append(p4.Extern("extract", [one], "p"))
         if not writer.card and writer.chance(0.1):
@@ -928,9 +980,10 @@ class Extracted:
             low = rng.randrange(keys[0].type.width - 1)
             keys[0] = p4.Slice(Bits(2), keys[0], low + 1, low)
         state.keys, state.rows = keys, []
-        for to in [*later, *rng.sample([*ends, *later], min(2, len(ends) + len(later)))]:
+        for to in [*later, *rng.sample([*ends, *later], min(1 if writer.card else 2, len(ends) + len(later)))]:
             state.rows.append(p4.Row([self.match(width(key.type)) for key in keys], to))
-        if state.name != "start" and not writer.card and "loop" in writer.features and isinstance(one, Member):
+        own = not any(isinstance(statement, p4.Call) for statement in state.statements)
+        if own and state.name != "start" and not writer.card and "loop" in writer.features and isinstance(one, Member):
             state.rows.insert(0, p4.Row([writer.number(width(key.type)) for key in keys], state.name))
         if "value_set" in writer.features and len(keys) == 1 and not self.sets and state.name != "start" and later:
             set_ = writer.name("vs")
@@ -947,8 +1000,8 @@ class Extracted:
         if what < 0.15:
             mask = self.rng.getrandbits(bits)
             return ("&&&", value & mask, mask)
-        if what < 0.25:
-            return ("..", value, min(full, value + self.rng.choice([0, 1, 5, 100])))
+        if what < 0.25 and not (writer.card and writer.chance(0.7)):
+            return ("..", value, min(full, value + self.rng.choice([0, 1, 5] if writer.card else [0, 1, 5, 100])))
         return value
 
     # ---- frames
@@ -1018,13 +1071,12 @@ class Extracted:
                 continue
             self.more(width(one), self.writer.number(width(one)))
             if name == "size":
-                most = of.fields[-1][1].most // 32
-                words = self.rng.choice([0, 0, 1, 1, most, self.rng.randint(0, most + 1)])
-                self.patch(self.size - width(one), width(one), min(words + 1, (1 << width(one)) - 1))
-                options = 32 * words
+                words = self.rng.choice([0, 0, 1, 1, 2, 4, 5])
+                self.patch(self.size - width(one), width(one), words + LEAST if self.rng.random() < 0.95 else 0)
+                self.options = 32 * words
         if isinstance(of.fields[-1][1], Varbit):
-            self.more(options, self.rng.getrandbits(options + 1) & (1 << options) - 1)
-        return of
+            self.more(self.options, self.rng.getrandbits(self.options + 1) & (1 << self.options) - 1)
+        return None if only_varbit(statement.args[0]) else of  # type: ignore[union-attr]
 
     def more(self, bits: int, value: int) -> None:
         self.data, self.size = self.data << bits | value, self.size + bits

@@ -28,7 +28,7 @@ from p4_random import Case, Writer, state_of
 from penstock.cargo import example
 
 TENANT = "t1"
-CARD_SHARE = 0.6
+CARD_SHARE = 0.66
 STAGES = 12
 
 
