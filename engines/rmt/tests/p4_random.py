@@ -81,7 +81,7 @@ class Writer:
         if not card:
             lonely = [name for name in LONELY if name in self.features]
             self.features -= set(lonely)
-            self.features |= set(lonely[:1])
+            self.features |= set(self.rng.sample(lonely, min(1, len(lonely))))
 
     def chance(self, of: float) -> bool:
         return self.rng.random() < of
@@ -757,7 +757,7 @@ class Writer:
                 plain.pop()
             if not plain:
                 continue
-            payload = "_with_payload" if "payload" in self.features else ""
+            payload = "_with_payload" if "payload" in self.features or not self.card and self.chance(0.4) else ""
             name = f"{'verify' if block is verify else 'update'}_checksum{payload}"
             block.statements.append(p4.Extern(name, [p4.IsValid(of), plain, to, f"HashAlgorithm.{algorithm}"]))
         return verify, update

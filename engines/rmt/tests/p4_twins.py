@@ -440,6 +440,8 @@ def externs(program: p4.Program) -> set[str]:
             out.add(one.name.split("<")[0])
         elif isinstance(one, p4.Object):
             out.add(one.kind if one.kind[0] not in "SQ" else {"S": "sub-control", "Q": "sub-parser"}[one.kind[0]])
+        elif isinstance(one, p4.Member) and one.name == "mcast_grp":
+            out.add("multicast")
         elif isinstance(one, p4.Key):
             out.add(f"key {one.kind}")
         elif isinstance(one, (p4.Exit, p4.Lookahead, p4.FunctionCall, p4.Switch, p4.SetValid, p4.AssignList)):

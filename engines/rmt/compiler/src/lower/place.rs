@@ -213,16 +213,6 @@ impl<'a> Lower<'a> {
         self.emit(StmtKind::Assign(field, Expr::constant(u128::from(valid), 1, span)), span);
     }
 
-    /// Makes all headers of a place invalid, as they are at the beginning in a parameter of direction `out`.
-    pub(super) fn invalidate(&mut self, place: &Place, span: Span) {
-        match &place.shape {
-            Shape::Header(instance, _) => self.set_valid(*instance, false, span),
-            Shape::Struct(members) => members.iter().for_each(|(_, member)| self.invalidate(member, span)),
-            Shape::Stack(elements) => elements.iter().for_each(|element| self.invalidate(element, span)),
-            _ => {}
-        }
-    }
-
     /// A list whose values no longer read the fields: temporaries keep the values that they read.
     fn settled(&mut self, value: Value, fields: &[FieldId]) -> Check<Value> {
         Ok(match value {
