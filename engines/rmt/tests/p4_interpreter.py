@@ -268,6 +268,7 @@ class Interpreter:
     # ---- a frame
     def carry(self, port: int, frame: bytes, time: int) -> list[Frame]:
         self.out: list[Frame] = []
+        self.parsed: Scope | None = None  # as the first pass parses it
         self.met = False
         self.ingress(port, frame, time, NORMAL, {})
         return self.out
@@ -280,12 +281,12 @@ class Interpreter:
         self.sums(self.program.verify)
         self.control(self.program.ingress, "I", [self.h, self.m, self.std])
         ends = self.ends
-        if "clone" in ends:
-            here, asserted = (self.h, self.m, self.std, self.rest, self.ends), self.asserted
-            self.clone(INGRESS_CLONE, *ends["clone"], frame, time)
-            (self.h, self.m, self.std, self.rest, self.ends), self.asserted = here, asserted
         if self.asserted:
             return
+        if "clone" in ends:
+            here = self.h, self.m, self.std, self.rest, self.ends
+            self.clone(INGRESS_CLONE, *ends["clone"], frame, time)
+            self.h, self.m, self.std, self.rest, self.ends = here
         if "resubmit" in ends:
             self.ingress(port, frame, time, RESUBMITTED, self.kept(ends["resubmit"]))
             return
@@ -338,12 +339,14 @@ class Interpreter:
         self.asserted = False
         std = self.std
         self.control(self.program.egress, "E", [self.h, self.m, self.std])
-        ends, asserted = self.ends, self.asserted
+        ends = self.ends
+        if self.asserted:
+            return
         if "clone" in ends:
             here = self.h, self.m, self.std, self.rest
             self.clone(EGRESS_CLONE, *ends["clone"], frame, time)
             self.h, self.m, self.std, self.rest = here
-        if asserted or std["egress_spec"] == DROP:
+        if std["egress_spec"] == DROP:
             return
         self.sums(self.program.update)
         out = b"".join(self.emitted(self.value(emit, Scope({"h": self.h}, None)), emit.type) for emit in self.program.emits)
@@ -442,7 +445,7 @@ class Interpreter:
     # ---- checksums
     def sums(self, block: p4.Block) -> None:
         scope = Scope({"h": self.h, "m": self.m}, None)
-        if block is self.program.verify and block.statements:
+        if block is self.program.verify and self.parsed is None:
             self.parsed = Scope(copy.deepcopy(scope.names), None)
         for one in block.statements:
             assert isinstance(one, p4.Extern)
@@ -707,7 +710,9 @@ class Interpreter:
             case "digest<digest_t>":
                 self.messages.append(tuple(self.raw(self.value(one, scope), one.type)[0] for one in args[1]))
             case "assert":
-                self.asserted |= not self.value(args[0], scope)
+                if not self.value(args[0], scope):
+                    self.asserted = True
+                    raise ExitError
             case "assume" | "log_msg":
                 pass
             case "clone_preserving_field_list":

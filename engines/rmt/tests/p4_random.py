@@ -398,7 +398,8 @@ class Writer:
             p4.Extern("write", [index, var], one.name),
         ]  # fmt: skip
         if to and self.chance(0.6):
-            statements.append(p4.Assign(self.rng.choice(to), var))
+            again = p4.Extern("read", [self.rng.choice(to), index], one.name)
+            statements.append(again if self.chance(0.4) else p4.Assign(self.rng.choice(to), var))
         return p4.Block(statements)
 
     def data(self, scope: Scope, most: int = 4) -> list[Expr]:
@@ -407,7 +408,7 @@ class Writer:
 
     def global_extern(self, scope: Scope) -> p4.Statement | None:
         rng = self.rng
-        wanted = [name for name in ("hash", "random", "digest", "log") if name in self.features]
+        wanted = [name for name in ("hash", "random", "digest", "log", "assert") if name in self.features]
         if not wanted:
             return None
         plain = [one for one in scope.writable if isinstance(one.type, Bits) and not one.type.signed]
@@ -420,6 +421,8 @@ class Writer:
         if what == "random":
             only = self.const(to.type)
             return p4.Extern("random", [to, only, only])
+        if what == "assert":
+            return p4.Extern("assert", [self.condition(scope, 1)])
         if what == "digest":
             values = [self.value(Bits(bits), scope, 1) for bits in (32, 8)]
             return p4.Extern("digest<digest_t>", [Const(Bits(32), 1), values])
@@ -618,8 +621,14 @@ class Writer:
 
     def sub_controls(self) -> None:
         for _ in range(("sub" in self.features) * self.rng.randint(1, 2)):
-            whole = self.chance(0.5)
-            if whole:
+            what = self.rng.choice(["whole", "whole", "header", "values", "values"])
+            if what == "header":
+                of = self.rng.choice([one.type for one in self.places() if not only_varbit(one)])
+                params = [Param(self.rng.choice(["out", "inout"]), of, self.name("x"))]
+                place = Name(of, params[0].name)
+                fields: list[Expr] = [Member(one, place, name) for name, one in of.fields if isinstance(one, Bits)]
+                scope = Scope("sub", list(fields), list(fields), [place])
+            elif what == "whole":
                 scope = replace(self.scope("sub"), headers=[])
                 params = [Param("inout", self.headers, "h"), Param("inout", self.meta, "m"), Param("inout", STANDARD, "std")]
             else:
@@ -634,7 +643,12 @@ class Writer:
             if not self.card and self.chance(0.5):
                 scope.objects = self.objects()
                 locals_ += scope.objects
-            before = [p4.Assign(Name(param.type, param.name), self.const(param.type)) for param in params if param.direction == "out"]
+            outs = [param for param in params if param.direction == "out" and not isinstance(param.type, Fields)]
+            before: list[p4.Statement] = [p4.Assign(Name(param.type, param.name), self.const(param.type)) for param in outs]
+            if what == "header" and params[0].direction == "out":
+                # It begins invalid, with fields that have no value yet.
+                two = [p4.Block([p4.AssignList(place, [self.const(one) for _, one in of.fields])]) for _ in range(2)]
+                before += [p4.If(p4.IsValid(place), *two), *[p4.SetValid(place, False)] * self.chance(0.5)]
             control = p4.Control(self.name("S"), params, locals_, p4.Block([*before, *self.block(scope, 1).statements]))
             self.subs.append(control)
 
@@ -733,7 +747,9 @@ class Writer:
             out.append(p4.If(first, p4.Block([p4.Extern("clone_preserving_field_list", ["CloneType.E2E", session, kept])])))
         for name in ("clone", "multicast", "resubmit"):
             if name in self.features and out and self.chance(0.6):
-                return [p4.If(self.condition(scope, 1), p4.Block(out))]
+                # A condition that the compiler knows would leave a program without copies.
+                port = p4.Binary(BOOL, self.rng.choice(["==", "!="]), self.std("ingress_port", Bits(9)), Const(Bits(9), 1))
+                return [p4.If(port, p4.Block(out))]
         return out
 
     def checksums(self) -> tuple[p4.Block, p4.Block]:

@@ -149,16 +149,16 @@ def named(program: p4.Program, table: p4.Table, entry: p4.Entry) -> dict[str, An
 # ---- a case on all sides
 
 
-def probes(case: Case) -> list[tuple[str, str, dict[str, Any]]]:
+def probes(case: Case, tenant: str = TENANT) -> list[tuple[str, str, dict[str, Any]]]:
     """Questions about the state that frames leave behind: kind, name and request."""
     out = []
     for name in objects_of(case.program, "register"):
-        out.append(("register", name, {"registers": {"tenant": TENANT, "register": name}}))
+        out.append(("register", name, {"registers": {"tenant": tenant, "register": name}}))
     for name in objects_of(case.program, "counter"):
-        out.append(("counter", name, {"counters": {"tenant": TENANT, "counter": name}}))
+        out.append(("counter", name, {"counters": {"tenant": tenant, "counter": name}}))
     for name, table in tables_of(case.program).items():
         if table.counter:
-            out.append(("table", name, {"entries": {"tenant": TENANT, "table": name}}))
+            out.append(("table", name, {"entries": {"tenant": tenant, "table": name}}))
     return out
 
 
@@ -247,22 +247,26 @@ def compare(case: Case, twins: Twins, stages: int = STAGES) -> Outcome:
     return outcome
 
 
+def refusal(case: Case, twins: Twins, tenant: str) -> str:
+    """Gives a tenant of the card the program with its entries; why the card does not take it."""
+    add = {"add": {"tenant": tenant, "file": "random.p4", "source": str(case.program)}}
+    (answer,) = twins.ask([{"card": add}])
+    if answer is not None:
+        return answer["error"]
+    # Groups and sessions do nothing in programs that make no copies.
+    some = [item for item in items(case) if "multicast" not in item and "clone" not in item]
+    answers = twins.ask([{"card": {"insert": {"tenant": tenant, "entry": item}}} for item in some])
+    return next((answer["error"] for answer in answers if isinstance(answer, dict) and "error" in answer), "")
+
+
 def card(
     case: Case, twins: Twins, python: Interpreter, want: list[list[Any]], outcome: Outcome, stages: int
 ) -> None:
     """The same by the driver and the plain model of the machine."""
-    add = {"add": {"tenant": TENANT, "file": "random.p4", "source": str(case.program)}}
-    (answer,) = twins.ask([{"card": add}])
-    if answer is not None:
-        outcome.refused = answer["error"]
+    outcome.refused = refusal(case, twins, TENANT)
+    if outcome.refused:
         return
-    # Groups and sessions do nothing in programs that make no copies.
-    some = [item for item in items(case) if "multicast" not in item and "clone" not in item]
-    *answers, rows = twins.ask([*({"card": {"insert": {"tenant": TENANT, "entry": item}}} for item in some), {"rows": None}])
-    for answer in answers:
-        if isinstance(answer, dict) and "error" in answer:
-            outcome.refused = answer["error"]
-            return
+    (rows,) = twins.ask([{"rows": None}])
     block = machine.Machine(stages)
     for memory, stage, row, words in rows:
         block.write(memory, stage, row, tuple(words[: machine.SHAPES[memory][1]]))
@@ -278,12 +282,19 @@ def card(
         for (memory, stage), all_ in block.rows.items() if memory in (machine.REGISTER, machine.COUNTER)
         for row, words in all_.items()
     ]  # fmt: skip
-    asked = probes(case)
-    answers = twins.ask([{"put": changed}, *({"card": ask} for _, _, ask in asked)])[1:]
+    twins.ask([{"put": changed}])
+    outcome.wrong = state_differs(case, twins, python, TENANT)
+
+
+def state_differs(case: Case, twins: Twins, python: Interpreter, tenant: str) -> str:
+    """Where registers and counters of the card, whose rows the driver has, are not those of Python."""
+    asked = probes(case, tenant)
+    answers = twins.ask([{"card": ask} for _, _, ask in asked])
     for (kind, name, _), answer in zip(asked, answers, strict=True):
         ours, theirs = expected(kind, name, python, case), cells(kind, name, answer, case)
         if ours != theirs:
-            outcome.wrong = f"card, {kind} {name}: {theirs}; Python: {ours}"
+            return f"card, {kind} {name}: {theirs}; Python: {ours}"
+    return ""
 
 
 def shown_frames(frames: list[tuple[str, bytes]]) -> str:
