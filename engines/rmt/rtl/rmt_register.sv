@@ -21,11 +21,11 @@ module rmt_register
     output     word_t host_word,
 
     input wire access_t [Lanes-1:0] access,
-    output     word_t               result  // 0 if no register was touched
+    output     word_t               result  // 0 if there was no operation
 );
   // ---- BOUNDS
   access_t chosen;
-  logic selected, by_host, do1_q, host1_q, is_new1_q;
+  logic selected, by_host, valid1_q, do1_q, host1_q, is_new1_q;
   logic [16:0] place;  // place in the segment
   logic [3:0] op1_q;
   word_t x1_q;
@@ -39,6 +39,7 @@ module rmt_register
 
   always_ff @(posedge clk) begin
     host1_q   <= by_host;
+    valid1_q  <= by_host || chosen.valid;
     do1_q     <= by_host || (chosen.valid && chosen.index < word_t'(chosen.length) && place < 17'(chosen.segment.size));
     op1_q     <= by_host ? (host.we ? RegWrite : RegRead) : chosen.op;
     is_new1_q <= chosen.is_new;
@@ -66,7 +67,8 @@ module rmt_register
   );
 
   // ---- OPERATE
-  assign old_d = write2_q && addr2_q == addr1_q ? value2_q : read;
+  // A program reads 0 behind the end of an array, and computes with it.
+  assign old_d = !do1_q ? '0 : write2_q && addr2_q == addr1_q ? value2_q : read;
 
   always_comb begin
     case (op1_q)
@@ -87,7 +89,7 @@ module rmt_register
     write2_q <= do1_q && !rst;
     addr2_q  <= addr1_q;
     value2_q <= new_d;
-    result   <= !do1_q ? '0 : is_new1_q ? new_d : old_d;
+    result   <= !valid1_q ? '0 : is_new1_q ? new_d : old_d;
     if (host1_q) host_q <= host.word == '0 ? old_d : '0;
   end
   assign host_word = selected ? host_q : '0;

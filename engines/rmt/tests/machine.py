@@ -362,11 +362,11 @@ class Machine:
         index, x = (operand(operands >> low, 1, inputs, before) for low in (0, 16))
         segment = self.read(SEGMENT, stage, bt)[0]
         at = bits(array, 15, 0) + index
-        old = new = 0
-        if index < bits(array, 31, 16) and at < bits(segment, 31, 16):
-            address = (bits(segment, 15, 0) + at) % REGISTERS
-            old = self.read(REGISTER, stage, address)[0]
-            new = [0, old, x, old + x, old - x, old & x, old | x, old ^ x, max(old, x), min(old, x)][op] & M32
+        inside = index < bits(array, 31, 16) and at < bits(segment, 31, 16)
+        address = (bits(segment, 15, 0) + at) % REGISTERS
+        old = self.read(REGISTER, stage, address)[0] if inside else 0
+        new = [0, old, x, old + x, old - x, old & x, old | x, old ^ x, max(old, x), min(old, x)][op] & M32
+        if inside:
             self.write(REGISTER, stage, address, (new,))
         if bits(word, 28):
             mask, value = insertion(word, new if bits(word, 27) else old)

@@ -269,9 +269,14 @@ CASES: list[tuple[str, str, str, Callable[[Numbers], Numbers], bool]] = [
     ("parser error", "", "if (std.parser_error != error.NoError) h.n.x = 1;", lambda n: {}, True),
     ("sub-control", "S() s;", "s.apply(h.n.a, h.n.x); s.apply(h.n.a, h.n.x);", lambda n: {"x": n["x"] + 2 * n["a"]}, True),
     ("function", "", "h.n.x = most(h.n.a, h.n.b);", lambda n: {"x": max(n["a"], n["b"])}, True),
+    ("register behind its end", "register<bit<32>>(4) r;",
+     "bit<32> v; r.read(v, 9); v = v + h.n.a; r.write(9, v); h.n.x = v;", lambda n: {"x": n["a"]}, True),
+    ("header that is an out parameter", "Z() z;", "z.apply(h.n); if (!h.n.isValid()) { h.n.setValid(); h.n.y = 7; }",
+     lambda n: {"y": 7}, True),
 ]  # fmt: skip
 EXTRA = """
 bit<32> most(in bit<32> one, in bit<32> two) { if (one > two) { return one; } return two; }
+control Z(out num_t t) { apply { } }
 control S(in bit<32> by, inout bit<32> to) { apply { to = to + by; } }
 """
 
@@ -346,6 +351,21 @@ def test_tables(apply: str, after_hit: Numbers, after_miss: Numbers) -> None:
     assert ran.card is not None, ran.refused
     for one, want, card in zip(numbers, expected, ran.card, strict=True):
         assert card == want, one
+
+
+def test_a_prefix_that_the_check_writes() -> None:
+    """The search for prefixes in stage 0 sees what stands in front of the check."""
+    text = HEAD + BODY.replace("LOCALS", "action found() { h.n.x = 5; } TABLE").replace("APPLY", "sums.apply();")
+    table = "table sums { key = { std.checksum_error: lpm; } actions = { found; NoAction; } default_action = NoAction; }"
+    verify = "verify_checksum(true, { h.n.a, h.n.b }, h.n.c, HashAlgorithm.csum16);"
+    text = text.replace("TABLE", table).replace("control V(inout headers_t h, inout meta_t m) { apply { } }",
+        f"control V(inout headers_t h, inout meta_t m) {{ apply {{ {verify} }} }}")  # fmt: skip
+    numbers = [one | {"a": 1, "b": 2, "c": c} for one, c in zip(samples(), [0xFFFC, 0xFFFD] * 20, strict=False)]
+    ran = run("sums.p4", text, [entry("sums", [lpm(1, 1)], "found")], [(0, pack(one)) for one in numbers])
+    assert ran.faults is None, ran.faults
+    expected = [("port 1", pack(one | ({"x": 5} if one["c"] == 0xFFFD else {}))) for one in numbers]
+    assert ran.soft == expected
+    assert ran.card == expected, ran.refused
 
 
 @pytest.mark.parametrize("easy", [True, False], ids=["units", "all"])

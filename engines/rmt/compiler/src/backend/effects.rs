@@ -7,6 +7,7 @@ use super::hashes::{HashUse, Hashed, hashed};
 use super::uses::Uses;
 use super::vector::too_much;
 use crate::fault::{Check, Fault};
+use crate::fold::mask;
 use crate::ir::{
     BinaryOp, ChecksumData, CounterId, Expr, ExprKind, Extern, FieldId, FieldKind, HashAlgorithm, Program, RegisterId,
     Standard, Stmt, StmtKind,
@@ -59,6 +60,16 @@ fn substitute(expr: &Expr, values: &HashMap<FieldId, Expr>) -> Expr {
         ExprKind::Resize(a) => sub(a).resize(expr.width, false, span),
         ExprKind::SignExtend(a) => sub(a).resize(expr.width, true, span),
         ExprKind::Mux(a, b, c) => Expr::mux(sub(a), sub(b), sub(c), span),
+    }
+}
+
+/// A number that a value is not above.
+fn most(expr: &Expr) -> u128 {
+    match &expr.kind {
+        ExprKind::Const(value) => *value,
+        ExprKind::Resize(of) => most(of).min(mask(expr.width)),
+        ExprKind::Concat(upper, lower) if upper.value() == Some(0) => most(lower),
+        _ => mask(expr.width),
     }
 }
 
@@ -126,7 +137,13 @@ impl Walk<'_> {
             StmtKind::RegisterRead { register, index, to } => {
                 let index = substitute(index, &self.values);
                 self.use_register(*register, &index, span)?;
+                let size = self.program.registers[*register].size;
                 let read = match self.register.as_ref().and_then(|used| used.value.clone()) {
+                    // Behind the end nothing is written, and 0 is read.
+                    Some(_) if most(&index) >= size.into() => {
+                        let text = "a register that is read behind a write, whose index may be behind its end";
+                        return Err(too_much(span, text).help("use the value that was written"));
+                    }
                     Some(written) => written,
                     None => Expr::field(OLD, self.program.registers[*register].width, span),
                 };

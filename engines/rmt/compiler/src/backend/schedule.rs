@@ -20,6 +20,11 @@ pub struct Stage {
     pub step: Option<Box<Step>>,
 }
 
+/// Word of the verdict, and the one that has whether a checksum is wrong.
+const VERDICT: usize = 29;
+const FLAGS: usize = 31;
+const CHECKSUM_ERROR: u32 = 1 << 19;
+
 /// Bits of the vector's words.
 type Bits = [u32; 32];
 
@@ -45,6 +50,8 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
                 table = step.table;
                 if table.is_some_and(|table| is_prefix(&program.tables[table], &step.keys)) {
                     step.keys.iter().for_each(|piece| mark(&mut early, *piece));
+                    // Stage 0 searches for what stands in front of the check, which writes these bits.
+                    after = usize::from(early[VERDICT] != 0 || early[FLAGS] & CHECKSUM_ERROR != 0);
                 }
                 step_bits(step, &mut reads, &mut writes);
                 for literal in &step.gate {

@@ -181,6 +181,11 @@ pub fn keys(table: &Table, step: &Step) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)
                 row.keys.push((piece.word, 0));
                 row.keys.len() - 1
             });
+            // An entry may ask for other bits there in each key, which no row can say.
+            if row.keys[at].1 & piece.mask() != 0 {
+                let what = format!("`{}` has bits that another key of `{}` has, too", key.name, table.name);
+                return Err(too_much(key.span, &what).help("copy one of the keys to a metadata field first"));
+            }
             row.keys[at].1 |= piece.mask();
             own.push(Piece { word: at as u32, ..*piece });
         }

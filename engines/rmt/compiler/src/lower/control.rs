@@ -87,6 +87,9 @@ impl<'a> Lower<'a> {
             if place.ty != ty {
                 return Err(super::place::mismatch(&ty.to_string(), &Value::Place(place)));
             }
+            if param.direction == Direction::Out && self.context == Context::Control {
+                self.invalidate(&place, span);
+            }
             let fields = place.fields();
             if known.as_ref().is_some_and(|known| known.fields() != fields) {
                 return Err(Fault::missing(arg.span, "one control applied to different variables")

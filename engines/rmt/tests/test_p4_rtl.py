@@ -1,0 +1,111 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Random P4 programs of several tenants at once on a block in RTL, by the card's driver: frames, registers and counters
+are those of plain Python (p4_twins.py). PENSTOCK_SEED sets the first program, PENSTOCK_RMT_PROGRAMS how many run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import machine
+import p4_twins
+from block_bench import Bench
+from machine import Result
+from p4_interpreter import Frame, Interpreter
+from p4_random import Case, Writer, state_of
+from penstock import regs
+from penstock.hdl import simulate
+
+SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
+TENANTS = 6
+MARK = 0x1234_5678
+# Most frames of a random program, and words of the memories that frames change.
+FRAMES, WORDS = 14, {machine.REGISTER: 1, machine.COUNTER: 4}
+
+
+def results(frames: list[Frame]) -> list[Result]:
+    if not frames:
+        return [Result("drop", b"", 0, refused=refused) for refused in (False, True)]
+    ((verdict, frame),) = frames
+    kind, _, port = verdict.partition(" ")
+    return [Result(kind, frame, MARK, int(port or 0))]
+
+
+def fitting(twins: p4_twins.Twins, seed: int, stages: int) -> tuple[list[Case], int]:
+    """Programs that fit the block together, and the seed behind them. The driver of `twins` has loaded them."""
+    names = [f"t{number}" for number in range(1, TENANTS + 1)]
+    twins.ask([{"begin": {"stages": stages, "tenants": names}}])
+    cases: list[Case] = []
+    # A program whose entries do not fit stays in its tenant's place, which ends the search.
+    while len(cases) < TENANTS:
+        case = Writer(seed, card=True).program()
+        seed += 1
+        why = p4_twins.refusal(case, twins, names[len(cases)])
+        if not why:
+            cases.append(case)
+        elif "rows" in why:
+            break
+    return cases, seed
+
+
+async def load(bench: Bench, rows: list[list[Any]]) -> None:
+    # What makes frames meet a program comes last.
+    rows.sort(key=lambda row: row[0] == machine.TENANT)
+    bench.write((memory, stage, row, tuple(words[: machine.SHAPES[memory][1]])) for memory, stage, row, words in rows)
+    await bench.settle()
+
+
+async def read_back(bench: Bench, rows: list[list[Any]]) -> list[list[Any]]:
+    """The rows that frames may have changed."""
+    found: list[list[Any]] = []
+    for memory, stage, row, _ in rows:
+        if memory in WORDS:
+            words = [0] * WORDS[memory]
+            found.append([memory, stage, row, words])
+            bench.select(memory, stage, row)
+            for n in range(len(words)):
+
+                def done(value: int, _: bool, words: list[int] = words, n: int = n) -> None:
+                    words[n] = value
+
+                bench.access(False, regs.RMT_BLOCK_DATA + 4 * n, 0, done)
+    await bench.settle()
+    return found
+
+
+@cocotb.test()
+async def programs(dut: Any) -> None:
+    bench, twins, seed, done = Bench(dut, 9), p4_twins.Twins(), SEED, 0
+    await bench.start()
+    while done < int(os.environ["PENSTOCK_RMT_PROGRAMS"]):
+        cases, seed = fitting(twins, seed, bench.stages)
+        (rows,) = twins.ask([{"rows": None}])
+        await load(bench, rows)
+        pythons = [Interpreter(case.program, state_of(case)) for case in cases]
+        for at in range(FRAMES):
+            # Frames of all tenants are inside at once, one of each.
+            for number, (case, python) in enumerate(zip(cases, pythons, strict=True), 1):
+                for port, time, frame in case.frames[at : at + 1]:
+                    bench.send(port, frame, number, MARK, results(python.carry(port, frame, time)))
+            await bench.drain()
+        twins.ask([{"put": await read_back(bench, rows)}])
+        for number, (case, python) in enumerate(zip(cases, pythons, strict=True), 1):
+            wrong = p4_twins.state_differs(case, twins, python, f"t{number}")
+            assert not wrong, f"{wrong}\n{case.program}"
+        done += len(cases)
+        dut._log.info("%d programs of %d", done, seed - SEED)
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(200, marks=pytest.mark.long)])
+def test_p4_rtl(count: int) -> None:
+    count = int(os.environ.get("PENSTOCK_RMT_PROGRAMS", count))
+    sources = ["engines/rmt/rtl/rtl.f", "engines/rmt/tests/rmt_bench.sv"]
+    simulate("rmt_bench", sources, Path(__file__).stem, env={"PENSTOCK_RMT_PROGRAMS": str(count)})
