@@ -365,10 +365,10 @@ mod tests {
     #[test]
     fn text_has_all() {
         let own = json!({"elements": [{"name": "knock", "rows": [1, 1234], "evicted": 0, "flows": 77}]});
-        let block = BlockCounters { engine: "flow".into(), frames: 12_345, own, ..BlockCounters::default() };
+        let block = BlockCounters { engine: "states".into(), frames: 12_345, own, ..BlockCounters::default() };
         let about = ProgramAbout {
             group: String::new(),
-            engine: "xdp".into(),
+            engine: "objects".into(),
             units: Some((0, 1)),
             file: PathBuf::new(),
             name: None,
@@ -385,10 +385,10 @@ mod tests {
             "pc=0x8",
             "drops: none",
             "fault: unit 3 hangs",
-            "flow    12,345",
+            "states  12,345",
             "elements.knock.rows = 1 1,234",
             "elements.knock.flows = 77",
-            "tables of xdp: ports, rx_cnt",
+            "tables of objects: ports, rx_cnt",
         ] {
             assert!(text.contains(words), "{words}: {text}");
         }

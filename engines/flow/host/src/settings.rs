@@ -108,7 +108,7 @@ mod tests {
             ("0", "contexts: a table has 1 to 1048576 contexts, not 0"),
             ("1048577", "not 1048577"),
             ("-1", "not -1"),
-            ("\"many\"", "invalid type"),
+            ("\"many\"", "write a whole number"),
         ] {
             let fault = read(&format!("[flow]\ncontexts = {value}\n")).unwrap_err();
             assert!(fault.message.contains(words), "{fault:?}");

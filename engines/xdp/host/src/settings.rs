@@ -258,7 +258,7 @@ mod tests {
             ("[xdp]\nlane = 4\n", group, "lane", "unknown field `lane`"),
             ("[xdp]\nlanes = -1\n", group, "-1", "invalid value"),
             ("[xdp.constants]\nlimit = 0.5\n", group, "0.5", "a constant is a whole number"),
-            ("[xdp.entries]\nvips = \"8\"\n", group, "\"8\"", "invalid type"),
+            ("[xdp.entries]\nvips = \"8\"\n", group, "\"8\"", "write a whole number"),
             ("[xdp]\nmap_mib = 5\n", card, "5", "or 8 or 16, in the card's memory, not 5"),
             ("[xdp]\nroute = \"routes.json\"\n", card, "route", "unknown field `route`"),
         ] {
