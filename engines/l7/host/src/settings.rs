@@ -118,7 +118,8 @@ mod tests {
             assert_eq!(read(&format!("[l7]\ntimeout_us = {value}\n")).unwrap().ticks(), ticks, "{value}");
         }
         assert_eq!(Settings::default().limits(), Limits::default());
-        for (value, words) in [("-1", "not -1"), ("4294967296", "not 4294967296"), ("\"long\"", "write a whole number")] {
+        for (value, words) in [("-1", "not -1"), ("4294967296", "not 4294967296"), ("\"long\"", "write a whole number")]
+        {
             let fault = read(&format!("[l7]\ntimeout_us = {value}\n")).unwrap_err();
             assert!(fault.message.contains(words), "{fault:?}");
         }
