@@ -23,6 +23,12 @@ use penstock_device::{Root, files};
 #[derive(Debug, Parser)]
 #[command(version, about)]
 struct Cli {
+    /// Print no progress, no warnings of compilers and no summaries of runs; errors are printed.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Print each step with its time on standard error.
+    #[arg(short, long, global = true)]
+    verbose: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -54,6 +60,7 @@ fn main() -> ExitCode {
     let command = command.mut_subcommand("exec", |exec| cmd::tool::add(exec, |engine| engine.exec_tool()));
     let command = command.mut_subcommand("ctl", cmd::service::add).version(version());
     let matches = command.clone().get_matches();
+    show::set_level(matches.get_flag("quiet"), matches.get_flag("verbose"));
     let done: Result<(), Box<dyn Error>> = match matches.subcommand() {
         Some(("compile", compile)) => cmd::tool::run(compile, |engine| engine.compile_tool())
             .unwrap_or(Ok(()))
@@ -63,11 +70,11 @@ fn main() -> ExitCode {
         }
         Some(("ctl", ctl)) if cmd::service::is_meant(ctl) => cmd::service::run(ctl).map_err(Into::into),
         _ => match Cli::from_arg_matches(&matches) {
-            Ok(Cli { command: Command::Completion(args) }) => {
+            Ok(Cli { command: Command::Completion(args), .. }) => {
                 cmd::shell::complete(&args, &mut command.clone());
                 Ok(())
             }
-            Ok(Cli { command: Command::Man(args) }) => cmd::shell::man(&args, &command).map_err(Into::into),
+            Ok(Cli { command: Command::Man(args), .. }) => cmd::shell::man(&args, &command).map_err(Into::into),
             Ok(cli) => dispatch(&cli),
             Err(error) => error.exit(),
         },

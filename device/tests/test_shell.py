@@ -64,7 +64,7 @@ def test_manual_pages(tmp_path: Path) -> None:
         check=True,
         env={"MANWIDTH": "100", "PATH": "/usr/bin:/bin", "MAN_KEEP_FORMATTING": "0"},
     ).stdout
-    plain = re.sub(r".\x08", "", shown)
+    plain = " ".join(re.sub(r".\x08", "", shown).split())
     assert "penstock run" in plain and "--in <FILE[@PORT]>" in plain and "Repeatable" in plain
 
 
@@ -91,3 +91,31 @@ def test_output_has_no_colours_in_a_pipe_or_with_no_color(tmp_path: Path) -> Non
         assert "--nonsense" in done.stdout
     assert "\x1b[" in shown["colour"] and "\x1b[" not in shown["none"], shown
     assert "\x1b[" not in call("run", "--nonsense").stderr
+
+
+def test_quiet_and_verbose(tmp_path: Path) -> None:
+    """Quiet prints nothing but errors; verbose prints each step with its time; what is written is the same."""
+    capture = ROOT / "designs/traffic/names.outside.pcap"
+    written = {}
+    shown = {}
+    for option in ("--quiet", "--verbose", "--json=-"):
+        out = tmp_path / option
+        words = ("run", "designs/one-unit.toml", "--in", capture, "--out", out)
+        shown[option] = call(*words, option)
+        assert shown[option].returncode == 0, shown[option].stderr
+        written[option] = (out / "port1.pcap").read_bytes()
+    assert shown["--quiet"].stdout == shown["--quiet"].stderr == ""
+    steps = shown["--verbose"].stderr.splitlines()
+    times = [float(step.split()[0]) for step in steps]
+    assert len(steps) == 5 and times == sorted(times) and all(step.split()[1] == "s" for step in steps), steps
+    assert "one-unit on soft" in shown["--verbose"].stdout or "frames in" in shown["--verbose"].stdout
+    assert len(set(written.values())) == 1
+    warned = tmp_path / "warned.c"
+    warned.write_text("#include <penstock.h>\nint main(void) { int unused; pn_init(); for (;;) pn_send(pn_recv()); }\n")
+    words = ("run", "designs/one-unit.toml", "--program", warned, "--in", capture, "--out", tmp_path / "out")
+    assert "unused variable" in call(*words).stderr
+    assert call(*words, "-q").stderr == ""
+    assert "cannot be used with" in call(*words, "-q", "-v").stderr
+    # Errors are never quiet.
+    refused = call("-q", "run", "none.toml", "--in", capture, "--out", tmp_path / "out")
+    assert refused.returncode != 0 and "none.toml" in refused.stderr

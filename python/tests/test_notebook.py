@@ -69,7 +69,8 @@ def test_reprs_are_short() -> None:
         result = card.run()
     (frame,) = result.frames
     assert repr(frame).startswith("<Frame of 1514 B at port 1, sent as 0, ") and repr(frame).endswith(" ns>")
-    assert repr(result.counters.ports[1]) == "PortCounters(tx_frames=1, tx_bytes=1514)"
+    assert repr(result.counters.ports[1]).startswith("PortCounters(tx_frames=1, tx_bytes=1514")
+    assert "rx" not in repr(result.counters.ports[1])
     assert isinstance(result.counters, Counters) and len(repr(result.counters)) < 600
     assert (
         repr(Frame(b"abc", "host", None, 3, 0, None, None, None, None, 0)) == "<Frame of 3 B at host, made by unit 3>"

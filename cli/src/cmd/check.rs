@@ -8,6 +8,8 @@ use penstock_device::{Checked, DesignError, Mistake, Root, check, schema};
 use penstock_engine::say;
 use serde_json::{Value as Json, json};
 
+use crate::show;
+
 /// Reads designs with their programs and tables, and prints all mistakes.
 ///
 /// Each mistake comes with its file, its line and the way out. The exit status is 0 if there is none.
@@ -52,14 +54,16 @@ pub fn run(args: &Args, root: &Root) -> Result<(), CheckError> {
     let mut designs = 0;
     for path in &args.designs {
         let Checked { design, mistakes, messages } = check(root, path);
-        eprint!("{}", say::plain(&messages));
+        show::warn(&messages);
         designs += usize::from(!mistakes.is_empty());
         if !args.json {
             mistakes.iter().for_each(|mistake| say!("{mistake}"));
             if let Some(design) = design.filter(|_| mistakes.is_empty()) {
                 let blocks = several(design.inline.len(), "inline block");
                 let units = several(design.units() as usize, "unit");
-                say!("{}: no mistakes; {units}, {blocks}", path.display());
+                if !show::is_quiet() {
+                    say!("{}: no mistakes; {units}, {blocks}", path.display());
+                }
             }
         }
         wrong.extend(mistakes.iter().map(|mistake| about(path.display().to_string(), mistake)));
