@@ -11,7 +11,7 @@ use penstock_device::{
 
 use crate::dump;
 use crate::gdb::{self, Debugged, DebuggerError};
-use crate::show::Bar;
+use crate::show::{self, Bar};
 
 /// Why there is no card at work.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +49,8 @@ impl Card {
         let design = own.clone().with(change)?;
         let is_given = |part| own.program(part) != design.program(part);
         let image = Image::with_given(root, &design, is_given)?;
-        eprint!("{}", image.messages());
+        show::warn(&image.messages());
+        show::step(format_args!("{} and its programs are compiled", design.path.display()));
         Ok(Self { design, image })
     }
 
@@ -90,15 +91,18 @@ impl Card {
             open(root, &self.design, target, &mut shown)?
         };
         shown(Progress::Loading);
+        show::step(format_args!("the card is open"));
         if let Some(debugged) = debugged {
             gdb::halt_first(&mut *device, debugged, self.design.units())?;
         }
         device.load(&self.image)?;
         device.send(traffic, rate)?;
+        show::step(format_args!("programs and tables are loaded, {} frames wait", traffic.frames.len()));
         if let Some(debugged) = debugged {
             gdb::debug_run(&mut *device, debugged, &debugged.listen()?, &mut shown)?;
         }
         let run = device.run(&mut shown)?;
+        show::step(format_args!("{} frames have left", run.departures.len()));
         dumps.iter().try_for_each(|(service, folder)| dump::write(&mut *device, service, folder))?;
         bar.finish();
         Ok(run)

@@ -3,6 +3,7 @@
 
 mod card;
 mod cmd;
+mod daemon;
 mod dump;
 mod gdb;
 mod report;
@@ -11,8 +12,9 @@ mod status;
 mod synth;
 mod trace;
 
+use std::env;
 use std::error::Error;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, Parser, Subcommand};
 use penstock_device::{Root, files};
@@ -21,6 +23,12 @@ use penstock_device::{Root, files};
 #[derive(Debug, Parser)]
 #[command(version, about)]
 struct Cli {
+    /// Print no progress, no warnings of compilers and no summaries of runs; errors are printed.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Print each step with its time on standard error.
+    #[arg(short, long, global = true)]
+    verbose: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -28,6 +36,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(cmd::demo::Args),
+    Check(cmd::check::Args),
     Run(cmd::run::Args),
     Exec(cmd::exec::Args),
     Gen(cmd::generate::Args),
@@ -39,6 +48,8 @@ enum Command {
     Prog(cmd::ctl::ProgArgs),
     Top(cmd::top::Args),
     Test(cmd::test::Args),
+    Completion(cmd::shell::Completion),
+    Man(cmd::shell::Man),
 }
 
 fn main() -> ExitCode {
@@ -47,7 +58,9 @@ fn main() -> ExitCode {
         ClapCommand::new("compile").about("Compiles a program for an engine and tells what it takes, and of what");
     let command = Cli::command().subcommand(cmd::tool::add(compile, |engine| engine.compile_tool()));
     let command = command.mut_subcommand("exec", |exec| cmd::tool::add(exec, |engine| engine.exec_tool()));
-    let matches = command.mut_subcommand("ctl", cmd::service::add).get_matches();
+    let command = command.mut_subcommand("ctl", cmd::service::add).version(version());
+    let matches = command.clone().get_matches();
+    show::set_level(matches.get_flag("quiet"), matches.get_flag("verbose"));
     let done: Result<(), Box<dyn Error>> = match matches.subcommand() {
         Some(("compile", compile)) => cmd::tool::run(compile, |engine| engine.compile_tool())
             .unwrap_or(Ok(()))
@@ -57,6 +70,11 @@ fn main() -> ExitCode {
         }
         Some(("ctl", ctl)) if cmd::service::is_meant(ctl) => cmd::service::run(ctl).map_err(Into::into),
         _ => match Cli::from_arg_matches(&matches) {
+            Ok(Cli { command: Command::Completion(args), .. }) => {
+                cmd::shell::complete(&args, &mut command.clone());
+                Ok(())
+            }
+            Ok(Cli { command: Command::Man(args), .. }) => cmd::shell::man(&args, &command).map_err(Into::into),
             Ok(cli) => dispatch(&cli),
             Err(error) => error.exit(),
         },
@@ -70,10 +88,27 @@ fn main() -> ExitCode {
     }
 }
 
+/// The version, and the commit of the checkout in which this command stands. The launcher keeps both the same.
+fn version() -> String {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let asks = env::args().nth(1).is_some_and(|word| word == "--version" || word == "-V");
+    let root = if asks { Root::find().ok() } else { None };
+    let git = |root: &Root, words: &[&str]| {
+        let done = process::Command::new("git").arg("-C").arg(root.path()).args(words).output().ok()?;
+        done.status.success().then(|| String::from_utf8_lossy(&done.stdout).trim().to_owned())
+    };
+    let commit = root.as_ref().and_then(|root| git(root, &["rev-parse", "--short=12", "HEAD"]));
+    let Some((root, commit)) = root.zip(commit) else { return version };
+    let is_changed =
+        git(&root, &["status", "--porcelain", "--untracked-files=no"]).is_some_and(|text| !text.is_empty());
+    format!("{version} ({commit}{})", if is_changed { ", changed" } else { "" })
+}
+
 fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
     let root = Root::find()?;
     match &cli.command {
         Command::Demo(args) => cmd::demo::run(args, &root)?,
+        Command::Check(args) => cmd::check::run(args, &root)?,
         Command::Run(args) => cmd::run::run(args, &root)?,
         Command::Exec(args) => cmd::exec::run(args, &root)?,
         Command::Gen(args) => cmd::generate::run(args)?,
@@ -85,6 +120,8 @@ fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
         Command::Prog(args) => cmd::ctl::prog(args)?,
         Command::Top(args) => cmd::top::run(args)?,
         Command::Test(args) => cmd::test::run(args, &root)?,
+        // These need the whole command, with the subcommands of engines.
+        Command::Completion(_) | Command::Man(_) => {}
     }
     Ok(())
 }

@@ -1,10 +1,57 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Progress displays, and the format of numbers.
 
+use std::fmt;
 use std::io::{IsTerminal, stderr};
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use penstock_device::Progress;
+use penstock_engine::say::plain;
+
+/// How much is printed beside results and errors.
+static LEVEL: OnceLock<(Level, Instant)> = OnceLock::new();
+
+/// How much is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// Results and errors alone.
+    Quiet,
+    /// Also progress, warnings of compilers and summaries.
+    Normal,
+    /// Also each step, with its time.
+    Verbose,
+}
+
+/// Sets how much the command prints, once.
+pub fn set_level(quiet: bool, verbose: bool) {
+    let level = match (quiet, verbose) {
+        (true, _) => Level::Quiet,
+        (_, true) => Level::Verbose,
+        _ => Level::Normal,
+    };
+    LEVEL.get_or_init(|| (level, Instant::now()));
+}
+
+/// Whether only results and errors are wanted.
+pub fn is_quiet() -> bool {
+    LEVEL.get().is_some_and(|(level, _)| *level == Level::Quiet)
+}
+
+/// Prints messages of compilers, unless the user wants none.
+pub fn warn(messages: &str) {
+    if !is_quiet() {
+        eprint!("{}", plain(messages));
+    }
+}
+
+/// Prints a step that is done, with the time since the start, if the user wants steps.
+pub fn step(words: fmt::Arguments<'_>) {
+    if let Some((Level::Verbose, start)) = LEVEL.get() {
+        eprintln!("{:9.3} s  {}", start.elapsed().as_secs_f64(), plain(&words.to_string()));
+    }
+}
 
 /// A progress bar on standard error. If that is not a terminal, only steps that take minutes are reported, with a line
 /// each.
@@ -21,12 +68,13 @@ pub struct Bar {
 impl Bar {
     /// For a card of this many units.
     pub fn new(units: u32) -> Self {
-        Self { bar: ProgressBar::new(0), units, watched: stderr().is_terminal(), told: String::new() }
+        let bar = if is_quiet() { ProgressBar::hidden() } else { ProgressBar::new(0) };
+        Self { bar, units, watched: stderr().is_terminal(), told: String::new() }
     }
 
     /// Writes a line, once, if the output is not a terminal.
     fn tell(&mut self, line: String) {
-        if !self.watched && self.told != line {
+        if !self.watched && !is_quiet() && self.told != line {
             eprintln!("{line}");
             self.told = line;
         }

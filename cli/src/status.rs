@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use penstock_device::{UnitState, WIRE_OVERHEAD};
-use penstock_live::Link;
-use penstock_live::protocol::{PortStatus, Status, UnitStatus};
+use penstock_device::{BlockCounters, UnitState, WIRE_OVERHEAD};
+use penstock_live::protocol::{PortStatus, ProgramAbout, Request, Status, UnitStatus};
+use penstock_live::{Client, ControlError, Link};
+use serde_json::Value as Json;
 
 use crate::show::grouped;
 
@@ -72,15 +73,66 @@ impl<'a> Look<'a> {
 
     /// Rows of the table of units.
     pub fn units(&self) -> Vec<[String; 9]> {
-        self.now.units.iter().map(unit).collect()
+        self.now.units.iter().map(|one| unit(one, grouped)).collect()
+    }
+
+    /// The table of ports in lines of at most `width` letters: with short numbers if whole ones do not fit.
+    pub fn port_lines(&self, width: usize) -> Vec<String> {
+        let whole = table(&PORT_HEADS, &self.ports());
+        if whole.lines().all(|line| line.chars().count() <= width) {
+            return whole.lines().map(str::to_owned).collect();
+        }
+        let mut rows = self.ports();
+        for (row, port) in rows.iter_mut().zip(&self.now.ports) {
+            row[2] = short(port.rx_frames);
+            row[5] = short(port.tx_frames);
+            row[8] = short(port.drops.values().sum());
+        }
+        let mut heads = PORT_HEADS;
+        (heads[2], heads[5]) = ("in", "out");
+        table(&heads, &rows).lines().map(str::to_owned).collect()
+    }
+
+    /// The table of units in lines, where numbers are short if whole ones do not fit into `width` letters. The place of
+    /// a program may still be longer.
+    pub fn unit_lines(&self, width: usize) -> Vec<String> {
+        let whole = self.units();
+        // The last column is text, and may be longer.
+        let numbers = |rows: &[[String; 9]]| {
+            let cut: Vec<[String; 9]> = rows
+                .iter()
+                .map(|row| {
+                    let mut row = row.clone();
+                    row[8].clear();
+                    row
+                })
+                .collect();
+            table(&UNIT_HEADS, &cut).lines().map(|line| line.chars().count()).max().unwrap_or(0)
+        };
+        let rows = match numbers(&whole) + 12 <= width {
+            true => whole,
+            false => self.now.units.iter().map(|one| unit(one, short)).collect(),
+        };
+        let mut heads = UNIT_HEADS;
+        if rows != self.units() || numbers(&rows) + 12 > width {
+            (heads[3], heads[4]) = ("in", "out");
+        }
+        table(&heads, &rows).lines().map(str::to_owned).collect()
+    }
+
+    /// Reasons for drops at each port, a line for each port that has some.
+    pub fn drop_lines(&self) -> Vec<String> {
+        let ports = self.now.ports.iter().filter(|port| !port.drops.is_empty());
+        ports.map(|port| format!("dropped at {}: {}", port.port, drops(&port.drops))).collect()
     }
 
     /// Everything, as plain text.
-    pub fn text(&self) -> String {
+    pub fn text(&self, more: &More) -> String {
         let mut text = self.head() + "\n\n";
         text += &table(&PORT_HEADS, &self.ports());
         text += "\n";
         text += &table(&UNIT_HEADS, &self.units());
+        more.lines().iter().for_each(|line| text += &format!("{line}\n"));
         text += &format!("\ndrops: {}\n", drops(&self.now.drops));
         for fault in &self.now.faults {
             text += &format!("fault: {fault}\n");
@@ -94,7 +146,92 @@ impl<'a> Look<'a> {
     }
 }
 
-fn unit(unit: &UnitStatus) -> [String; 9] {
+/// What a card tells beside its status: inline blocks with the counters of their engines, and tables of programs.
+#[derive(Debug, Clone, Default)]
+pub struct More {
+    /// Inline blocks.
+    pub blocks: Vec<BlockCounters>,
+    /// Programs.
+    pub programs: Vec<ProgramAbout>,
+}
+
+impl More {
+    /// Asks a card.
+    pub fn ask(client: &mut Client) -> Result<Self, ControlError> {
+        let counters = client.ask(&Request::Counters)?.counters;
+        let blocks = counters.and_then(|counters| counters.inline).map_or(Vec::new(), |inline| inline.blocks);
+        Ok(Self { blocks, programs: client.ask(&Request::Programs)?.programs.unwrap_or_default() })
+    }
+
+    /// In lines, after an empty one; none if there is nothing to tell.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.blocks.is_empty() {
+            let heads = ["block", "engine", "frames", "made", "absorbed", "blocked"];
+            let row = |block: &BlockCounters| {
+                let name = if block.name.is_empty() { "-".to_owned() } else { block.name.clone() };
+                let counts = [block.frames, block.made, block.absorbed, block.blocked].map(grouped);
+                let [frames, made, absorbed, blocked] = counts;
+                [name, block.engine.clone(), frames, made, absorbed, blocked]
+            };
+            lines.push(String::new());
+            lines.extend(table(&heads, &self.blocks.iter().map(row).collect::<Vec<_>>()).lines().map(str::to_owned));
+            for block in &self.blocks {
+                let prefix = if block.name.is_empty() { String::new() } else { format!("{}.", block.name) };
+                own_counters(&block.own, &prefix, &mut lines);
+            }
+        }
+        let with_tables: Vec<&ProgramAbout> = self.programs.iter().filter(|about| !about.tables.is_empty()).collect();
+        if !with_tables.is_empty() {
+            lines.push(String::new());
+        }
+        for about in with_tables {
+            let whose = if about.group.is_empty() { about.engine.clone() } else { about.group.clone() };
+            lines.push(format!("tables of {whose}: {}", about.tables.join(", ")));
+        }
+        lines
+    }
+}
+
+/// An engine's own counters that are not zero, a line each for lists of numbers such as rows.
+fn own_counters(value: &Json, at: &str, lines: &mut Vec<String>) {
+    let number = |value: &Json| value.as_u64().map_or_else(|| value.to_string(), grouped);
+    let name = at.trim_end_matches('.');
+    match value {
+        Json::Number(one) if one.as_f64() != Some(0.0) => lines.push(format!("  {name} = {}", number(value))),
+        Json::Object(fields) => {
+            fields.iter().for_each(|(name, value)| own_counters(value, &format!("{at}{name}."), lines));
+        }
+        Json::Array(items) if !items.is_empty() && items.iter().all(Json::is_number) => {
+            lines.push(format!("  {name} = {}", items.iter().map(number).collect::<Vec<_>>().join(" ")));
+        }
+        Json::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let name = item["name"].as_str().map_or_else(|| index.to_string(), str::to_owned);
+                own_counters(item, &format!("{at}{name}."), lines);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A number in six letters at most: three digits and a unit if it has more than five.
+pub fn short(number: u64) -> String {
+    if number < 100_000 {
+        return grouped(number);
+    }
+    let (mut value, mut units) = (number as f64 / 1e3, ["k", "M", "G", "T", "P", "E"].into_iter());
+    let mut unit = units.next().unwrap_or_default();
+    // Three digits are rounded: 999.95 would become 1000.
+    while value >= 999.5 {
+        value /= 1e3;
+        unit = units.next().unwrap_or_default();
+    }
+    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.digits$} {unit}")
+}
+
+fn unit(unit: &UnitStatus, number: fn(u64) -> String) -> [String; 9] {
     let state = match unit.vitals.state {
         UnitState::Running => "running",
         UnitState::Disabled => "disabled",
@@ -105,11 +242,11 @@ fn unit(unit: &UnitStatus) -> [String; 9] {
         format!("{} {}", unit.unit, unit.group).trim_end().to_string(),
         state.to_string(),
         format!("{}/{}", unit.vitals.held, unit.vitals.slots),
-        grouped(unit.rx_frames),
-        grouped(unit.tx_frames),
-        grouped(unit.generated),
-        grouped(unit.blocked),
-        grouped(unit.refused),
+        number(unit.rx_frames),
+        number(unit.tx_frames),
+        number(unit.generated),
+        number(unit.blocked),
+        number(unit.refused),
         unit.vitals.at.clone(),
     ]
 }
@@ -136,6 +273,7 @@ fn table<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_device::Vitals;
+    use serde_json::json;
 
     use super::*;
 
@@ -186,8 +324,59 @@ mod tests {
     }
 
     #[test]
+    fn short_numbers_keep_their_size() {
+        for (number, text) in [
+            (0, "0"),
+            (99_999, "99,999"),
+            (100_000, "100 k"),
+            (123_456, "123 k"),
+            (999_499, "999 k"),
+            (999_500, "1.00 M"),
+            (1_234_567, "1.23 M"),
+            (9_996_000, "10.0 M"),
+            (99_960_000, "100 M"),
+            (45_678_901_234, "45.7 G"),
+            (u64::MAX, "18.4 E"),
+        ] {
+            assert_eq!(short(number), text);
+        }
+    }
+
+    /// At 80 columns, with the numbers of a card that was up for a year.
+    #[test]
+    fn no_digit_is_cut() {
+        let mut status = status(2.0, u64::MAX / 100, 1);
+        status.ports[0].tx_frames = u64::MAX;
+        for unit in &mut status.units {
+            (unit.rx_frames, unit.tx_frames, unit.blocked, unit.refused) = (u64::MAX, u64::MAX, u64::MAX, u64::MAX);
+            (unit.generated, unit.vitals.at) = (u64::MAX, "pc=0x8 (filter.c:31 (main))".into());
+        }
+        let look = Look::since_start(&status);
+        let lines = look.port_lines(78);
+        assert!(lines.iter().all(|line| line.chars().count() <= 78) && lines[1].contains("18.4 E"), "{lines:#?}");
+        let lines = look.unit_lines(78);
+        assert!(lines[1].matches("18.4 E").count() == 5 && lines[1].ends_with("(main))"), "{lines:#?}");
+        assert!(lines[1].find("pc=").is_some_and(|at| at < 70), "{lines:#?}");
+        let whole = look.unit_lines(200);
+        assert!(whole[1].contains("18,446,744,073,709,551,615") && whole[0].contains("in frames"), "{whole:#?}");
+        assert_eq!(look.drop_lines(), ["dropped at port0: runt 1,234"]);
+    }
+
+    #[test]
     fn text_has_all() {
-        let text = Look::since_start(&status(2.0, 10, 1)).text();
+        let own = json!({"elements": [{"name": "knock", "rows": [1, 1234], "evicted": 0, "flows": 77}]});
+        let block = BlockCounters { engine: "states".into(), frames: 12_345, own, ..BlockCounters::default() };
+        let about = ProgramAbout {
+            group: String::new(),
+            engine: "objects".into(),
+            units: Some((0, 1)),
+            file: PathBuf::new(),
+            name: None,
+            tables: vec!["ports".into(), "rx_cnt".into()],
+        };
+        let more = More { blocks: vec![block], programs: vec![about] };
+        let text = Look::since_start(&status(2.0, 10, 1)).text(&more);
+        assert!(!text.contains("evicted"), "{text}");
         for words in [
             "test (b.c), up for 2 s, wire",
             "veth0 (down)",
@@ -196,6 +385,10 @@ mod tests {
             "pc=0x8",
             "drops: none",
             "fault: unit 3 hangs",
+            "states  12,345",
+            "elements.knock.rows = 1 1,234",
+            "elements.knock.flows = 77",
+            "tables of objects: ports, rx_cnt",
         ] {
             assert!(text.contains(words), "{words}: {text}");
         }

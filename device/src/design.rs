@@ -1,14 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The manifest of a card: a TOML file that describes the card.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_engine::window::mask_of;
+use penstock_engine::words::{did_you_mean, in_words};
 use penstock_engine::{Engine, Fault, Kind, Part, Section, TableNames, Tenant, files};
 use penstock_registry::{engine, engines};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use toml::Spanned;
@@ -27,8 +30,9 @@ const MAX_BLOCKS: usize = 8;
 const MAX_TENANTS: usize = 63;
 
 /// How the dispatcher chooses a unit for a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
 pub enum Policy {
     /// The units in turn.
     RoundRobin,
@@ -211,43 +215,93 @@ pub enum DesignError {
     Option(String),
 }
 
-#[derive(Deserialize)]
+impl DesignError {
+    /// A fault in the text of the manifest at `path`.
+    pub(crate) fn at(path: &Path, text: &str, Fault { span, message }: Fault) -> Self {
+        let before = text.get(..span.unwrap_or(0..0).start).unwrap_or(text);
+        let line = before.matches('\n').count();
+        let text = text.lines().nth(line).unwrap_or("").trim().to_string();
+        Self::Line { path: path.to_path_buf(), line: line + 1, text, message }
+    }
+}
+
+/// The tables of a manifest.
+const TABLES: [&str; 5] = ["card", "dispatch", "inline", "tenants", "units"];
+
+/// The card as a whole.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Card {
+#[schemars(rename = "card")]
+pub(crate) struct Card {
+    /// Name for people.
     name: String,
+    /// Ethernet ports of 100 Gb/s.
     ports: Within<1, 4>,
+    /// Clock in MHz; always 250.
+    #[schemars(with = "Option<i64>", extend("const" = CLOCK_MHZ))]
     clock_mhz: Option<Spanned<i64>>,
 }
 
-#[derive(Deserialize)]
+/// How the dispatcher chooses a unit for a frame.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Dispatch {
+#[schemars(rename = "dispatch")]
+pub(crate) struct Dispatch {
+    /// The policy.
     policy: Policy,
 }
 
-#[derive(Deserialize)]
+/// An owner of frames.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct TenantOf {
+#[schemars(rename = "tenants")]
+pub(crate) struct TenantOf {
+    /// Its name: lower-case letters, digits and _, a letter first.
+    #[schemars(with = "String")]
     name: Spanned<String>,
+    /// VLAN id of its frames.
+    #[schemars(with = "Within<1, 4094>")]
     vlan: Spanned<Within<1, 4094>>,
+    /// Ethernet ports at which the id counts; all if left out.
+    #[schemars(with = "Option<Vec<u32>>")]
     ports: Option<Spanned<Vec<Spanned<i64>>>>,
 }
 
-#[derive(Deserialize)]
+/// A block that all frames of Ethernet ports pass before the dispatcher.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct InlineBlock {
+#[schemars(rename = "inline")]
+pub(crate) struct InlineBlock {
+    /// Its name: lower-case letters, digits and _, a letter first. Needed if there are several blocks.
+    #[schemars(with = "Option<String>")]
     name: Option<Spanned<String>>,
+    /// Its engine.
+    #[schemars(with = "String")]
     engine: Spanned<String>,
+    /// File of the program that it runs.
+    #[schemars(with = "Option<PathBuf>")]
     program: Option<Spanned<PathBuf>>,
 }
 
-#[derive(Deserialize)]
+/// A group of equal units.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Units {
+#[schemars(rename = "units")]
+pub(crate) struct Units {
+    /// Its name: lower-case letters, digits and _, a letter first. Needed if there are several groups.
+    #[schemars(with = "Option<String>")]
     name: Option<Spanned<String>>,
+    /// The engine of its units.
+    #[schemars(with = "String")]
     engine: Spanned<String>,
+    /// Number of units.
+    #[schemars(with = "Within<1, MAX_UNITS>")]
     count: Spanned<Within<1, MAX_UNITS>>,
+    /// Whether the dispatcher gives the units frames of ports and host; by default the first group alone.
+    #[schemars(with = "Option<bool>")]
     ports: Option<Spanned<bool>>,
+    /// File of the program that they run.
+    #[schemars(with = "PathBuf")]
     program: Spanned<PathBuf>,
 }
 
@@ -300,7 +354,7 @@ impl<'a> Split<'a> {
 fn read<'a, T: Deserialize<'a>>(table: Spanned<DeTable<'a>>, what: &str) -> Result<T, Fault> {
     let span = table.span();
     T::deserialize(table.into_deserializer()).map_err(|error| {
-        let mut message = error.message().replace('\n', " ");
+        let mut message = in_words(error.message());
         if message.starts_with("unknown field") && !what.is_empty() {
             message += &format!("; keys of an engine stand in a table of its own, [{what}.ENGINE]");
         }
@@ -321,7 +375,8 @@ fn engine_of(name: &Spanned<String>, kind: Kind) -> Result<&'static dyn Engine, 
         (Some(_), Kind::Inline) => format!("`{}` is an engine of units: they are [[units]]", name.get_ref()),
         (None, _) => format!("there is no engine `{}`", name.get_ref()),
     };
-    Err(Fault::at(name.span(), format!("{message}; here it is one of {}", there.join(", "))))
+    let hint = did_you_mean(name.get_ref(), engines().iter().filter(|engine| of_kind(engine)).map(|e| e.name()));
+    Err(Fault::at(name.span(), format!("{message}; here it is one of {}{hint}", there.join(", "))))
 }
 
 /// A program's file, relative to the manifest's folder, that this engine can run.
@@ -383,8 +438,8 @@ fn group(
     if i64::from(end) > MAX_UNITS {
         return Err(Fault::at(units.count.span(), format!("{end} units in all; a card has {MAX_UNITS} at most")));
     }
-    let program = program_of(manifest, &units.program, engine)?;
     let part = part(manifest, &mut split, engine, "units")?;
+    let program = program_of(manifest, &units.program, engine)?;
     let ports = units.ports.as_ref().map_or(before.is_empty(), |ports| *ports.get_ref());
     Ok((Group { name, units: first..end, engine, part, ports, program }, units.ports.map(|ports| ports.span())))
 }
@@ -411,8 +466,8 @@ fn block(
     let taken =
         |name: &str| before.iter().any(|block| block.name == name) || groups.iter().any(|group| group.name == name);
     let name = named(block.name.as_ref(), only, "inline blocks", "two inline blocks, or of one and of units", taken)?;
-    let program = block.program.as_ref().map(|program| program_of(manifest, program, engine)).transpose()?;
     let part = part(manifest, &mut split, engine, "inline")?;
+    let program = block.program.as_ref().map(|program| program_of(manifest, program, engine)).transpose()?;
     let program = match program {
         Some(program) => program,
         None if part.needs_program() => {
@@ -464,7 +519,21 @@ fn is_name(word: &str) -> bool {
 /// A number that the manifest must keep between two bounds.
 #[derive(Deserialize)]
 #[serde(try_from = "i64")]
-struct Within<const LOW: i64, const HIGH: i64>(u32);
+pub(crate) struct Within<const LOW: i64, const HIGH: i64>(u32);
+
+impl<const LOW: i64, const HIGH: i64> JsonSchema for Within<LOW, HIGH> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("{LOW}..{HIGH}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "integer", "minimum": LOW, "maximum": HIGH})
+    }
+}
 
 impl<const LOW: i64, const HIGH: i64> TryFrom<i64> for Within<LOW, HIGH> {
     type Error = String;
@@ -518,17 +587,17 @@ impl Design {
 
     /// Parses the text of the manifest at `path`.
     pub fn parse(path: &Path, text: &str) -> Result<Self, DesignError> {
-        Self::of(path, text).map_err(|Fault { span, message }| {
-            let before = text.get(..span.unwrap_or(0..0).start).unwrap_or(text);
-            let line = before.matches('\n').count();
-            let text = text.lines().nth(line).unwrap_or("").trim().to_string();
-            DesignError::Line { path: path.to_path_buf(), line: line + 1, text, message }
-        })
+        Self::of(path, text).map_err(|fault| DesignError::at(path, text, fault))
     }
 
     fn of(path: &Path, text: &str) -> Result<Self, Fault> {
         let root = DeTable::parse(text);
         let root = root.map_err(|error| Fault { span: error.span(), message: error.message().replace('\n', " ") })?;
+        Self::of_table(path, root)
+    }
+
+    /// The design in the whole table of the manifest at `path`.
+    pub(crate) fn of_table(path: &Path, root: Spanned<DeTable<'_>>) -> Result<Self, Fault> {
         let whole = root.span();
         let mut root = root.into_inner();
         let missing = |name: &str| Fault::at(whole.clone(), format!("missing field `{name}`"));
@@ -550,11 +619,9 @@ impl Design {
         let inline_tables = take_tables(&mut root, "inline")?.map_or(Vec::new(), |(_, tables)| tables);
         let tenant_tables = take_tables(&mut root, "tenants")?.map_or(Vec::new(), |(_, tables)| tables);
         if let Some(key) = root.keys().next() {
-            let message = format!(
-                "unknown field `{}`, expected one of `card`, `dispatch`, `inline`, `tenants`, `units`",
-                key.get_ref()
-            );
-            return Err(Fault::at(key.span(), message));
+            let expected = TABLES.map(|name| format!("`{name}`")).join(", ");
+            let message = format!("unknown field `{}`, expected one of {expected}", key.get_ref());
+            return Err(Fault::at(key.span(), in_words(&message)));
         }
         if units.is_empty() {
             return Err(Fault::at(all, "no [[units]]; a card has at least one"));

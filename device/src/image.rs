@@ -72,6 +72,14 @@ impl Image {
 }
 
 impl PartImage {
+    /// Compiles the program of one part of a design, without the others.
+    ///
+    /// # Errors
+    /// As [`Image::of`].
+    pub fn of(root: &Root, design: &Design, part: PartId) -> Result<Self, EngineError> {
+        Self::only(root, design, part, false)
+    }
+
     /// The word that chooses the hardware of an inline block.
     pub(crate) fn parameter(&self) -> u64 {
         self.image.parameter().unwrap_or_default()
@@ -83,8 +91,12 @@ impl PartImage {
     /// # Errors
     /// As [`Image::of`].
     pub fn alone(root: &Root, design: &Design, part: PartId) -> Result<Self, EngineError> {
+        Self::only(root, design, part, true)
+    }
+
+    fn only(root: &Root, design: &Design, part: PartId, is_given: bool) -> Result<Self, EngineError> {
         let none = || EngineError::unsupported("the engine has compiled nothing");
-        compile(root, design, &[part], |_| true)?.pop().ok_or_else(none)
+        compile(root, design, &[part], |_| is_given)?.pop().ok_or_else(none)
     }
 }
 

@@ -20,6 +20,7 @@
 
 pub mod capture;
 mod card_top;
+mod check;
 mod design;
 mod device;
 pub mod file_list;
@@ -30,10 +31,12 @@ mod image;
 mod live;
 mod outcome;
 pub mod rtl;
+mod schema;
 mod soft;
 mod traffic;
 pub mod window;
 
+pub use check::{Checked, Mistake, check};
 pub use design::{CLOCK_MHZ, Design, DesignError, ForGroup, Group, Inline, Override, PartId, Policy};
 pub use device::{Device, DeviceError, GENERATE_QUIET, Progress, Rate, Run, Target, Work, open};
 pub use hop::{Hop, Place};
@@ -46,5 +49,6 @@ pub use outcome::{
 pub use penstock_engine::{
     CardError, EngineError, ErrorKind, Kept, Log, Request, Root, RootError, UnitCounters, files, regs,
 };
+pub use schema::schema;
 pub use soft::SoftDevice;
 pub use traffic::{Departure, Frame, Maker, Port, Traffic};

@@ -85,7 +85,7 @@ fn groups_that_are_wrong_name_their_line() {
         ("\"more\"", "\"1st\"", 17, "a letter first"),
         ("count = 3", "count = 28", 19, "33 units in all; a card has 32 at most"),
         ("count = 5", "ports = false\ncount = 5", 9, "no group of units has `ports = true`"),
-        ("count = 3", "count = 3\nports = 1", 20, "boolean"),
+        ("count = 3", "count = 3\nports = 1", 20, "here is the number 1; write true or false"),
     ] {
         let text = error(&good.replace(old, new));
         assert!(text.starts_with(&format!("src/card.toml:{line}: ")) && text.contains(words), "{new}: {text}");
@@ -185,7 +185,7 @@ fn inline_blocks_that_are_wrong_name_their_line() {
         ("image.rs", "none.efsm", 29, "program: src/none.efsm does not exist"),
         ("contexts = 1048576", "contexts = 0", 30, "1 to 1048576 contexts, not 0"),
         ("contexts = 1048576", "contexts = 1048577", 30, "1 to 1048576 contexts, not 1048577"),
-        ("contexts = 1048576", "contexts = \"all\"", 30, "invalid type"),
+        ("contexts = 1048576", "contexts = \"all\"", 30, "write a whole number"),
         ("contexts", "context", 30, "`contexts`"),
     ] {
         assert!(good.contains(old));

@@ -21,9 +21,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::control::{Changed, Command, ControlError, Server, What, about};
 use crate::driver::Driver;
 use crate::protocol::{
-    Answer, Log, MAX_WORDS, PortStatus, ProgramAbout, Reloaded, Reply, Request, Status, Swapped, UnitStatus,
+    Answer, Log, MAX_WORDS, PortStatus, ProgramAbout, Reloaded, Reply, Request, Status, Swapped, UnitStatus, Way,
 };
 use crate::socket::{PollFd, wait};
+use crate::tap::{self, Tap};
 use crate::wire::{Link, Wire, WireCounters, WireError};
 use crate::xdp::XdpError;
 
@@ -36,6 +37,8 @@ const RESTLESS: Duration = Duration::from_millis(1);
 const LOOK: Duration = Duration::from_millis(200);
 /// Time that frames which have arrived before a stop get to leave.
 const LAST_FRAMES: Duration = Duration::from_millis(500);
+/// Requests that are carried out between two looks at the ports: a flood of them must not stop the frames.
+const REQUESTS: usize = 32;
 /// Sentences that are kept.
 const FAULTS: usize = 100;
 
@@ -95,6 +98,8 @@ pub struct Live {
     /// Frames have arrived since the last check.
     is_new: bool,
     faults: VecDeque<String>,
+    /// Captures under way.
+    taps: Vec<Tap>,
 }
 
 /// Units that are being reloaded.
@@ -169,6 +174,7 @@ impl Live {
             next_look: now,
             is_new: false,
             faults: VecDeque::new(),
+            taps: Vec::new(),
         })
     }
 
@@ -198,10 +204,10 @@ impl Live {
     pub fn run(&mut self, tell: &mut dyn FnMut(&str)) -> Result<Status, LiveError> {
         while !self.is_stopped() {
             let moved = self.carry()?;
-            self.obey()?;
+            let has_more = self.obey()?;
             self.step_reload(tell)?;
             self.look(moved, tell)?;
-            if moved == 0 && self.reload.is_none() {
+            if moved == 0 && !has_more && self.reload.is_none() {
                 self.sleep(tell)?;
             }
         }
@@ -224,8 +230,9 @@ impl Live {
         self.device.set_time(self.start.elapsed().as_nanos() as u64);
         let open = if self.device.is_closed() { 0 } else { self.wires.len() };
         for wire in &mut self.wires[..open] {
-            let (port, device) = (wire.port, &mut self.device);
+            let (port, device, taps) = (wire.port, &mut self.device, &self.taps);
             moved += wire.receive(BATCH, &mut |bytes| {
+                taps.iter().for_each(|tap| tap.offer(port, Way::In, bytes));
                 if let Err(error) = device.push(port, bytes) {
                     failed = Some(error);
                 }
@@ -243,6 +250,7 @@ impl Live {
         let mut out: Vec<Vec<&[u8]>> = vec![Vec::new(); self.unconnected.len()];
         let host = out.len() - 1;
         for (port, bytes) in self.device.pump() {
+            self.taps.iter().for_each(|tap| tap.offer(port, Way::Out, bytes));
             out[stream(port, host)].push(bytes);
         }
         for wire in &mut self.wires {
@@ -256,12 +264,14 @@ impl Live {
         }
     }
 
-    /// Carries out the requests of the control socket.
-    fn obey(&mut self) -> Result<(), DeviceError> {
-        while let Ok(Command { what, answer }) = self.server.commands.try_recv() {
+    /// Carries out requests of the control socket; whether there may be more.
+    fn obey(&mut self) -> Result<bool, DeviceError> {
+        for _ in 0..REQUESTS {
+            let Ok(Command { what, answer }) = self.server.commands.try_recv() else { return Ok(false) };
             let reply = match what {
                 What::Request(request) => self.execute(request),
                 What::Refill(changed) => self.refill(*changed),
+                What::Tap(tap) => self.add_tap(tap),
                 What::Swap(changed) => self.swap(*changed),
                 What::Reload(all) => {
                     let (design, groups, image) = *all;
@@ -275,7 +285,19 @@ impl Live {
             };
             respond(&answer, reply);
         }
-        Ok(())
+        Ok(true)
+    }
+
+    fn add_tap(&mut self, tap: Tap) -> Result<Reply, String> {
+        self.taps.retain(|tap| !tap.is_over());
+        if matches!(tap.port, Port::Ethernet(number) if u32::from(number) >= self.design.ports) {
+            return Err(format!("there is no {}: the card has ports 0..{} and host", tap.port, self.design.ports - 1));
+        }
+        if self.taps.len() == tap::MOST {
+            return Err(format!("{} captures are under way already; end one of them", tap::MOST));
+        }
+        self.taps.push(tap);
+        Ok(Reply::default())
     }
 
     fn execute(&mut self, request: Request) -> Result<Reply, String> {
@@ -321,7 +343,11 @@ impl Live {
             Request::Disable { unit } => self.device.set_enabled(unit, false)?,
             Request::Ingress { groups } => self.set_ingress(&groups)?,
             // The connection's thread first compiles the programs of these, so they arrive as another `What`.
-            Request::Reload { .. } | Request::Load { .. } | Request::Swap { .. } | Request::Table { .. } => {
+            Request::Reload { .. }
+            | Request::Load { .. }
+            | Request::Swap { .. }
+            | Request::Table { .. }
+            | Request::Capture { .. } => {
                 return Err(DeviceError::Unsupported("the request came without what it loads".to_owned()));
             }
         }
@@ -443,6 +469,7 @@ impl Live {
     fn look_closely(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), DeviceError> {
         self.next_look = Instant::now() + LOOK;
         self.is_new = false;
+        self.taps.retain(|tap| !tap.is_over());
         let mut news = self.device.take_faults()?;
         for wire in &mut self.wires {
             news.extend(wire.take_news());

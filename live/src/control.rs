@@ -18,12 +18,14 @@ use std::thread;
 use std::time::Duration;
 
 use penstock_device::{
-    Design, DesignError, Device, DeviceError, ForGroup, Image, Override, PartId, PartImage, Root, SoftDevice,
+    Design, DesignError, Device, DeviceError, ForGroup, Image, Override, PartId, PartImage, Port, Root, SoftDevice,
 };
 use rustix::fs::Mode;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::protocol::{Answer, Loaded, ProgramAbout, Reply, Request};
+use crate::filter::FilterError;
+use crate::protocol::{Answer, Loaded, ProgramAbout, Reply, Request, Way};
+use crate::tap::{Frames, Limits, Tap};
 
 /// Time for another user's request to arrive before it is refused.
 const STRANGER: Duration = Duration::from_secs(1);
@@ -31,6 +33,10 @@ const STRANGER: Duration = Duration::from_secs(1);
 const MAX_LINE: u64 = 4 << 20;
 /// Connections that wait until they are taken.
 const BACKLOG: i32 = 128;
+/// Clients at the same time.
+const CLIENTS: usize = 128;
+/// Time for the rest of a request to arrive.
+const REST: Duration = Duration::from_secs(30);
 /// Pause after a connection that could not be taken.
 const REFUSED: Duration = Duration::from_millis(20);
 
@@ -131,6 +137,8 @@ pub(crate) enum What {
     Swap(Box<Changed>),
     /// Fills tables of a part again.
     Refill(Box<Changed>),
+    /// Copies frames.
+    Tap(Tap),
 }
 
 /// The new design, and the image of the part that changes.
@@ -198,6 +206,13 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
     Ok(UnixListener::from(socket))
 }
 
+/// Answers a client that is not served. If it has gone, it does not need the answer.
+fn refuse(mut stream: &UnixStream, why: &str) {
+    if let Ok(text) = serde_json::to_string(&Answer::Error(why.to_owned())) {
+        let _ = stream.set_nonblocking(true).and_then(|()| writeln!(stream, "{text}"));
+    }
+}
+
 /// Whether the other end is a process of this user, or of root.
 fn is_of_user(stream: &UnixStream) -> io::Result<bool> {
     let peer = net::sockopt::socket_peercred(stream)?.uid;
@@ -224,12 +239,21 @@ impl Server {
         let design = Arc::new(Mutex::new(design.clone()));
         let shared =
             Shared { root: root.clone(), design: design.clone(), change: Arc::default(), waiting: Arc::default() };
+        // Each client has a copy.
+        let clients = Arc::new(());
         thread::spawn(move || {
             for stream in listener.incoming() {
                 match stream.and_then(|stream| Ok((stream, waker.try_clone()?))) {
+                    Ok((stream, _)) if Arc::strong_count(&clients) > CLIENTS => {
+                        refuse(&stream, &format!("{CLIENTS} clients are connected already; end one of them"));
+                    }
                     Ok((stream, waker)) => {
                         let connection = Connection { shared: shared.clone(), sender: sender.clone(), waker };
-                        thread::spawn(move || connection.serve(stream));
+                        let client = Arc::clone(&clients);
+                        thread::spawn(move || {
+                            connection.serve(stream);
+                            drop(client);
+                        });
                     }
                     // Most likely out of descriptors: the error would return at once.
                     Err(_) => thread::sleep(REFUSED),
@@ -268,21 +292,39 @@ impl Connection {
             // read takes any ordinary request; a stranger who sends slowly holds this thread no longer than that.
             let _ = stream.set_read_timeout(Some(STRANGER));
             let _ = (&stream).read(&mut [0; 4096]);
-            let refusal = Answer::Error("this card belongs to another user, who alone controls it".to_string());
-            if let Ok(text) = serde_json::to_string(&refusal) {
-                // If the client has gone, it does not need the answer.
-                let _ = writeln!(out, "{text}");
-            }
+            refuse(&stream, "this card belongs to another user, who alone controls it");
+            return;
+        }
+        if stream.set_read_timeout(Some(REST)).is_err() {
             return;
         }
         let mut lines = BufReader::new(stream);
+        let mut line = Vec::new();
         loop {
-            let mut line = String::new();
-            match (&mut lines).take(MAX_LINE).read_line(&mut line) {
-                Ok(1..) => {}
-                _ => return,
+            line.clear();
+            // A client may wait between two requests, but not within one.
+            loop {
+                let left = MAX_LINE - line.len() as u64;
+                match (&mut lines).take(left).read_until(b'\n', &mut line) {
+                    Ok(1..) => break,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock && line.is_empty() => {}
+                    _ => return,
+                }
             }
-            let answer = match serde_json::from_str(&line) {
+            let answer = match serde_json::from_slice(&line) {
+                Ok(Request::Capture { port, way, filter, snap, count, ms }) => {
+                    match self.tap(&port, way, filter.as_deref(), snap) {
+                        Ok(frames) => {
+                            let limits = Limits { count, time: ms.map(Duration::from_millis) };
+                            if out.write_all(b"{\"ok\":{}}\n").is_ok() {
+                                // A reader that is gone or too slow has ended its capture.
+                                let _ = frames.write(&out, &self.design().name, limits);
+                            }
+                            return;
+                        }
+                        Err(why) => Answer::Error(why),
+                    }
+                }
                 Ok(request) => self.answer(request),
                 Err(error) => Answer::Error(format!("this is no request: {error}")),
             };
@@ -292,6 +334,29 @@ impl Connection {
                 return;
             }
         }
+    }
+
+    /// Begins to copy frames.
+    fn tap(&self, port: &str, way: Option<Way>, filter: Option<&str>, snap: u32) -> Result<Frames, String> {
+        let at = Port::parse(port).ok_or_else(|| format!("`{port}` is no port: give 0, 1, ... or host"))?;
+        let filter = filter.map(str::parse).transpose().map_err(|error: FilterError| error.to_string())?;
+        let (tap, frames) = Tap::new(at, way, filter, snap);
+        match self.order(What::Tap(tap)) {
+            Answer::Ok(_) => Ok(frames),
+            Answer::Error(why) => Err(why),
+        }
+    }
+
+    /// Has the card's thread do something, and waits for its answer.
+    fn order(&self, what: What) -> Answer {
+        let gone = || Answer::Error("the card is being stopped".to_string());
+        let (answer, answered) = mpsc::channel();
+        if self.sender.send(Command { what, answer }).is_err() {
+            return gone();
+        }
+        // When it is full, the card's thread is awake already.
+        let _ = (&self.waker).write(&[0]);
+        answered.recv().unwrap_or_else(|_| gone())
     }
 
     fn answer(&self, request: Request) -> Answer {
@@ -332,17 +397,10 @@ impl Connection {
             Request::Table { name, file } => self.table(name, file).map(|changed| What::Refill(Box::new(changed))),
             request => Ok(What::Request(request)),
         };
-        let gone = || Answer::Error("the card is being stopped".to_string());
         match what {
             Err(why) => Answer::Error(why),
             Ok(what) => {
-                let (answer, answered) = mpsc::channel();
-                if self.sender.send(Command { what, answer }).is_err() {
-                    return gone();
-                }
-                // When it is full, the card's thread is awake already.
-                let _ = (&self.waker).write(&[0]);
-                let mut answer = answered.recv().unwrap_or_else(|_| gone());
+                let mut answer = self.order(what);
                 if let Answer::Ok(reply) = &mut answer
                     && lists
                 {
@@ -484,6 +542,19 @@ impl Client {
             _ => ControlError::Io { path: path.to_path_buf(), source },
         })?;
         Ok(Self { path: path.to_path_buf(), lines: BufReader::new(stream) })
+    }
+
+    /// Limits the time that the card has for an answer. After an error the connection is of no use.
+    ///
+    /// # Errors
+    /// The time is zero.
+    pub fn set_timeout(&self, time: Duration) -> io::Result<()> {
+        self.lines.get_ref().set_read_timeout(Some(time))
+    }
+
+    /// The stream behind the answer to a request: a capture.
+    pub fn into_stream(self) -> BufReader<UnixStream> {
+        self.lines
     }
 
     /// Asks, and waits for the answer.

@@ -11,6 +11,7 @@
 //! {"do":"status"}                               {"ok":{"status":{"design":"firewall", ...}}}
 //! {"do":"log"}                                  {"ok":{"log":{"lines":["hello"],"lost":0}}}
 //! {"do":"call","service":"echo","ask":{"word":7}}  {"ok":{"answer":{"word":7}}}
+//! {"do":"capture","port":"0","filter":"tcp","count":1}  {"ok":{}}
 //! {"do":"poke","unit":77}                       {"error":"there is no unit 77; the card has units 0..15"}
 //! ```
 //!
@@ -144,8 +145,44 @@ pub enum Request {
     },
     /// Takes the lines that programs have printed, each once.
     Log,
+    /// Copies frames at a port. Behind the answer the card writes a pcapng capture, until a limit, or until the client
+    /// closes its direction of the socket.
+    Capture {
+        /// `0`, `1`, ... or `host`.
+        port: String,
+        /// Frames that go this way only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        way: Option<Way>,
+        /// Frames that pass this filter only ([`crate::Filter`]).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filter: Option<String>,
+        /// First bytes of each frame that are copied.
+        #[serde(default = "all_bytes")]
+        snap: u32,
+        /// Frames after which the capture ends.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        count: Option<u64>,
+        /// Time after which the capture ends, ms.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ms: Option<u64>,
+    },
     /// Carries out a request of a service.
     Call(penstock_device::Request),
+}
+
+/// The direction of a frame at a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// From the interface into the card.
+    In,
+    /// Out of the card.
+    Out,
+}
+
+/// More bytes than a frame has.
+pub fn all_bytes() -> u32 {
+    1 << 18
 }
 
 fn one() -> u32 {
@@ -357,7 +394,7 @@ mod tests {
             }
             count += 1;
         }
-        assert_eq!(count, 9);
+        assert_eq!(count, 10);
     }
 
     #[test]

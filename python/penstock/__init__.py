@@ -33,6 +33,9 @@ if TYPE_CHECKING:
         TableError,
         UnsupportedError,
     )
+    from penstock._native import (
+        __version__ as __version__,
+    )
     from penstock.device import Device, ProgramWarning, RoutesError
     from penstock.engines import *  # noqa: F403
     from penstock.result import (
@@ -81,6 +84,10 @@ __all__.sort()
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from penstock._native import __version__
+
+        return __version__
     # Not at the top: a program that imports one module of this package must not need the extension.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -91,4 +98,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "__version__"]

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import SupportsBytes, TypeVar
+from typing import Literal, SupportsBytes, TypeVar
 
 from penstock import _native, regs
 from penstock.engines import OfEngines
-from penstock.result import Counters, FaultError, Frame, Result, frame_of, result_of
+from penstock.result import Counters, FaultError, Frame, PortName, Result, frame_of, result_of
 from penstock.unit import Memory, Unit
 
 FrameLike = bytes | bytearray | memoryview | SupportsBytes
@@ -32,6 +32,15 @@ TableSource = str | PathLike[str] | Prefixes
 Program = str | PathLike[str] | Mapping[str, str | PathLike[str]]
 """The path of a program: C source, an .elf, or what the inline block's engine compiles; or a mapping from names of
 groups of units and inline blocks to paths of their programs."""
+
+Target = Literal["soft", "rtl"]
+"""Native code, or the card's SystemVerilog."""
+
+Policy = Literal["round-robin", "least-loaded", "flow-hash", "flow-hash-drop"]
+"""How the dispatcher chooses a unit for a frame (docs/designs.md)."""
+
+Rate = Literal["lossless", "line", "turns"] | float
+"""How frames enter; a number is Gb/s a port."""
 
 T = TypeVar("T")
 
@@ -77,13 +86,13 @@ class Device(OfEngines):
     def open(
         cls,
         design: str | PathLike[str],
-        target: str = "soft",
+        target: Target = "soft",
         *,
         program: Program | None = None,
         tables: Mapping[str, TableSource] | None = None,
         units: int | Mapping[str, int] | None = None,
         ports: int | None = None,
-        policy: str | None = None,
+        policy: Policy | None = None,
         load: bool = True,
     ) -> Device:
         """Opens a design (a TOML file, docs/designs.md) and loads its program.
@@ -185,7 +194,7 @@ class Device(OfEngines):
         """
         self._card.set_ingress(list(groups))
 
-    def send(self, frames: FrameLike | Iterable[FrameLike], port: int | str = 0) -> int:
+    def send(self, frames: FrameLike | Iterable[FrameLike], port: PortName = 0) -> int:
         """Queues one frame or many for an Ethernet port (a number) or for the host's queue ("host"); gives how many.
 
         Frames are bytes without FCS, Scapy packets, or `Frame`s. `run` carries them. Raises UnsupportedError for a port
@@ -195,7 +204,7 @@ class Device(OfEngines):
         self._card.send(data, str(port))
         return len(data)
 
-    def send_capture(self, path: str | PathLike[str], port: int | str = 0) -> int:
+    def send_capture(self, path: str | PathLike[str], port: PortName = 0) -> int:
         """Queues all frames of a capture (pcap or pcapng); gives how many. Their times do not matter.
 
         Raises FileError or CaptureError. If a capture is cut short or damaged, the frames before the damage are queued,
@@ -203,7 +212,7 @@ class Device(OfEngines):
         """
         return self._card.send_capture(path, str(port))
 
-    def run(self, *, rate: str | float | None = None, check: bool = True) -> Result:
+    def run(self, *, rate: Rate | None = None, check: bool = True) -> Result:
         """Runs until every queued frame has left, was dropped and counted, or is lost.
 
         `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to
@@ -233,7 +242,7 @@ class Device(OfEngines):
         self._given += len(frames)
         return frames
 
-    def receive(self, port: int | str) -> list[bytes]:
+    def receive(self, port: PortName) -> list[bytes]:
         """Takes the frames that have left at a port (a number, or "host"), each once. First runs all queued frames, and
         raises the exceptions of `run`.
         """

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
         Maps,
         Records,
     )
+    from penstock.variables import (
+        UnitVariables,
+        VariableError,
+        Variables,
+    )
 
 __all__ = [
     "Context",
@@ -36,12 +41,16 @@ __all__ = [
     "MapError",
     "Maps",
     "Records",
+    "UnitVariables",
+    "VariableError",
+    "Variables",
     "flow_counters",
 ]
 
 MODULES = (
     "penstock.flow",
     "penstock.maps",
+    "penstock.variables",
 )
 
 
@@ -51,8 +60,11 @@ class OfEngines:
     def __init__(self, card: _native.Card) -> None:
         from penstock.flow import Flow
         from penstock.maps import Maps
+        from penstock.variables import Variables
 
         self.flow = Flow(card)
         """The elements of the inline chain, by name; those of several inline blocks are called "BLOCK.ELEMENT"."""
         self.maps = Maps(card)
         """The maps of the programs that are loaded, by name."""
+        self.variables = Variables(card)
+        """The variables of each unit's program: `device.variables[0]` is `device.units[0].variables`."""

@@ -3,22 +3,41 @@
 
 from __future__ import annotations
 
+import html
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from penstock import _native
 from penstock._native import PenstockError
 
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
 
-@dataclass(frozen=True, slots=True)
+PortName = int | Literal["host"]
+"""A port: the number of an Ethernet port, or the host's queue."""
+
+
+class _Counts:
+    """Counters whose repr shows those that are not zero."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+        shown = ", ".join(f"{name}={value!r}" for name, value in values if value)
+        return f"{type(self).__name__}({shown})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Frame:
     """A frame that left the card. `bytes(frame)` gives its bytes, so you can send it again or pass it to Scapy."""
 
     data: bytes
     """Its bytes, without FCS."""
-    port: int | str
+    port: PortName
     """Where it left: number of the Ethernet port, or "host"."""
     source: int | None
     """Which of the frames sent since the end of the run before it was, from 0; None when a program
@@ -50,9 +69,16 @@ class Frame:
     def __len__(self) -> int:
         return len(self.data)
 
+    def __repr__(self) -> str:
+        source = "" if self.source is None else f", sent as {self.source}"
+        made = "" if self.unit is None else f", made by unit {self.unit}"
+        latency = "" if self.latency_ns is None else f", {self.latency_ns:.0f} ns"
+        place = self.port if self.port == "host" else f"port {self.port}"
+        return f"<Frame of {len(self.data)} B at {place}{source}{made}{latency}>"
 
-@dataclass(frozen=True, slots=True)
-class PortCounters:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PortCounters(_Counts):
     """Counters of a stream: an Ethernet port, the host, or the loopback between units."""
 
     rx_frames: int
@@ -78,8 +104,8 @@ class PortCounters:
     """Frames dropped at this exit: its receiver took nothing for too long; 0 on soft."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnitCounters:
+@dataclass(frozen=True, slots=True, repr=False)
+class UnitCounters(_Counts):
     """Counters of a unit."""
 
     rx_frames: int
@@ -104,8 +130,8 @@ class UnitCounters:
     """Error flags, bits as in INTERRUPT_FLAGS of the unit's engine."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostMemoryCounters:
+@dataclass(frozen=True, slots=True, repr=False)
+class HostMemoryCounters(_Counts):
     """The units' requests to host memory."""
 
     reads: int
@@ -118,8 +144,8 @@ class HostMemoryCounters:
     """Reads and writes outside the range of host memory of their unit, which count as nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlockCounters:
+@dataclass(frozen=True, slots=True, repr=False)
+class BlockCounters(_Counts):
     """Counters of an inline block."""
 
     name: str
@@ -211,11 +237,48 @@ class Result:
             f"<penstock.Result: {len(self.frames)} frames left, dropped: {drops or 'none'}, {len(self.faults)} faults>"
         )
 
-    def at(self, port: int | str) -> list[bytes]:
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        left: dict[PortName, int] = {}
+        for frame in self.frames:
+            left[frame.port] = left.get(frame.port, 0) + 1
+        rows = [(f"left at {port}", str(count)) for port, count in sorted(left.items(), key=lambda item: str(item[0]))]
+        rows += [(f"dropped: {reason}", str(count)) for reason, count in self.drops.items() if count]
+        if self.cycles is not None:
+            rows.append(("cycles", str(self.cycles)))
+        known = sorted(frame.latency_ns for frame in self.frames if frame.latency_ns is not None)
+        if known:
+            median, late = (known[min(len(known) - 1, int(len(known) * part))] for part in (0.5, 0.99))
+            rows.append(("latency, p50 / p99 / most", f"{median:.0f} / {late:.0f} / {known[-1]:.0f} ns"))
+        rows += [("fault", fault) for fault in self.faults[:20]]
+        cells = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
+        return f"<table>{''.join(cells)}</table>"
+
+    @property
+    def latencies(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Latencies in ns of the frames whose latency is known, in their order, as a NumPy array; empty on soft."""
+        import numpy as np
+
+        return np.array([frame.latency_ns for frame in self.frames if frame.latency_ns is not None], np.float64)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The frames as a table of pandas, a row each: the fields of `Frame`, and `length` in bytes.
+
+        Columns of numbers that may be missing have pandas' type Int64. Needs pandas (pip install pandas).
+        """
+        import pandas as pd
+
+        names = [field.name for field in fields(Frame)]
+        table = pd.DataFrame([[getattr(frame, name) for name in names] for frame in self.frames], columns=names)
+        table.insert(1, "length", [len(frame.data) for frame in self.frames])
+        types = {name: "Int64" for name in ("source", "unit", "entered", "first", "last")}
+        return table.astype({**types, "length": "int64", "mark": "int64", "time_ns": "int64", "latency_ns": "float64"})
+
+    def at(self, port: PortName) -> list[bytes]:
         """The bytes of all frames that left at a port (a number, or "host"), in their order."""
         return [frame.data for frame in self.frames if frame.port == port]
 
-    def write_capture(self, path: str | PathLike[str], port: int | str) -> None:
+    def write_capture(self, path: str | PathLike[str], port: PortName) -> None:
         """Writes the frames that left at a port as a pcap file with times in ns, as `penstock run --out` does.
 
         Raises CaptureError when the file cannot be written.
@@ -234,7 +297,7 @@ class FaultError(PenstockError):
 def frame_of(departure: _native.Departure, *, clock_mhz: int | None) -> Frame:
     """A frame as the extension gives it; `clock_mhz` is None on soft."""
     to, source, unit, mark, (entered, first, last), time_ns, data = departure
-    port = to if to == "host" else int(to.removeprefix("port"))
+    port: PortName = "host" if to == "host" else int(to.removeprefix("port"))
     if clock_mhz is None:
         return Frame(data, port, source, unit, mark, None, None, None, None, time_ns)
     latency = None if source is None and unit is None else (last - entered) * 1000 / clock_mhz

@@ -5,9 +5,12 @@ engine's documentation)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Self, overload
+from typing import TYPE_CHECKING, Self, overload
 
 from penstock import _native, regs
+
+if TYPE_CHECKING:
+    from penstock.variables import UnitVariables
 
 
 class Memory:
@@ -188,6 +191,15 @@ class Unit:
         False if the instruction waits for a frame: the step ends when a frame arrives, or with another `halt`.
         """
         return self._card.unit_step(self.number)
+
+    @property
+    def variables(self) -> UnitVariables:
+        """Variables of the unit's C program by name: `variables["table"]`, and assignments. VariableError if there is
+        no such variable.
+        """
+        from penstock.variables import Variables
+
+        return Variables(self._card)[self.number]
 
     @property
     def halted(self) -> bool:

@@ -283,6 +283,7 @@ fn departure_of<'py>(py: Python<'py>, departure: &Departure, time_ns: u64) -> Py
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<PyCard>()?;
     module.add_function(wrap_pyfunction!(write_capture, module)?)?;
     error::register(module)

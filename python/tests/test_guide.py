@@ -54,6 +54,14 @@ def test_state_machines_on_a_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     follow(blocks((ROOT / "docs" / "flow.md").read_text()), "flow.md", tmp_path, monkeypatch)
 
 
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("from-*.md")))
+def test_the_first_ten_minutes(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What users of other tools read first."""
+    guide = blocks((ROOT / "docs" / page).read_text())
+    assert [language for language, _ in guide].count("sh") == 1
+    follow(guide, page, tmp_path, monkeypatch)
+
+
 def follow(guide: list[Block], name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Returns the output of each command."""
     # A writable folder that looks like the top of the checkout.

@@ -11,11 +11,12 @@ use penstock_engine::say;
 use penstock_live::protocol::{Loaded, Log, ProgramAbout, Reloaded, Reply, Request, Swapped};
 use penstock_live::{Client, ControlError, control};
 
+use crate::cmd::capture::Capture;
 use crate::cmd::debugger::Debugger;
 use crate::cmd::{run, tables};
 use crate::files::FileError;
 use crate::gdb::DebuggerError;
-use crate::status::Look;
+use crate::status::{Look, More};
 
 /// Controls a card that is up: counters, memories, tables, interrupts, and programs that are loaded while it works.
 #[derive(Debug, ClapArgs)]
@@ -133,6 +134,8 @@ pub enum Action {
         #[arg(required = true)]
         groups: Vec<String>,
     },
+    /// Writes frames at a port into a pcapng file, until Ctrl-C or a limit.
+    Capture(Capture),
     /// Debugs a unit.
     #[command(flatten)]
     Debugger(Debugger),
@@ -211,6 +214,8 @@ pub enum CtlError {
     Parse(#[from] clap::Error),
     #[error("the answer is no JSON: {0}")]
     Json(#[from] serde_json::Error),
+    #[error("cannot wait for signals or frames: {0}")]
+    Signals(io::Error),
     #[error(transparent)]
     Debugger(#[from] DebuggerError),
 }
@@ -238,6 +243,7 @@ impl Which {
 pub fn run(args: &Args) -> Result<(), CtlError> {
     let request = match (&args.action, request(&args.action)?) {
         (Action::Debugger(action), _) => return action.run(&args.which),
+        (Action::Capture(capture), _) => return capture.run(&args.which),
         (_, None) => return Ok(()),
         (_, Some(request)) => request,
     };
@@ -250,9 +256,12 @@ pub fn prog(args: &ProgArgs) -> Result<(), CtlError> {
 }
 
 fn ask(which: &Which, request: &Request) -> Result<(), CtlError> {
-    let reply = which.connect()?.ask(request)?;
+    let mut client = which.connect()?;
+    let reply = client.ask(request)?;
     if which.json {
         say!("{}", serde_json::to_string(&reply)?);
+    } else if let Some(status) = &reply.status {
+        say::text(&Look::since_start(status).text(&More::ask(&mut client)?));
     } else {
         say::text(&text(request, &reply)?);
     }
@@ -278,10 +287,10 @@ impl Prog {
     }
 }
 
-/// The request to the card; None if the action is debugging.
+/// The request to the card; None if the action is more than a request.
 fn request(action: &Action) -> Result<Option<Request>, FileError> {
     Ok(Some(match action {
-        Action::Debugger(_) => return Ok(None),
+        Action::Debugger(_) | Action::Capture(_) => return Ok(None),
         Action::Status => Request::Status,
         Action::Counters => Request::Counters,
         Action::Read { address, count } => Request::Read { address: *address, count: *count },
@@ -314,9 +323,6 @@ fn request(action: &Action) -> Result<Option<Request>, FileError> {
 
 fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
     let mut text = String::new();
-    if let Some(status) = &reply.status {
-        text += &Look::since_start(status).text();
-    }
     if let Some(counters) = &reply.counters {
         text += &(serde_json::to_string_pretty(counters)? + "\n");
     }

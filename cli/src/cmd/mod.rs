@@ -2,6 +2,8 @@
 //! The commands: each file gives `Args` and `run`.
 
 pub mod bench;
+pub mod capture;
+pub mod check;
 pub mod ctl;
 pub mod debugger;
 pub mod demo;
@@ -11,6 +13,7 @@ pub mod generate;
 pub mod run;
 pub mod servers;
 pub mod service;
+pub mod shell;
 pub mod synth;
 pub mod tables;
 pub mod test;

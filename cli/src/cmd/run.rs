@@ -16,7 +16,7 @@ use crate::cmd::tables::{Tables, table};
 use crate::files::{self, FileError};
 use crate::gdb::Debugged;
 use crate::report::{self, RunData};
-use crate::show::grouped;
+use crate::show::{self, grouped};
 use crate::trace;
 
 /// Ethernet ports that a card has at most.
@@ -162,6 +162,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         files::write(&args.out.join("program.elf"), image.image.elf())?;
     }
     open_outputs(args)?;
+    show::step(format_args!("captures are read"));
     let run = card.carry_debugged(root, target, recording, &traffic, rate, args.gdb, &args.dumps)?;
 
     let mut outcome = Outcome::new(&card.design, target, &traffic, &run);
@@ -179,7 +180,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if let Some(path) = &args.trace {
         trace::write(path, &card.design, &traffic, &run).map_err(|e| FileError::output(path, e))?;
     }
-    if args.json.as_ref().is_none_or(|path| path.as_os_str() != STDOUT) {
+    if !show::is_quiet() && args.json.as_ref().is_none_or(|path| path.as_os_str() != STDOUT) {
         outcome.log.iter().for_each(|line| say!("log: {line}"));
         say::text(&summary(&outcome, rate));
     }

@@ -1,18 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock up`: the card in native code between real interfaces.
 
-use std::io::{Write, stderr, stdout};
+use std::io::{self, Write, stderr, stdout};
+use std::net::TcpListener;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use penstock_device::{ForGroup, Override, Policy, Port, Root};
+use penstock_device::{Design, DesignError, ForGroup, Override, Policy, Port, Root};
 use penstock_engine::say::plain;
-use penstock_live::{ControlError, Driver, Live, LiveError, Setup, control};
+use penstock_live::{ControlError, Driver, Live, LiveError, Setup, control, exporter};
 
 use crate::card::{Card, CardError};
 use crate::cmd::run;
 use crate::cmd::servers::{ServerError, Servers};
 use crate::cmd::tables::Tables;
+use crate::daemon::{self, DaemonError};
 use crate::files::{self, FileError};
 use crate::status::Look;
 
@@ -52,6 +54,15 @@ pub struct Args {
     /// The place of the control socket [default: by the name of the design, in the user's runtime folder]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
+    /// Serve all counters for Prometheus at this address, for example 127.0.0.1:9560, at /metrics.
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<String>,
+    /// Go on in the background: the command ends when the card carries frames, or with the reason why it does not.
+    #[arg(long)]
+    pub daemon: bool,
+    /// File for the messages of a card in the background [default: beside the control socket]
+    #[arg(long, value_name = "FILE", requires = "daemon")]
+    pub log: Option<PathBuf>,
     /// Servers of engines.
     #[command(flatten)]
     pub servers: Servers,
@@ -69,11 +80,26 @@ pub enum UpError {
     #[error(transparent)]
     Server(#[from] ServerError),
     #[error(transparent)]
+    Daemon(#[from] DaemonError),
+    #[error(transparent)]
+    Design(#[from] DesignError),
+    #[error("--metrics {address}: {source}; give an address of this machine and a port, for example 127.0.0.1:9560")]
+    Metrics { address: String, source: io::Error },
+    #[error(transparent)]
     File(#[from] FileError),
 }
 
 /// Carries frames until a signal arrives.
 pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
+    if args.daemon {
+        return in_background(args);
+    }
+    let wrong = |address: &String| {
+        let address = address.clone();
+        move |source| UpError::Metrics { address, source }
+    };
+    let listen = |address: &String| TcpListener::bind(address).map_err(wrong(address));
+    let metrics = args.metrics.as_ref().map(listen).transpose()?;
     let change = Override {
         programs: args.programs.clone(),
         tables: args.tables.0.clone(),
@@ -88,7 +114,12 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     let setup = Setup { interfaces, driver: args.driver, socket };
     let mut live = Live::open(root, &design, image, &setup)?;
     // They end with this function.
-    let (_servers, served) = args.servers.start(&setup.socket)?;
+    let (_servers, mut served) = args.servers.start(&setup.socket)?;
+    if let (Some(listener), Some(address)) = (metrics, &args.metrics) {
+        let at = listener.local_addr().map_err(wrong(address))?;
+        exporter::serve(listener, &setup.socket).map_err(wrong(address))?;
+        served += &format!("metrics at http://{at}/metrics\n");
+    }
 
     let places: Vec<String> =
         setup.interfaces.iter().map(|(port, interface)| format!("{port} = {interface}")).collect();
@@ -102,12 +133,25 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     head += &served;
     head += &format!("control socket {}; Ctrl-C stops it\n", setup.socket.display());
     tell(&mut stdout(), &head);
+    daemon::ready(head.lines().next().unwrap_or_default(), &setup.socket);
     let status = live.run(&mut |fault| tell(&mut stderr(), &format!("{fault}\n")))?;
+    daemon::stopping();
     tell(&mut stdout(), &Look::since_start(&status).summary());
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&status).map_err(|error| FileError::output(path, error.into()))?;
         files::write(path, text + "\n")?;
     }
+    Ok(())
+}
+
+/// Starts the card in a process of its own.
+fn in_background(args: &Args) -> Result<(), UpError> {
+    let name = Design::read(&args.design)?.name;
+    let socket = args.socket.clone().map_or_else(|| control::path_of(&name), Ok)?;
+    let log = args.log.clone().unwrap_or_else(|| daemon::log_beside(&socket));
+    let process = daemon::start(&log)?;
+    let text = format!("{name} is up in the background: process {process}; log in {}\n", log.display());
+    tell(&mut stdout(), &text);
     Ok(())
 }
 

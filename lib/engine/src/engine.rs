@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use schemars::{Schema, SchemaGenerator};
 use serde_json::Value as Json;
 
 use crate::driver::Driver;
@@ -86,6 +87,15 @@ pub struct PartJob<'a> {
     pub given: bool,
 }
 
+/// JSON Schemas of the tables of a design that an engine reads itself.
+#[derive(Debug, Clone, Default)]
+pub struct Schemas {
+    /// `[card.NAME]`.
+    pub card: Schema,
+    /// `[units.NAME]` or `[inline.NAME]`.
+    pub part: Schema,
+}
+
 /// An engine. There is one value of it, which the crate `registry` lists.
 pub trait Engine: Debug + Sync {
     /// Its name: of its folder, and in designs.
@@ -108,6 +118,11 @@ pub trait Engine: Debug + Sync {
     /// # Errors
     /// A key is unknown or has a wrong value.
     fn part(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault>;
+
+    /// JSON Schemas of its tables; by default any table is valid.
+    fn schemas(&self, _generator: &mut SchemaGenerator) -> Schemas {
+        Schemas::default()
+    }
 
     /// The way out if a program's file cannot be read, as the end of an error: "give a C source, for example ...".
     fn way_out(&self) -> &'static str;

@@ -24,6 +24,7 @@ mod service;
 mod tenant;
 mod tool;
 pub mod window;
+pub mod words;
 
 /// Register offsets, written by tools/regs.py.
 #[path = "../../regs/regs.rs"]
@@ -32,7 +33,7 @@ pub mod regs;
 pub use bus::{Bus, CardError, Native};
 pub use counters::UnitCounters;
 pub use driver::{Driver, Kept, LoadUnits};
-pub use engine::{CardShape, Engine, Job, Kind, PartJob, TableOption};
+pub use engine::{CardShape, Engine, Job, Kind, PartJob, Schemas, TableOption};
 pub use error::{EngineError, ErrorKind};
 pub use image::Image;
 pub use part::{Part, TableNames, only_file};

@@ -9,6 +9,8 @@ use serde::de::IntoDeserializer;
 use toml::Spanned;
 use toml::de::DeValue;
 
+use crate::words::in_words;
+
 /// A fault in a manifest, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -41,7 +43,7 @@ impl<'a> Section<'a> {
     /// A key is unknown, is missing or has a value of another type.
     pub fn read<T: Deserialize<'a>>(self) -> Result<T, Fault> {
         let read = T::deserialize(self.table.into_deserializer());
-        read.map_err(|error| Fault { span: error.span(), message: error.message().replace('\n', " ") })
+        read.map_err(|error| Fault { span: error.span(), message: in_words(error.message()) })
     }
 
     /// A file that the table names.

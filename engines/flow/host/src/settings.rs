@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use penstock_engine::{Fault, Part, Section};
 use penstock_flow_compiler::limits::CONTEXTS as MOST;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -27,17 +28,22 @@ impl Default for Settings {
 
 impl Part for Settings {}
 
+/// `[inline.flow]`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "inline.flow")]
+pub(crate) struct Keys {
+    /// Contexts of each table for which the program gives no size.
+    #[schemars(with = "Option<i64>", range(min = 1, max = MOST))]
+    contexts: Option<Spanned<i64>>,
+}
+
 impl Settings {
     /// Reads `[inline.flow]`.
     ///
     /// # Errors
     /// A key is unknown or has a wrong value.
     pub fn read(section: Option<Section<'_>>) -> Result<Self, Fault> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Keys {
-            contexts: Option<Spanned<i64>>,
-        }
         let Some(section) = section else { return Ok(Self::default()) };
         let Some(contexts) = section.read::<Keys>()?.contexts else { return Ok(Self::default()) };
         let known = u32::try_from(*contexts.get_ref()).ok().filter(|contexts| (1..=MOST).contains(contexts));
@@ -54,6 +60,12 @@ impl Settings {
     }
 }
 
+/// `[card.flow]`, which has no keys.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "card.flow")]
+pub(crate) struct CardKeys {}
+
 /// The settings of the engine on the whole card, `[card.flow]`: it has no keys.
 #[derive(Debug)]
 struct OnCard;
@@ -65,10 +77,7 @@ impl Part for OnCard {}
 /// # Errors
 /// The table has a key.
 pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Keys {}
-    section.map(Section::read::<Keys>).transpose()?;
+    section.map(Section::read::<CardKeys>).transpose()?;
     Ok(Arc::new(OnCard))
 }
 
@@ -99,7 +108,7 @@ mod tests {
             ("0", "contexts: a table has 1 to 1048576 contexts, not 0"),
             ("1048577", "not 1048577"),
             ("-1", "not -1"),
-            ("\"many\"", "invalid type"),
+            ("\"many\"", "write a whole number"),
         ] {
             let fault = read(&format!("[flow]\ncontexts = {value}\n")).unwrap_err();
             assert!(fault.message.contains(words), "{fault:?}");

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use penstock_engine::{Fault, Part, Section, TableNames, only_file};
 use penstock_ids::{AlertFields, Bounds, Reports};
 use penstock_ids_compiler::Variables;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
 /// The block's mode for frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Reports; every frame passes.
@@ -24,7 +25,7 @@ pub enum Mode {
 }
 
 /// The action for a frame that a card holds if the host's verdict is late.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Late {
     /// It passes.
@@ -35,7 +36,7 @@ pub enum Late {
 }
 
 /// The contents of the file of EVE records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Records {
     /// Alerts and counters.
@@ -46,7 +47,7 @@ pub enum Records {
 }
 
 /// A field that alerts may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MoreOfAlerts {
     /// The payload of the frame.
@@ -111,35 +112,55 @@ const ARMED: std::ops::RangeInclusive<i64> = 1..=1_000_000;
 /// Bytes of a body that are looked at.
 const BODY: std::ops::RangeInclusive<i64> = 1..=(1 << 26);
 
+/// `[inline.ids]`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "inline.ids")]
+pub(crate) struct Keys {
+    /// Files of rules beside the block's program.
+    #[serde(default)]
+    #[schemars(with = "Vec<PathBuf>")]
+    rules: Vec<Spanned<PathBuf>>,
+    /// The block's mode for frames.
+    #[serde(default)]
+    mode: Mode,
+    /// The action for a frame whose verdict is late.
+    #[serde(default)]
+    late: Late,
+    /// File that gets alerts as EVE records.
+    eve: Option<PathBuf>,
+    /// The contents of the file of EVE records.
+    #[serde(default)]
+    log: Records,
+    /// More fields of alerts.
+    #[serde(default)]
+    alert: Vec<MoreOfAlerts>,
+    /// Variables of rule headers, such as HOME_NET.
+    #[serde(default)]
+    variables: BTreeMap<String, String>,
+    /// Leave out rules that use what the engine does not support.
+    #[serde(default)]
+    skip_unsupported: bool,
+    /// Flows that the block remembers.
+    #[schemars(with = "Option<i64>", range(min = *FLOWS.start(), max = *FLOWS.end()))]
+    flows: Option<Spanned<i64>>,
+    /// Bytes of a stream that are kept for later matches.
+    #[schemars(with = "Option<i64>", range(min = *HISTORY.start(), max = *HISTORY.end()))]
+    history: Option<Spanned<i64>>,
+    /// Rules that one direction of a flow may wait for.
+    #[schemars(with = "Option<i64>", range(min = *ARMED.start(), max = *ARMED.end()))]
+    armed: Option<Spanned<i64>>,
+    /// Bytes of a body that rules look at.
+    #[schemars(with = "Option<i64>", range(min = *BODY.start(), max = *BODY.end()))]
+    body: Option<Spanned<i64>>,
+}
+
 impl Settings {
     /// Reads `[inline.ids]`.
     ///
     /// # Errors
     /// A key is unknown or has a wrong value.
     pub fn read(section: Option<Section<'_>>) -> Result<Self, Fault> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Keys {
-            #[serde(default)]
-            rules: Vec<Spanned<PathBuf>>,
-            #[serde(default)]
-            mode: Mode,
-            #[serde(default)]
-            late: Late,
-            eve: Option<PathBuf>,
-            #[serde(default)]
-            log: Records,
-            #[serde(default)]
-            alert: Vec<MoreOfAlerts>,
-            #[serde(default)]
-            variables: BTreeMap<String, String>,
-            #[serde(default)]
-            skip_unsupported: bool,
-            flows: Option<Spanned<i64>>,
-            history: Option<Spanned<i64>>,
-            armed: Option<Spanned<i64>>,
-            body: Option<Spanned<i64>>,
-        }
         let Some(section) = section else { return Ok(Self::default()) };
         let folder = section.folder;
         let keys: Keys = section.read()?;
@@ -195,6 +216,12 @@ impl Settings {
     }
 }
 
+/// `[card.ids]`, which has no keys.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "card.ids")]
+pub(crate) struct CardKeys {}
+
 /// The settings of the engine on the whole card, `[card.ids]`: it has no keys.
 #[derive(Debug)]
 struct OnCard;
@@ -206,10 +233,7 @@ impl Part for OnCard {}
 /// # Errors
 /// The table has a key.
 pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Keys {}
-    section.map(Section::read::<Keys>).transpose()?;
+    section.map(Section::read::<CardKeys>).transpose()?;
     Ok(Arc::new(OnCard))
 }
 

@@ -4,7 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service, Tool};
+use penstock_engine::{
+    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Schemas, Section, Service, Tool,
+};
+use schemars::SchemaGenerator;
 use serde_json::{Value as Json, json};
 
 use crate::compile::COMPILE;
@@ -40,6 +43,13 @@ impl Engine for L7Engine {
 
     fn part(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
         Ok(Arc::new(Settings::read(section)?))
+    }
+
+    fn schemas(&self, generator: &mut SchemaGenerator) -> Schemas {
+        Schemas {
+            card: generator.subschema_for::<settings::CardKeys>(),
+            part: generator.subschema_for::<settings::Keys>(),
+        }
     }
 
     fn way_out(&self) -> &'static str {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use penstock_engine::{Fault, Part, Section};
 use penstock_l7::Limits;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -29,17 +30,22 @@ impl Default for Settings {
 
 impl Part for Settings {}
 
+/// `[inline.l7]`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "inline.l7")]
+pub(crate) struct Keys {
+    /// Time in µs after which an unfinished message is given up; 0 is never.
+    #[schemars(with = "Option<i64>", range(min = 0, max = u32::MAX))]
+    timeout_us: Option<Spanned<i64>>,
+}
+
 impl Settings {
     /// Reads `[inline.l7]`.
     ///
     /// # Errors
     /// A key is unknown or has a wrong value.
     pub fn read(section: Option<Section<'_>>) -> Result<Self, Fault> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Keys {
-            timeout_us: Option<Spanned<i64>>,
-        }
         let Some(section) = section else { return Ok(Self::default()) };
         let Some(timeout) = section.read::<Keys>()?.timeout_us else { return Ok(Self::default()) };
         let wrong = |_| {
@@ -69,6 +75,12 @@ impl Settings {
     }
 }
 
+/// `[card.l7]`, which has no keys.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "card.l7")]
+pub(crate) struct CardKeys {}
+
 /// The settings of the engine on the whole card, `[card.l7]`: it has no keys.
 #[derive(Debug)]
 struct OnCard;
@@ -80,10 +92,7 @@ impl Part for OnCard {}
 /// # Errors
 /// The table has a key.
 pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Keys {}
-    section.map(Section::read::<Keys>).transpose()?;
+    section.map(Section::read::<CardKeys>).transpose()?;
     Ok(Arc::new(OnCard))
 }
 
@@ -109,7 +118,8 @@ mod tests {
             assert_eq!(read(&format!("[l7]\ntimeout_us = {value}\n")).unwrap().ticks(), ticks, "{value}");
         }
         assert_eq!(Settings::default().limits(), Limits::default());
-        for (value, words) in [("-1", "not -1"), ("4294967296", "not 4294967296"), ("\"long\"", "invalid type")] {
+        for (value, words) in [("-1", "not -1"), ("4294967296", "not 4294967296"), ("\"long\"", "write a whole number")]
+        {
             let fault = read(&format!("[l7]\ntimeout_us = {value}\n")).unwrap_err();
             assert!(fault.message.contains(words), "{fault:?}");
         }

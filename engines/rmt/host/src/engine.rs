@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use penstock_engine::{
-    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Server, Service, TableOption, Tool,
+    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Schemas, Section, Server, Service,
+    TableOption, Tool,
 };
+use schemars::SchemaGenerator;
 use serde_json::{Value as Json, json};
 
 use crate::compile::COMPILE;
@@ -44,6 +46,13 @@ impl Engine for Rmt {
 
     fn part(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
         Ok(Arc::new(Settings::read(section)?))
+    }
+
+    fn schemas(&self, generator: &mut SchemaGenerator) -> Schemas {
+        Schemas {
+            card: generator.subschema_for::<settings::CardKeys>(),
+            part: generator.subschema_for::<settings::Keys>(),
+        }
     }
 
     fn way_out(&self) -> &'static str {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use penstock_engine::{Fault, Part, Section, TableNames, only_file};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -55,20 +56,29 @@ impl Part for Settings {
     }
 }
 
+/// `[inline.rmt]`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "inline.rmt")]
+pub(crate) struct Keys {
+    /// Files of programs, by the name of the tenant.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, PathBuf>")]
+    programs: BTreeMap<String, Spanned<PathBuf>>,
+    /// File of the entries that the tables begin with.
+    #[schemars(with = "Option<PathBuf>")]
+    entries: Option<Spanned<PathBuf>>,
+    /// Stages of the pipeline in hardware.
+    #[schemars(with = "Option<i64>", range(min = 1, max = MOST_STAGES))]
+    stages: Option<Spanned<i64>>,
+}
+
 impl Settings {
     /// Reads `[inline.rmt]`.
     ///
     /// # Errors
     /// A key is unknown or has a wrong value, or a file does not exist.
     pub fn read(section: Option<Section<'_>>) -> Result<Self, Fault> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Keys {
-            #[serde(default)]
-            programs: BTreeMap<String, Spanned<PathBuf>>,
-            entries: Option<Spanned<PathBuf>>,
-            stages: Option<Spanned<i64>>,
-        }
         let Some(section) = section else { return Ok(Self::default()) };
         let folder = section.folder;
         let keys: Keys = section.read()?;
@@ -98,6 +108,12 @@ impl Settings {
     }
 }
 
+/// `[card.rmt]`, which has no keys.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "card.rmt")]
+pub(crate) struct CardKeys {}
+
 /// The settings of the engine on the whole card, `[card.rmt]`: it has no keys.
 #[derive(Debug)]
 struct OnCard;
@@ -109,10 +125,7 @@ impl Part for OnCard {}
 /// # Errors
 /// The table has a key.
 pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Keys {}
-    section.map(Section::read::<Keys>).transpose()?;
+    section.map(Section::read::<CardKeys>).transpose()?;
     Ok(Arc::new(OnCard))
 }
 

@@ -10,6 +10,9 @@ use serde_json::json;
 
 use crate::image::{PROGRAM, macros};
 
+/// Levels of optimisation.
+const LEVELS: [&str; 7] = ["0", "1", "2", "3", "s", "z", "g"];
+
 /// `penstock compile rpu`.
 pub const COMPILE: Tool = Tool { command, run };
 
@@ -25,6 +28,15 @@ struct Arguments {
     /// The design that it is for, whose groups the program may name: PN_FIRST_NAME, PN_COUNT_NAME.
     #[arg(long, value_name = "DESIGN")]
     design: Option<PathBuf>,
+    /// Optimise this much: 0, 1, 2, 3, s, z or g. Programs of designs have 2.
+    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = LEVELS)]
+    optimise: String,
+    /// Define a macro. Repeatable.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    defines: Vec<String>,
+    /// Look for headers in this folder, after those of the kit. Repeatable.
+    #[arg(short = 'I', value_name = "FOLDER")]
+    includes: Vec<PathBuf>,
     /// Write the result as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -47,17 +59,22 @@ fn command() -> Command {
 }
 
 fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
-    let Arguments { sources, output, design, json } = Arguments::from_arg_matches(matches)?;
+    let Arguments { sources, output, design, optimise, defines, includes, json } =
+        Arguments::from_arg_matches(matches)?;
     for source in &sources {
         files::readable(source, PROGRAM)?;
     }
     let groups = design.as_ref().map(|design| bench.groups(design)).transpose()?;
-    let flags = groups.as_ref().map_or(Vec::new(), |groups| macros(groups));
-    let firmware = compile(&sources, &Options { flags, ..Options::new(bench.root().path()) }).map_err(|source| {
-        let names_group = source.to_string().contains("'PN_FIRST_") || source.to_string().contains("'PN_COUNT_");
-        let hint = if names_group && design.is_none() { DESIGN_HINT } else { "" };
-        Refused { file: sources[0].clone(), source, hint }
-    })?;
+    let optimise = LEVELS.into_iter().find(|level| *level == optimise).unwrap_or("2");
+    let mut flags = groups.as_ref().map_or(Vec::new(), |groups| macros(groups));
+    flags.extend(defines.iter().map(|define| format!("-D{define}")));
+    flags.extend(includes.iter().map(|folder| format!("-I{}", folder.display())));
+    let firmware =
+        compile(&sources, &Options { flags, optimise, ..Options::new(bench.root().path()) }).map_err(|source| {
+            let names_group = source.to_string().contains("'PN_FIRST_") || source.to_string().contains("'PN_COUNT_");
+            let hint = if names_group && design.is_none() { DESIGN_HINT } else { "" };
+            Refused { file: sources[0].clone(), source, hint }
+        })?;
     eprint!("{}", firmware.messages);
     say!("{}: {}", sources[0].display(), firmware.sizes);
     if let Some(path) = &output {

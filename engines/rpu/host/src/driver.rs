@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use penstock_engine::window::{UNIT_WINDOW, mask_of, units_of, word_of};
+use penstock_engine::window::{UNIT_WINDOW, mask_of, read_unit, units_of, word_of};
 use penstock_engine::{Bus, CardError, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request, regs};
 use penstock_rpu::accelerator::{Kind, Kinds};
 use penstock_rpu::regs as own;
@@ -12,7 +12,7 @@ use penstock_rpu_sdk::Firmware;
 use serde_json::Value as Json;
 
 use crate::image::RpuImage;
-use crate::{diagnosis, errors, kept};
+use crate::{diagnosis, errors, kept, service};
 
 /// Places in the window of a unit: data memory, instruction memory, tables of accelerators.
 pub const UNIT_DMEM: u32 = 0x080_0000;
@@ -38,7 +38,7 @@ impl RpuDriver {
 
     /// Accelerators of a unit, from its register.
     pub fn accelerators(bus: &mut dyn Bus, unit: u32) -> Result<Kinds, CardError> {
-        let mask = penstock_engine::window::read_unit(bus, unit, own::RPU_HOST_ACCEL)?;
+        let mask = read_unit(bus, unit, own::RPU_HOST_ACCEL)?;
         Ok(Kind::ALL.into_iter().filter(|kind| mask >> *kind as u32 & 1 == 1).collect())
     }
 }
@@ -46,6 +46,17 @@ impl RpuDriver {
 /// Writes tables into the units that are written to.
 fn write_table(bus: &mut dyn Bus, words: &[(u32, u32)]) -> Result<(), CardError> {
     words.iter().try_for_each(|(offset, word)| bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
+}
+
+/// Reads data memory of a unit: `size` bytes from `offset` on.
+pub fn read_data(bus: &mut dyn Bus, unit: u32, offset: u32, size: u32) -> Result<Vec<u8>, CardError> {
+    let first = offset & !3;
+    let mut bytes = Vec::new();
+    for word in (first..offset + size).step_by(4) {
+        bytes.extend(read_unit(bus, unit, UNIT_DMEM + word)?.to_le_bytes());
+    }
+    let skip = (offset - first) as usize;
+    Ok(bytes[skip..skip + size as usize].to_vec())
 }
 
 /// Writes a memory of the units that are written to.
@@ -116,8 +127,11 @@ impl Driver for RpuDriver {
         Ok(write_table(bus, table)?)
     }
 
-    fn call(&mut self, _bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {
-        Err(EngineError::unsupported(format!("packet units have no service `{}`", request.service)))
+    fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {
+        match request.service.as_str() {
+            service::NAME => service::answer(self, bus, &request.ask),
+            name => Err(EngineError::unsupported(format!("packet units have no service `{name}`"))),
+        }
     }
 }
 

@@ -8,13 +8,18 @@ mod driver;
 mod errors;
 mod image;
 mod kept;
+mod service;
 mod settings;
 mod table;
+mod value;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service, Tool};
+use penstock_engine::{
+    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Schemas, Section, Service, Tool,
+};
+use schemars::SchemaGenerator;
 
 use crate::driver::RpuDriver;
 pub use crate::image::{PROGRAM, RpuImage, macros};
@@ -49,6 +54,13 @@ impl Engine for Rpu {
         Ok(Arc::new(Settings::of(section)?))
     }
 
+    fn schemas(&self, generator: &mut SchemaGenerator) -> Schemas {
+        Schemas {
+            card: generator.subschema_for::<settings::Nothing>(),
+            part: generator.subschema_for::<settings::Table>(),
+        }
+    }
+
     fn way_out(&self) -> &'static str {
         PROGRAM
     }
@@ -66,7 +78,7 @@ impl Engine for Rpu {
     }
 
     fn services(&self) -> &'static [Service] {
-        &[]
+        service::SERVICES
     }
 
     fn compile_tool(&self) -> Option<Tool> {

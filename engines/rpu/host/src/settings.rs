@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use penstock_engine::words::did_you_mean;
 use penstock_engine::{Fault, Identity, Part, Section, TableNames, only_file};
 use penstock_rpu::accelerator::{Kind, Kinds};
 use penstock_unit::Unit;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -21,17 +23,25 @@ pub struct Settings {
     pub tables: BTreeMap<String, PathBuf>,
 }
 
-#[derive(Deserialize)]
+/// `[units.rpu]`.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Table {
+#[schemars(rename = "units.rpu")]
+pub(crate) struct Table {
+    /// Accelerators of each unit.
+    #[schemars(with = "Option<Vec<String>>")]
     accelerators: Option<Spanned<Vec<String>>>,
+    /// Files that fill the tables of the accelerators, by accelerator.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, PathBuf>")]
     tables: BTreeMap<Spanned<String>, PathBuf>,
 }
 
-#[derive(Deserialize)]
+/// `[card.rpu]`, which has no keys.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+#[schemars(rename = "card.rpu")]
+pub(crate) struct Nothing {}
 
 /// Reads `[card.rpu]`, which has no keys.
 pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
@@ -94,7 +104,8 @@ fn kinds(names: &[String]) -> Result<Kinds, String> {
     for name in names {
         let kind = Kind::named(name).ok_or_else(|| {
             let all = Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
-            format!("there is no accelerator `{name}`; there are: {all}")
+            let hint = did_you_mean(name, Kind::ALL.map(Kind::name));
+            format!("there is no accelerator `{name}`; there are: {all}{hint}")
         })?;
         if kinds.contains(&kind) {
             return Err(format!("`{name}` twice; a unit has one of each at most"));

@@ -66,6 +66,8 @@ pub struct Options {
     pub root: PathBuf,
     /// The Python that has the compiler (package ziglang).
     pub python: PathBuf,
+    /// Level of optimisation of the sources; the kit's start-up code always has 2.
+    pub optimise: &'static str,
     /// Further arguments for the compiler, such as `-DNAME=1`.
     pub flags: Vec<String>,
 }
@@ -74,7 +76,8 @@ impl Options {
     /// The kit of the checkout at `root`.
     #[must_use]
     pub fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), python: root.join("build/venv/bin/python"), flags: Vec::new() }
+        let python = root.join("build/venv/bin/python");
+        Self { root: root.to_owned(), python, optimise: "2", flags: Vec::new() }
     }
 }
 
@@ -151,7 +154,11 @@ fn translate(
         command.arg("-MMD").arg("-MF").arg(&included.0);
     }
     let refusal = |messages| CompileError::Refused(explain_missing_headers(messages, kit));
-    let warnings = run(command.arg("-g").arg("-c").arg(source).arg("-o").arg(object), options, refusal)?;
+    let warnings = run(
+        command.arg(format!("-O{}", options.optimise)).arg("-g").arg("-c").arg(source).arg("-o").arg(object),
+        options,
+        refusal,
+    )?;
     let included = fs::read_to_string(&included.0).unwrap_or_default();
     Ok(foreign_headers(&included, source, kit) + &warnings)
 }

@@ -6,6 +6,8 @@ use std::{fmt, path::Path};
 use addr2line::gimli;
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 
+use crate::variables::Variables;
+
 /// Bytes of a unit's instruction memory, which starts at address 0.
 pub const IMEM_BYTES: usize = 64 * 1024;
 /// Address of data memory on the core's data bus.
@@ -80,6 +82,8 @@ pub struct Firmware {
     pub symbols: Vec<Symbol>,
     /// Variables that a reload leaves as they are (`PN_KEPT`), all in `dmem`.
     pub kept: Vec<Symbol>,
+    /// Its variables with their types, if the ELF has debug information.
+    pub variables: Variables,
     /// Bytes that it takes of the memories.
     pub sizes: Sizes,
     /// Warnings of the compiler, as it wrote them.
@@ -142,7 +146,8 @@ impl Firmware {
             .filter_map(|s| named(&s))
             .collect();
         drop(file);
-        Ok(Self { imem, dmem, entry: 0, symbols, kept, sizes, messages: String::new(), elf })
+        let variables = Variables::of(&elf);
+        Ok(Self { imem, dmem, entry: 0, symbols, kept, variables, sizes, messages: String::new(), elf })
     }
 
     /// The source place of the instruction at `pc`: `file:line (function)`, as far as the ELF has it.

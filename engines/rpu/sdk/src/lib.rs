@@ -13,6 +13,8 @@
 mod compiler;
 mod firmware;
 mod messages;
+mod variables;
 
 pub use compiler::{CompileError, Options, compile};
 pub use firmware::{DMEM_BASE, DMEM_DATA_BYTES, Firmware, FirmwareError, IMEM_BYTES, Sizes, Symbol};
+pub use variables::{Field, Kind, Type, TypeId, Variable, Variables};

@@ -20,7 +20,10 @@ pub mod window;
 
 use std::sync::Arc;
 
-use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service, Tool};
+use penstock_engine::{
+    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Schemas, Section, Service, Tool,
+};
+use schemars::SchemaGenerator;
 
 pub use compile::lanes;
 pub use driver::{DriverError, XdpDriver};
@@ -59,6 +62,13 @@ impl Engine for Xdp {
 
     fn part(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
         Ok(Arc::new(section.map_or(Ok(GroupSettings::default()), GroupSettings::read)?))
+    }
+
+    fn schemas(&self, generator: &mut SchemaGenerator) -> Schemas {
+        Schemas {
+            card: generator.subschema_for::<settings::CardTable>(),
+            part: generator.subschema_for::<settings::GroupTable>(),
+        }
     }
 
     fn way_out(&self) -> &'static str {

@@ -10,6 +10,7 @@ use penstock_unit::Unit;
 use penstock_xdp_compiler::btf::Value;
 use penstock_xdp_compiler::card::{BANKS, ROWS};
 use penstock_xdp_compiler::rows::Lanes;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -52,23 +53,37 @@ impl Default for CardSettings {
     }
 }
 
-#[derive(Deserialize)]
+/// `[units.xdp]`.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct GroupTable {
+#[schemars(rename = "units.xdp")]
+pub(crate) struct GroupTable {
+    /// Operations in a row of the core.
+    #[schemars(with = "Option<usize>", extend("enum" = [1, 2, 3, 4, 8]))]
     lanes: Option<Spanned<usize>>,
+    /// Name of the program, if the object has several.
     entry: Option<String>,
+    /// Values for constants of the program, by name.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     constants: BTreeMap<String, Spanned<toml::Value>>,
+    /// Entries of maps in place of their `max_entries`, by name of the map.
     #[serde(default)]
     entries: BTreeMap<String, u32>,
+    /// Files of the entries that maps begin with, by name of the map.
     #[serde(default)]
     maps: BTreeMap<String, PathBuf>,
 }
 
-#[derive(Deserialize)]
+/// `[card.xdp]`.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct CardTable {
+#[schemars(rename = "card.xdp")]
+pub(crate) struct CardTable {
+    /// File of the routes that programs look up.
     routes: Option<PathBuf>,
+    /// MiB of memory for maps.
+    #[schemars(with = "Option<u32>", extend("enum" = [4, 8, 16]))]
     map_mib: Option<Spanned<u32>>,
 }
 
@@ -243,7 +258,7 @@ mod tests {
             ("[xdp]\nlane = 4\n", group, "lane", "unknown field `lane`"),
             ("[xdp]\nlanes = -1\n", group, "-1", "invalid value"),
             ("[xdp.constants]\nlimit = 0.5\n", group, "0.5", "a constant is a whole number"),
-            ("[xdp.entries]\nvips = \"8\"\n", group, "\"8\"", "invalid type"),
+            ("[xdp.entries]\nvips = \"8\"\n", group, "\"8\"", "write a whole number"),
             ("[xdp]\nmap_mib = 5\n", card, "5", "or 8 or 16, in the card's memory, not 5"),
             ("[xdp]\nroute = \"routes.json\"\n", card, "route", "unknown field `route`"),
         ] {

@@ -1,0 +1,1 @@
+../../engines/rpu/python/variables.py
