@@ -179,6 +179,7 @@ class Card:
                 if self.timeout and time - entry.last >= self.timeout:
                     del share.entries[key]
                     share.counters["expired"] += 1
+                    self.coverage["outcome expired"] += 1
 
     def packet(self, port: int, tenant: int, frame: bytes, time: int, hash: int = 0) -> list[Out]:
         """What leaves because of this frame."""
@@ -275,6 +276,7 @@ class Card:
         name = f"{on.message.name}.{rule.name if rule else 'default'}" if on else "default"
         action = rule.action if rule else on.default if on else share.program.default or Action("drop")
         self.coverage[f"rule {'hit' if rule else 'default'}"] += 1
+        self.coverage[f"protocol {protocol or 'qnp'}"] += 1
         self.coverage[f"action {self.describe(action)}"] += 1
         for patterns in rule.conditions.values() if rule else []:
             for pattern in patterns:
