@@ -11,7 +11,7 @@ use penstock_bench::row::{Better::Higher, Row};
 use penstock_bench::{BenchError, Lab, parameters, soft};
 use penstock_l7::{Block, Limits, Rules};
 use penstock_l7_compiler::pattern::{ByteSet, Condition, Pattern, Step};
-use penstock_l7_compiler::program::{Action, Program, Rule};
+use penstock_l7_compiler::program::{Action, Priority, Program, Rule};
 use penstock_unit::{Block as _, Entering};
 use serde_json::json;
 
@@ -67,7 +67,7 @@ fn program(rules: usize) -> Result<Program, BenchError> {
         Rule {
             name: format!("r{number}"),
             line: 1,
-            priority: 0,
+            priority: Priority::default(),
             variants: vec![vec![(1, Condition::Bytes(Pattern { steps, open: true }))]],
             action: Action::Queue(number as u16),
         }

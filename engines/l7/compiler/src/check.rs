@@ -8,7 +8,9 @@ use crate::limits::{
     APPLICATIONS, DISPATCH_NUMBER, LABELS, LONGEST_FIELD, LONGEST_NAME, PORTS, QUEUES, TENANTS, TYPES, UNITS,
 };
 use crate::pattern::{ByteSet, Condition, Pattern, Step};
-use crate::program::{Action, Application, Field, Kind, MessageType, Program, Protocol, Rule, TypeRules, Variant};
+use crate::program::{
+    Action, Application, Field, Kind, MessageType, Priority, Program, Protocol, Rule, TypeRules, Variant,
+};
 use crate::syntax::{self, At, Piece, Source};
 
 /// Variants of one rule: more than this many are a fault, not a table.
@@ -213,7 +215,13 @@ impl Check {
         }
         variants.iter_mut().for_each(|variant| variant.sort_by_key(|(number, _)| *number));
         let action = self.action(&rule.action, message);
-        Rule { name: rule.name.value.clone(), line: rule.name.span.line, priority: rule.priority, variants, action }
+        Rule {
+            name: rule.name.value.clone(),
+            line: rule.name.span.line,
+            priority: Priority { number: rule.priority, ..Priority::default() },
+            variants,
+            action,
+        }
     }
 
     fn dispatch_field<'a>(&mut self, name: &At<String>, message: &'a MessageType) -> Option<&'a Field> {
@@ -381,17 +389,19 @@ impl Check {
 /// A rule, divided by the length of its patterns for a field: the longest pattern has the highest priority among rules
 /// that the source gives the same one, and an exact pattern a higher one than an open pattern of its length.
 fn by_length(rule: Rule, field: u8) -> Vec<Rule> {
-    let length = |variant: &Variant| match variant.iter().find(|(number, _)| *number == field) {
-        Some((_, Condition::Bytes(pattern))) => 2 * pattern.steps.len() as u64 + u64::from(!pattern.open),
-        _ => 0,
+    let priority = |variant: &Variant| match variant.iter().find(|(number, _)| *number == field) {
+        Some((_, Condition::Bytes(pattern))) => {
+            Priority { length: pattern.steps.len(), is_exact: !pattern.open, ..rule.priority }
+        }
+        _ => rule.priority,
     };
-    let mut lengths: Vec<u64> = rule.variants.iter().map(length).collect();
-    lengths.sort_unstable();
-    lengths.dedup();
-    let part = |of: u64| Rule {
-        priority: rule.priority.saturating_mul(1 << 10).saturating_add(of),
-        variants: rule.variants.iter().filter(|variant| length(variant) == of).cloned().collect(),
+    let mut priorities: Vec<Priority> = rule.variants.iter().map(priority).collect();
+    priorities.sort_unstable();
+    priorities.dedup();
+    let part = |of: Priority| Rule {
+        priority: of,
+        variants: rule.variants.iter().filter(|variant| priority(variant) == of).cloned().collect(),
         ..rule.clone()
     };
-    lengths.into_iter().map(part).collect()
+    priorities.into_iter().map(part).collect()
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::fault::{Fault, Span};
 use crate::limits::{ALTERNATIVES, DECISIONS, LONGEST_FIELD, ROWS};
 use crate::pattern::{Condition, Pattern};
-use crate::program::{MessageType, Program, Rule, Variant};
+use crate::program::{MessageType, Program, Rule, TypeRules, Variant};
 use crate::syntax::Source;
 
 /// Pairs of states of patterns that comparisons may visit for a message type, which is a matter of seconds.
@@ -22,11 +22,13 @@ pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
             let place = |rule: &Rule| {
                 on.rules.iter().find(|on| on.name.value == rule.name).map_or(Span::default(), |on| on.name.span)
             };
-            if let Some((rule, fault)) = crowded(&rules.rules) {
+            if let Some((rule, fault)) = crowded(rules) {
                 faults.push(Fault::new(rule.map_or(on.message.span, place), fault));
                 continue;
             }
             let mut pairs = 0;
+            // Of each rule of the source, why its parts never match; None for one that has a part that does.
+            let mut shadows: BTreeMap<&str, Option<Fault>> = BTreeMap::new();
             for (at, rule) in rules.rules.iter().enumerate() {
                 let before = &rules.rules[..at];
                 pairs += work(before, rule);
@@ -34,10 +36,16 @@ pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
                     faults.push(Fault::new(place(rule), entangled(&rule.name)));
                     break;
                 }
-                if let Some(fault) = contradiction(before, rule, message).or_else(|| shadow(before, rule)) {
-                    faults.push(Fault::new(place(rule), fault));
-                }
+                let contradicts = contradiction(before, rule, message);
+                let shadow = if contradicts.is_none() { shadow(before, rule) } else { None };
+                faults.extend(contradicts.map(|fault| Fault::new(place(rule), fault)));
+                let fault = shadow.map(|fault| Fault::new(place(rule), fault));
+                shadows
+                    .entry(&rule.name)
+                    .and_modify(|known| *known = known.take().filter(|_| fault.is_some()))
+                    .or_insert_with(|| fault.clone());
             }
+            faults.extend(shadows.into_values().flatten());
         }
     }
     faults
@@ -45,15 +53,16 @@ pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
 
 /// Rules for which the card has no room, whatever they match: comparing them would take longer than reporting this.
 /// None for the rule: all of them together.
-fn crowded(rules: &[Rule]) -> Option<(Option<&Rule>, String)> {
-    if rules.len() >= DECISIONS {
+fn crowded(rules: &TypeRules) -> Option<(Option<&Rule>, String)> {
+    let decisions = rules.decisions().into_iter().max().map_or(0, |last| last + 1);
+    if decisions >= DECISIONS {
         let text = format!(
-            "{} rules, and the card has room for {} actions and the default: leave rules out",
-            rules.len(),
+            "{decisions} rules, and the card has room for {} actions and the default: leave rules out",
             DECISIONS - 1
         );
         return Some((None, text));
     }
+    let rules = &rules.rules;
     let combinations: usize = rules.iter().map(|rule| rule.variants.len()).sum();
     let most = ROWS * ALTERNATIVES;
     if combinations <= most {

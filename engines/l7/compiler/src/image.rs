@@ -103,8 +103,14 @@ impl AppImage {
     #[must_use]
     pub fn decided(&self) -> Vec<Decided> {
         let of_type = |(at, rules): (usize, &TypeRules)| {
-            let rules = (0..rules.rules.len()).map(Some).chain([None]);
-            rules.map(|rule| Decided { of_type: Some(at), rule }).collect::<Vec<_>>()
+            let mut count = 0;
+            let is_first = |(rule, decision): (usize, usize)| {
+                let is_first = decision == count;
+                count += usize::from(is_first);
+                is_first.then_some(Some(rule))
+            };
+            let rules: Vec<_> = rules.decisions().into_iter().enumerate().filter_map(is_first).collect();
+            rules.into_iter().chain([None]).map(move |rule| Decided { of_type: Some(at), rule }).collect::<Vec<_>>()
         };
         let types = self.application.types.iter().enumerate().flat_map(of_type);
         [Decided { of_type: None, rule: None }].into_iter().chain(types).collect()
@@ -121,18 +127,12 @@ impl AppImage {
         self.decided().into_iter().map(|decided| decision(action(decided))).collect()
     }
 
-    /// Number of a decision among those of the application.
-    fn decision(&self, decided: Decided) -> u32 {
-        self.decided().iter().position(|one| *one == decided).unwrap_or(0) as u32
-    }
-
     /// The words of all rows, if the application's first row is `base` and its first decision word is `decisions`.
     #[must_use]
     pub fn rows(&self, base: usize, decisions: usize) -> Vec<[u32; ROW_WORDS]> {
         let mut words = Vec::new();
-        for (at, rows) in self.types.iter().enumerate() {
-            let place = Place { image: self, rows, of_type: at, base: base + words.len(), decisions };
-            words.extend(rows.rows.iter().map(|row| place.row(row)).collect::<Vec<_>>());
+        for place in self.places(base, decisions) {
+            words.extend(place.rows.rows.iter().map(|row| place.row(row)));
         }
         words
     }
@@ -140,15 +140,26 @@ impl AppImage {
     /// The 16 branches at which messages start, by their type.
     #[must_use]
     pub fn starts(&self, base: usize, decisions: usize) -> [u32; 16] {
-        let others = LAST | (decisions as u32 + self.decision(Decided { of_type: None, rule: None }));
-        let mut starts = [others; 16];
-        let mut first = base;
-        for (at, rows) in self.types.iter().enumerate() {
-            let place = Place { image: self, rows, of_type: at, base: first, decisions };
-            starts[usize::from(self.numbers[at] & 15)] = place.branch(rows.start);
-            first += rows.rows.len();
+        let mut starts = [LAST | decisions as u32; 16];
+        for (number, place) in self.numbers.iter().zip(self.places(base, decisions)) {
+            starts[usize::from(number & 15)] = place.branch(place.rows.start);
         }
         starts
+    }
+
+    /// Where the rows and decisions of each message type are.
+    fn places(&self, mut base: usize, mut decisions: usize) -> Vec<Place<'_>> {
+        // The first decision is for messages of other types.
+        decisions += 1;
+        let place = |(rows, rules): (_, &TypeRules)| {
+            let of_rule = rules.decisions();
+            let default = decisions + of_rule.iter().max().map_or(0, |last| last + 1);
+            let place = Place { image: self, rows, base, first: decisions, of_rule, default };
+            base += rows.rows.len();
+            decisions = default + 1;
+            place
+        };
+        self.types.iter().zip(&self.application.types).map(place).collect()
     }
 
     /// Classes of all byte values, eight in a word.
@@ -169,24 +180,25 @@ impl AppImage {
     }
 }
 
-/// Where rows of a message type are.
+/// Where rows and decisions of a message type are.
 struct Place<'a> {
     image: &'a AppImage,
     rows: &'a Rows,
-    of_type: usize,
+    /// The first row.
     base: usize,
-    decisions: usize,
+    /// The first decision.
+    first: usize,
+    /// The decision of each rule, counted from `first`.
+    of_rule: Vec<usize>,
+    /// The decision of the default.
+    default: usize,
 }
 
 impl Place<'_> {
     fn branch(&self, next: Next) -> u32 {
-        let decided = |rule| {
-            let decided = Decided { of_type: Some(self.of_type), rule };
-            LAST | (self.decisions as u32 + self.image.decision(decided))
-        };
         match next {
-            Next::Rule(rule) => decided(Some(rule)),
-            Next::Default => decided(None),
+            Next::Rule(rule) => LAST | (self.first + self.of_rule[rule]) as u32,
+            Next::Default => LAST | self.default as u32,
             Next::Row(row) => {
                 let (kind, operand) = match self.rows.rows[row].skip {
                     Skip::Bytes(bytes) => (0, u32::from(bytes)),

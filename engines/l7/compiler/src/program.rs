@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Checked programs: message types, and the rules of each application.
 
+use std::collections::HashMap;
+
 use crate::pattern::Condition;
 
 /// Message types and applications.
@@ -168,11 +170,22 @@ pub struct Rule {
     /// Its line in the source.
     pub line: u32,
     /// The highest wins.
-    pub priority: u64,
+    pub priority: Priority,
     /// The rule matches if one of its variants does.
     pub variants: Vec<Variant>,
     /// The action for a message whose first matching rule this is.
     pub action: Action,
+}
+
+/// Decides between rules that match a message: the number in the source first, and then the length of a pattern.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Priority {
+    /// The number in the source.
+    pub number: u64,
+    /// Length of the pattern for the `longest` field.
+    pub length: usize,
+    /// Whether that pattern is exact.
+    pub is_exact: bool,
 }
 
 /// Conditions that a message has to fulfil: numbers of fields, ascending, and what is asked of each.
@@ -217,6 +230,20 @@ impl Action {
             Self::QueuesBy { field, .. } | Self::UnitsBy(field) => Some(field),
             Self::Queue(_) | Self::QueuesInTurn { .. } | Self::Unit(_) | Self::Port(_) | Self::Drop => None,
         }
+    }
+}
+
+impl TypeRules {
+    /// The number of each rule's decision. Rules of one name are the parts of one rule of the source, and share its
+    /// decision, so that it has one counter and its queues take turns.
+    #[must_use]
+    pub fn decisions(&self) -> Vec<usize> {
+        let mut known = HashMap::new();
+        let number = |rule: &Rule| {
+            let next = known.len();
+            *known.entry(rule.name.clone()).or_insert(next)
+        };
+        self.rules.iter().map(number).collect()
     }
 }
 

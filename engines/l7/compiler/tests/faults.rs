@@ -208,3 +208,32 @@ fn rules_that_overlap_too_much_are_refused_at_once() {
     }
     assert!(penstock_l7_compiler::compile("many.l7", &many(250, 1, until)).is_ok());
 }
+
+/// Of the patterns of a rule, which `longest` divides by their length, one may be taken by another rule.
+#[test]
+fn a_rule_matches_if_one_of_its_lengths_does() {
+    let of = |patterns: &str| {
+        let rules = format!(
+            "rule all priority 1 {{ s = \"a\" ..; }} => drop; rule some {{ s = {patterns}; }} => queue 1; default => drop;"
+        );
+        let text = format!("{MESSAGES}application a = 1 {{ udp port 7000; on M longest s {{ {rules} }} }}");
+        compile("test.l7", &text).err().map(|faults| faults.to_string())
+    };
+    assert_eq!(of("\"abc\" | \"b\""), None);
+    assert_eq!(of("\"b\" | \"abc\""), None);
+    let fault = of("\"abc\" | \"ab\"").unwrap();
+    assert!(fault.contains("`some` never matches: `all` (line 2) takes its messages"), "{fault}");
+    assert_eq!(fault.matches("never matches").count(), 1, "{fault}");
+}
+
+#[test]
+fn priorities_are_told_apart_up_to_the_highest() {
+    let highest = u64::MAX;
+    let rules = format!(
+        "rule short priority {highest} {{ s = \"a\" ..; }} => drop; rule long priority {} {{ s = \"b\" .. | \"abc\"; }} => queue 1; default => drop;",
+        highest - 1
+    );
+    let text = format!("{MESSAGES}application a = 1 {{ udp port 7000; on M longest s {{ {rules} }} }}");
+    let program = compile("test.l7", &text).unwrap().program;
+    assert_eq!(program.applications[0].types[0].rules[0].name, "short");
+}

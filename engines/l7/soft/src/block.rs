@@ -10,7 +10,7 @@ use crate::message::deliver;
 use crate::packet::{Datagram, Packet, datagram};
 use crate::protocol::Window;
 use crate::rules::{Decision, Rules};
-use crate::table::{Accepted, First, InFlight, Key, LONGEST_PAYLOAD, Limits};
+use crate::table::{Accepted, First, InFlight, Key, Limits};
 
 /// An application at work.
 struct App {
@@ -110,9 +110,9 @@ impl App {
             return Some(false);
         };
         let accepted = if packet.count == 1 {
-            match packet.length() > LONGEST_PAYLOAD {
-                true => Accepted::Oversize,
-                false => {
+            match self.in_flight.accepts_single(&packet) {
+                Some(refused) => refused,
+                None => {
                     let decision = self.decide(of_type, frame, &packet);
                     // The message leaves in the memory of its frame.
                     Accepted::Whole(First::new(std::mem::take(frame), packet, decision, entering), Vec::new())

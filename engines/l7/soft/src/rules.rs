@@ -13,8 +13,8 @@ const NUMBERS: usize = 16;
 /// The action for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// Which of the application's decisions it is: 0 for messages of other types, then the rules and the default of
-    /// each type, in their order.
+    /// Which of the application's decisions it is: 0 for messages of other types, then those of the rules
+    /// ([`TypeRules::decisions`]) and the default of each type.
     pub index: usize,
     /// The action for the message.
     pub action: Action,
@@ -36,6 +36,8 @@ pub struct Rules {
 struct OfType {
     /// Number of the type's first decision.
     first: usize,
+    /// The decision of each rule, and of the default behind them, counted from `first`.
+    decisions: Vec<usize>,
     /// The rule of each variant.
     variants: Vec<usize>,
     /// The action of each rule, and of the default behind them.
@@ -52,7 +54,7 @@ impl Rules {
         let mut decisions = 1;
         for rules in &application.types {
             let of_type = OfType::new(rules, decisions);
-            decisions += of_type.actions.len();
+            decisions += of_type.decisions[of_type.actions.len() - 1] + 1;
             types[usize::from(program.message(rules).number) % NUMBERS] = Some(of_type);
         }
         Self { others: application.others, types, decisions }
@@ -73,7 +75,7 @@ impl Rules {
         let fields = fields(&payload[..payload.len().min(SEEN)]);
         let rule = of_type.rule(&fields);
         let action = of_type.actions[rule];
-        Decision { index: of_type.first + rule, action, number: number(action, &fields) }
+        Decision { index: of_type.first + of_type.decisions[rule], action, number: number(action, &fields) }
     }
 }
 
@@ -87,8 +89,11 @@ impl OfType {
             let conditions: Vec<_> = variants.iter().map(|(_, variant)| of(variant).map(|at| &variant[at].1)).collect();
             conditions.iter().any(Option::is_some).then(|| (number, FieldRules::new(&conditions)))
         };
+        let mut decisions = rules.decisions();
+        decisions.push(decisions.iter().max().map_or(0, |last| last + 1));
         Self {
             first,
+            decisions,
             fields: (1..NUMBERS).filter_map(field).collect(),
             actions: rules.rules.iter().map(|rule| rule.action).chain([rules.default]).collect(),
             variants: variants.iter().map(|(rule, _)| *rule).collect(),

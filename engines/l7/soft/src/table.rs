@@ -146,6 +146,17 @@ impl InFlight {
         if known.is_some_and(|message| message.received & bit != 0) {
             return Some(Accepted::Duplicate);
         }
+        self.room(known, packet)
+    }
+
+    /// Why a message of one packet is not accepted; None: it is. It needs the room of others, but no place in the table.
+    #[must_use]
+    pub fn accepts_single(&self, packet: &Packet) -> Option<Accepted> {
+        self.room(None, packet)
+    }
+
+    /// Why there is no room for a packet of a message that is known or new; None: there is.
+    fn room(&self, known: Option<&Message>, packet: &Packet) -> Option<Accepted> {
         if known.map_or(0, |message| message.bytes) + packet.length() > LONGEST_PAYLOAD {
             return Some(Accepted::Oversize);
         }

@@ -193,8 +193,6 @@ fn room_and_time_are_bounded() {
         assert_eq!(run.send(&of(host, 9, 1, 10).frame()), Verdict::Absorb);
     }
     assert_eq!(run.send(&of(4, 9, 1, 10).frame()), Verdict::Drop);
-    // A message of one packet needs no room.
-    assert_eq!(run.send(&Packet::new(1, 0, &payload(b"x", 0)).frame()), Verdict::Absorb);
     run.block.set_time(600);
     assert_eq!(run.send(&of(1, 9, 2, 10).frame()), Verdict::Absorb);
     run.block.set_time(999);
@@ -264,4 +262,40 @@ fn messages_of_other_protocols_leave_as_they_came() {
     let names = block.counters(0);
     assert_eq!((names.packets, names.delivered, names.malformed), (4, 4, 1));
     assert_eq!((block.counters(1).denied, block.hits(0)), (1, &[0, 1, 2, 1][..]));
+}
+
+/// A message of one packet stays nowhere, but the room of its application may be used up by others.
+#[test]
+fn a_message_of_one_packet_needs_room() {
+    for (limits, room) in [
+        (Limits { messages: 2, ..Limits::default() }, true),
+        (Limits { messages: 1, ..Limits::default() }, false),
+        (Limits { pages: 2, ..Limits::default() }, true),
+        (Limits { pages: 1, ..Limits::default() }, false),
+    ] {
+        let mut run = Run::new(limits);
+        assert_eq!(run.send(&Packet::new(2, 0, &payload(b"else", 0)).frame()), Verdict::Absorb);
+        let verdict = run.send(&Packet { id: 10, ..Packet::new(1, 0, &payload(b"else", 0)) }.frame());
+        assert_eq!(verdict, if room { Verdict::Absorb } else { Verdict::Drop }, "{limits:?}");
+        assert_eq!((run.made.len(), run.block.counters(0).refused), (usize::from(room), u64::from(!room)));
+    }
+}
+
+/// `longest` makes several rules of one, for the lengths of its patterns; they have one counter and take turns together.
+#[test]
+fn patterns_of_several_lengths_take_turns_together() {
+    let text = r#"
+        application store = 2 { udp port 11211; protocol memcached;
+            on get longest key { rule r { key = "a" .. | "bcd" ..; } => queues 4 ..= 7 in turn; default => drop; } }"#;
+    let compiled = penstock_l7_compiler::compile("test.l7", text).unwrap();
+    assert_eq!(compiled.images[0].decisions().len(), 3);
+    let mut block = Block::new(&compiled.program, Limits::default());
+    let mut made = Vec::new();
+    for key in ["a1", "bcd1", "a2", "bcd2", "none"] {
+        let request = [&[0, 1, 0, 0, 0, 1, 0, 0], format!("get {key}\r\n").as_bytes()].concat();
+        let entering = Entering { port: 0, hash: 7, tenant: 0 };
+        assert_eq!(block.carry(&mut datagram(11211, &request), &mut 0, entering, &mut made), Verdict::Absorb);
+    }
+    assert_eq!(made.iter().map(|made| made.mark).collect::<Vec<_>>(), [4, 5, 6, 7]);
+    assert_eq!(block.hits(0), [0, 4, 1]);
 }

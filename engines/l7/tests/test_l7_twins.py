@@ -1,0 +1,35 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Random programs and messages: native code and the block in RTL do what plain Python says (l7_twins.py)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from l7_twins import campaign, campaign_rtl, report
+from penstock.cargo import example
+
+ACTIONS = ["drop", "port", "queue", "queues by", "queues in turn", "unit", "units"]
+PATTERNS = ["Name", "Range", "Skip", "Text", "Until"]
+OUTCOMES = ["delivered", "denied", "duplicates", "malformed", "oversize", "packets", "passed", "refused", "expired"]
+
+
+def check(coverage: Counter, outcomes: list[str]) -> None:
+    """Most messages match a rule, and nothing was left out."""
+    assert coverage["rule hit"] >= coverage["rule default"], report(coverage)
+    names = [f"action {name}" for name in ACTIONS] + [f"pattern {name}" for name in PATTERNS]
+    missing = [name for name in [*names, *(f"outcome {name}" for name in outcomes)] if not coverage[name]]
+    assert not missing, report(coverage)
+
+
+@pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.long)])
+def test_native_code(count: int) -> None:
+    coverage = campaign(example("l7exec"), 0, count)
+    check(coverage, OUTCOMES)
+    assert coverage["cases that fit a card"] >= 0.9 * count, report(coverage)
+
+
+# Messages of more than 16,256 bytes are rare where frames take so long.
+@pytest.mark.parametrize("count", [20, pytest.param(500, marks=pytest.mark.long)])
+def test_rtl(count: int) -> None:
+    check(campaign_rtl(example("l7exec"), 0, count), [name for name in OUTCOMES if name != "oversize"])
