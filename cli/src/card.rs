@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use penstock_device::fpga::{FpgaDevice, Place};
 use penstock_device::rtl::{RtlDevice, Wave};
 use penstock_device::{
     Design, DesignError, Device, DeviceError, EngineError, Image, Override, Progress, Rate, Root, Run, Target, Traffic,
@@ -34,6 +35,15 @@ pub struct Card {
     pub image: Image,
 }
 
+/// What carries the frames of a run.
+#[derive(Debug, Clone)]
+pub enum On {
+    /// A target, with what `rtl` records.
+    Target(Target, Recording),
+    /// A card behind a BAR.
+    Card(Place),
+}
+
 /// Recordings of a run; on `rtl` only.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
@@ -55,25 +65,16 @@ impl Card {
     }
 
     /// Sends traffic through the card on a target.
-    pub fn carry(
-        &self,
-        root: &Root,
-        target: Target,
-        recording: Recording,
-        traffic: &Traffic,
-        rate: Rate,
-    ) -> Result<Run, CardError> {
-        self.carry_debugged(root, target, recording, traffic, rate, None, &[])
+    pub fn carry(&self, root: &Root, target: Target, traffic: &Traffic, rate: Rate) -> Result<Run, CardError> {
+        self.carry_debugged(root, On::Target(target, Recording::default()), traffic, rate, None, &[])
     }
 
     /// The same with a unit that is halted at its first instruction and waits for gdb while the others go on, and with
     /// tables that are written afterwards: names of services, and folders.
-    #[allow(clippy::too_many_arguments)]
     pub fn carry_debugged(
         &self,
         root: &Root,
-        target: Target,
-        recording: Recording,
+        on: On,
         traffic: &Traffic,
         rate: Rate,
         debugged: Option<Debugged>,
@@ -81,14 +82,16 @@ impl Card {
     ) -> Result<Run, CardError> {
         let mut bar = Bar::new(self.design.units());
         let mut shown = |progress: Progress| bar.show(progress);
-        let mut device: Box<dyn Device> = if recording.wave.is_some() || recording.hops {
-            let mut device = RtlDevice::open(root, &self.design, recording.wave, &mut shown)?;
-            if recording.hops {
-                device.record_hops();
+        let mut device: Box<dyn Device> = match on {
+            On::Target(_, recording) if recording.wave.is_some() || recording.hops => {
+                let mut device = RtlDevice::open(root, &self.design, recording.wave, &mut shown)?;
+                if recording.hops {
+                    device.record_hops();
+                }
+                Box::new(device)
             }
-            Box::new(device)
-        } else {
-            open(root, &self.design, target, &mut shown)?
+            On::Target(target, _) => open(root, &self.design, target, &mut shown)?,
+            On::Card(place) => Box::new(FpgaDevice::open(root, &self.design, &place, &mut shown)?),
         };
         shown(Progress::Loading);
         show::step(format_args!("the card is open"));

@@ -765,7 +765,7 @@ impl Design {
 
     /// The default rate at which frames enter.
     pub fn default_rate(&self, target: Target) -> Rate {
-        let in_turns = target == Target::Rtl && self.parts().any(|part| self.engine(part).in_turns());
+        let in_turns = target != Target::Soft && self.parts().any(|part| self.engine(part).in_turns());
         if in_turns { Rate::Turns } else { Rate::Lossless }
     }
 

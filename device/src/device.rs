@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::design::{CLOCK_MHZ, Design};
+use crate::fpga::{FpgaDevice, FpgaError, Place};
 use crate::hop::Hop;
 use crate::image::{Image, PartImage};
 use crate::outcome::{Counters, Drops, WIRE_OVERHEAD};
@@ -23,6 +24,8 @@ pub enum Target {
     Soft,
     /// The card's SystemVerilog through Verilator, cycle for cycle.
     Rtl,
+    /// A card behind a BAR: a real one, or the same with its shell in simulation.
+    Fpga,
 }
 
 impl fmt::Display for Target {
@@ -30,6 +33,7 @@ impl fmt::Display for Target {
         f.write_str(match self {
             Self::Soft => "soft",
             Self::Rtl => "rtl",
+            Self::Fpga => "fpga",
         })
     }
 }
@@ -219,12 +223,17 @@ impl Run {
 
     /// Of `queued` frames and the frames that inline blocks made, counts those as lost that neither left nor were
     /// absorbed or dropped and counted, and reports them. Also reports frames that programs made and that did not
-    /// leave. Some frames of an `endless` generator are still in flight.
-    pub(crate) fn settle(&mut self, queued: u64, endless: bool) {
-        let made = self.departures.iter().filter(|departure| departure.is_generated()).count() as u64;
-        let entered = self.departures.len() as u64 - made;
-        let made_by_blocks = self.counters.made_by_blocks();
+    /// leave. Some frames of an `endless` generator are still in flight. If departures do not say who made them, the
+    /// counters say how many were made.
+    pub(crate) fn settle(&mut self, queued: u64, endless: bool, knows_makers: bool) {
         let told: u64 = self.counters.units.iter().map(|unit| unit.generated).sum();
+        let left = self.departures.len() as u64;
+        let made = match knows_makers {
+            true => self.departures.iter().filter(|departure| departure.is_generated()).count() as u64,
+            false => told.min(left),
+        };
+        let entered = left - made;
+        let made_by_blocks = self.counters.made_by_blocks();
         let lost = (queued + made_by_blocks).saturating_sub(entered + self.drops.total() + self.counters.absorbed());
         let lost_made = if endless { 0 } else { told.saturating_sub(made) };
         self.generated = made + lost_made + made_by_blocks;
@@ -272,6 +281,17 @@ pub enum DeviceError {
     /// The target cannot do this.
     #[error("{0}")]
     Unsupported(String),
+    /// The card cannot be reached, or is another one than the driver's.
+    #[error(transparent)]
+    Fpga(#[from] FpgaError),
+    /// A card behind a BAR does not have this.
+    #[error("a card on fpga has no {what}: {way_out}")]
+    NotOnFpga {
+        /// What is missing.
+        what: &'static str,
+        /// What to do instead.
+        way_out: &'static str,
+    },
 }
 
 impl DeviceError {
@@ -366,7 +386,8 @@ pub trait Device {
     fn host_write(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 }
 
-/// Opens a design on a target. On `rtl` the first time builds the model, which `progress` shows.
+/// Opens a design on a target; on `fpga`, on a simulated card of its own ([`FpgaDevice::open`] takes others). On `rtl`
+/// and on a simulated card the first time builds the model, which `progress` shows.
 pub fn open(
     root: &Root,
     design: &Design,
@@ -376,6 +397,7 @@ pub fn open(
     Ok(match target {
         Target::Soft => Box::new(SoftDevice::open(design)?),
         Target::Rtl => Box::new(RtlDevice::open(root, design, None, progress)?),
+        Target::Fpga => Box::new(FpgaDevice::open(root, design, &Place::Own, progress)?),
     })
 }
 
@@ -401,7 +423,7 @@ mod tests {
             };
             let drops = Drops { runt: 1, blocked: 2, refused: 4, ..Drops::default() };
             let mut run = Run { departures: vec![out; 3], drops, ..Run::default() };
-            run.settle(queued, false);
+            run.settle(queued, false, true);
             assert_eq!(run.drops, Drops { lost, ..drops });
             assert_eq!(run.faults.len(), usize::from(lost > 0));
         }
@@ -429,7 +451,7 @@ mod tests {
             departures.push(out(None));
             let drops = counters.drops();
             let mut run = Run { departures, drops, counters: counters.clone(), ..Run::default() };
-            run.settle(3, endless);
+            run.settle(3, endless, true);
             assert_eq!((run.drops.lost, run.generated), (lost, generated));
             assert_eq!(3 + run.generated, run.departures.len() as u64 + run.drops.total());
             assert_eq!(run.faults.len(), usize::from(lost > 0 || endless), "{:?}", run.faults);
@@ -455,7 +477,7 @@ mod tests {
         for (left, lost) in [(9, 0), (8, 1), (6, 3)] {
             let departures = (0..left).map(out).collect();
             let mut run = Run { departures, drops: counters.drops(), counters: counters.clone(), ..Run::default() };
-            run.settle(10, false);
+            run.settle(10, false, true);
             assert_eq!((run.drops.lost, run.generated), (lost, 5));
         }
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The Device API: a [`Design`] describes a card, an [`Image`] holds its programs, and a [`Device`] is a card at work
-//! on a [`Target`]: native code (`soft`) or the card's own RTL through Verilator (`rtl`).
+//! on a [`Target`]: native code (`soft`), the card's own RTL through Verilator (`rtl`), or a card behind a BAR
+//! (`fpga`).
 //!
 //! ```no_run
 //! use penstock_device::{Design, Image, Rate, Root, Target, Traffic, capture, open};
@@ -19,6 +20,7 @@
 //! ```
 
 pub mod capture;
+mod card;
 mod card_top;
 mod check;
 mod design;
@@ -28,6 +30,7 @@ pub mod fpga;
 mod hop;
 mod host;
 mod image;
+mod inline;
 mod live;
 mod outcome;
 pub mod rtl;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::design::Design;
 use crate::device::{Run, Target};
-use crate::traffic::Traffic;
+use crate::traffic::{Departure, Traffic};
 
 /// Bytes that a frame without FCS costs on the wire beside its own: preamble 8, FCS 4, gap 12.
 pub const WIRE_OVERHEAD: u64 = 24;
@@ -377,7 +377,12 @@ impl Outcome {
         let bytes_in = traffic.total_bytes();
         let (timing, micros) = match run.cycles {
             Some(cycles) => {
-                let entered = run.departures.iter().filter(|departure| departure.made_by.is_none());
+                // Behind a BAR, only what is known to have entered has a time of entry.
+                let is_known = |departure: &&Departure| match target {
+                    Target::Fpga => departure.input.is_some(),
+                    Target::Soft | Target::Rtl => departure.made_by.is_none(),
+                };
+                let entered = run.departures.iter().filter(is_known);
                 let latencies = entered.map(|departure| departure.latency()).collect();
                 let latency_ns = Latency::of(latencies, design.clock_mhz);
                 let micros = cycles as f64 / f64::from(design.clock_mhz);

@@ -451,7 +451,7 @@ impl Device for SoftDevice {
         // Some frames that were sent earlier may leave now: a halted unit has gone on.
         let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
         let earlier = run.departures.iter().filter(is_earlier).count();
-        run.settle((traffic.frames.len() + earlier) as u64, made.endless);
+        run.settle((traffic.frames.len() + earlier) as u64, made.endless, true);
         run.log = self.take_log()?.into_lines();
         Ok(run)
     }

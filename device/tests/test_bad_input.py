@@ -68,7 +68,7 @@ def test_missing_file(missing: str, kind: str, tmp_path: Path, make_design: Desi
     ("options", "words"),
     [
         (["--in", "a.pcap@foo"], ["`foo` is no port", "FILE@host"]),
-        (["--rate", "line"], ["--rate needs --target rtl"]),
+        (["--rate", "line"], ["--rate needs --target rtl or fpga"]),
         (["--wave", "x.fst"], ["--wave needs --target rtl"]),
     ],
 )

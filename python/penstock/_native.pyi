@@ -26,6 +26,7 @@ class Card:
         package: str,
         design: str | PathLike[str],
         target: str,
+        card: str | None,
         programs: list[tuple[str | None, str | PathLike[str]]],
         tables: dict[str, str],
         units: list[tuple[str | None, int]],

@@ -88,6 +88,7 @@ class Device(OfEngines):
         design: str | PathLike[str],
         target: Target = "soft",
         *,
+        card: str | None = None,
         program: Program | None = None,
         tables: Mapping[str, TableSource] | None = None,
         units: int | Mapping[str, int] | None = None,
@@ -97,8 +98,10 @@ class Device(OfEngines):
     ) -> Device:
         """Opens a design (a TOML file, docs/designs.md) and loads its program.
 
-        `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle. The first time a card of
-        these ports, units and accelerators is opened on rtl, its model is built, which takes a minute or two. `program`
+        `target`: "soft", native code, "rtl", the card's SystemVerilog cycle for cycle, or "fpga", a card behind a BAR.
+        The first time a card of these ports, units and accelerators is opened on rtl, its model is built, which takes
+        a minute or two. `card` says where the card is on fpga: "pci:0000:81:00.0", a real one, "sim:SOCKET", one that
+        `penstock fpga sim` simulates, or "sim", the default, a simulated one of its own (docs/cards.md). `program`
         (see `Program`), `tables`, `units` (1..32), `ports` (1..4) and `policy` replace those of the design.
         If the design has several groups of units, `program` and `units` are mappings from the names of groups, and a
         table that several groups have is called "GROUP.TABLE". `load=False` leaves the units in reset, for a later
@@ -110,7 +113,7 @@ class Device(OfEngines):
         # Lists without a file are written into a folder that lives as long as the device.
         folder = tempfile.TemporaryDirectory(prefix="penstock-")
         files = {name: listed(name, table, folder.name) for name, table in tables.items()}
-        card = _native.Card(__file__, design, target, by_group(program), files, by_group(units), ports, policy)
+        card = _native.Card(__file__, design, target, card, by_group(program), files, by_group(units), ports, policy)
         device = cls(card, tables, folder)
         if load:
             try:
@@ -288,7 +291,7 @@ class Device(OfEngines):
         return self.units[0].elf
 
     def _frame(self, departure: _native.Departure) -> Frame:
-        return frame_of(departure, clock_mhz=self._clock_mhz if self.target == "rtl" else None)
+        return frame_of(departure, clock_mhz=self._clock_mhz if self.target != "soft" else None)
 
 
 class Tables(Mapping[str, TableSource]):

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use penstock_device::fpga::{FpgaDevice, NoPlace, Place};
 use penstock_device::{
     Departure, Design, DesignError, Device, ForGroup, Image, Kept, Outcome, Override, PartId, PartImage, Policy, Port,
     Progress, Rate, Root, Run, Target, Traffic, capture, files, open,
@@ -51,13 +52,26 @@ pub struct Card {
 }
 
 impl Card {
-    /// Reads a design and opens it, without a program yet.
-    pub fn open(root: Root, manifest: &Path, target: &str, changes: Changes, stop: Stop) -> Result<Self, Error> {
+    /// Reads a design and opens it, without a program yet; `place` is that of a card on fpga.
+    pub fn open(
+        root: Root,
+        manifest: &Path,
+        target: &str,
+        place: Option<&str>,
+        changes: Changes,
+        stop: Stop,
+    ) -> Result<Self, Error> {
         let target = match target {
             "soft" => Target::Soft,
             "rtl" => Target::Rtl,
-            word => return Err(Error::Word(format!("`{word}` is no target: give soft or rtl"))),
+            "fpga" => Target::Fpga,
+            word => return Err(Error::Word(format!("`{word}` is no target: give soft, rtl or fpga"))),
         };
+        if place.is_some() && target != Target::Fpga {
+            return Err(Error::Word(format!("a card needs target fpga, and not {target}")));
+        }
+        let place =
+            place.map_or(Ok(Place::Own), str::parse).map_err(|error: NoPlace| Error::Word(error.to_string()))?;
         let policy = changes.policy.map(|word| {
             let wrong = format!("`{word}` is no policy: give round-robin, least-loaded, flow-hash or flow-hash-drop");
             Policy::parse(&word).ok_or(DesignError::Option(wrong))
@@ -74,7 +88,10 @@ impl Card {
         for part in design.parts().filter(|part| !design.program(*part).as_os_str().is_empty()) {
             files::readable(design.program(part), design.engine(part).way_out())?;
         }
-        let device = open(&root, &design, target, &mut announce)?;
+        let device = match target {
+            Target::Soft | Target::Rtl => open(&root, &design, target, &mut announce)?,
+            Target::Fpga => Box::new(FpgaDevice::open(&root, &design, &place, &mut announce)?),
+        };
         Ok(Self {
             root,
             design,
@@ -173,7 +190,7 @@ impl Card {
     pub fn run(&mut self, rate: Option<&str>) -> Result<Report, Error> {
         let rate = rate.map(Rate::parse).transpose().map_err(Error::Word)?;
         if self.target == Target::Soft && rate.is_some_and(|rate| rate != Rate::Turns) {
-            let text = "a rate needs target rtl, but for `turns`: soft takes frames as fast as it can";
+            let text = "a rate needs target rtl or fpga, but for `turns`: soft takes frames as fast as it can";
             return Err(Error::Word(text.to_string()));
         }
         let rate = rate.unwrap_or_else(|| self.design.default_rate(self.target));

@@ -61,13 +61,14 @@ impl PyCard {
 impl PyCard {
     /// Opens a design; `package` is a file of the Python package, above which the checkout is searched.
     #[new]
-    #[pyo3(signature = (package, design, target, programs, tables, units, ports, policy))]
+    #[pyo3(signature = (package, design, target, card, programs, tables, units, ports, policy))]
     #[allow(clippy::too_many_arguments)]
     fn open(
         py: Python<'_>,
         package: PathBuf,
         design: PathBuf,
         target: String,
+        card: Option<String>,
         programs: Vec<(Option<String>, PathBuf)>,
         tables: BTreeMap<String, PathBuf>,
         units: Vec<(Option<String>, u32)>,
@@ -78,7 +79,7 @@ impl PyCard {
         let changes = Changes { programs, tables, units, ports, policy };
         let make = move |stop| {
             let root = Root::named().unwrap_or_else(|| Root::above(&package))?;
-            Card::open(root, &design, &target, changes, stop)
+            Card::open(root, &design, &target, card.as_deref(), changes, stop)
         };
         let worker = Worker::start::<Error>(py, make)??;
         Ok(Self { worker: Mutex::new(Some(Arc::new(worker))) })

@@ -211,7 +211,7 @@ def test_rates_and_latencies(target: str) -> None:
     with Device.open(FORWARD, target) as card:
         card.send(frames)
         if target == "soft":
-            with pytest.raises(UnsupportedError, match="a rate needs target rtl"):
+            with pytest.raises(UnsupportedError, match="a rate needs target rtl or fpga"):
                 card.run(rate=1)
             assert len(card.receive(1)) == 200
             return

@@ -320,8 +320,8 @@ def test_what_is_refused(target: str, tmp_path: Path) -> None:
         assert isinstance(caught.value, PenstockError)
     with pytest.raises(DesignError, match=r"none\.toml.*give the path of a design, for example designs/forward\.toml"):
         Device.open(tmp_path / "none.toml", target)
-    with pytest.raises(UnsupportedError, match="`fpga` is no target: give soft or rtl"):
-        Device.open(FORWARD, "fpga")
+    with pytest.raises(UnsupportedError, match="`fast` is no target: give soft, rtl or fpga"):
+        Device.open(FORWARD, "fast")
     with Device.open(FIREWALL, target, units=4, tables={"ip_prefix": ["192.0.2.0/24"]}) as card:
         for wrong, error in [
             (["192.0.2.1/24"], TableError),

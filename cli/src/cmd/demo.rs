@@ -13,7 +13,7 @@ use penstock_device::{Outcome, Override, Rate, Root, Target};
 use penstock_engine::say;
 
 use super::run::summary;
-use crate::card::{Card, CardError, Recording};
+use crate::card::{Card, CardError};
 use crate::files::{self, FileError};
 use crate::report::{self, RunData};
 use crate::show::grouped;
@@ -78,7 +78,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     let mut outcomes = Vec::new();
     let mut runs = Vec::new();
     for target in [Target::Soft, Target::Rtl] {
-        let run = card.carry(root, target, Recording::default(), &mix.traffic, Rate::Lossless)?;
+        let run = card.carry(root, target, &mix.traffic, Rate::Lossless)?;
         let outcome = Outcome::new(&card.design, target, &mix.traffic, &run);
         say::text(&format!("\n{}", summary(&outcome, Rate::Lossless)));
         outcomes.push(outcome);

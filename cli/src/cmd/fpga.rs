@@ -1,11 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock fpga`: the project of a real card, and what is said to one. Never run on hardware: see docs/cards.md.
 
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process;
 
 use clap::Subcommand;
-use penstock_device::fpga::{FpgaCard, FpgaError, Identity, NoPlace, Place, ProjectError, open_bar, write_project};
-use penstock_device::{Design, DesignError, DeviceError, EngineError, Image, Root};
+use penstock_device::fpga::{
+    FpgaDevice, FpgaError, Identity, NoPlace, Place, ProjectError, open_bar, simulator, write_project,
+};
+use penstock_device::{Design, DesignError, Device, DeviceError, EngineError, Image, Root};
+
+use crate::show::Bar;
 
 /// Writes the project of a real card, and drives one over its BAR. Never run on hardware (docs/cards.md).
 #[derive(Debug, clap::Args)]
@@ -30,6 +36,17 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
+    /// Simulates a design's card in the shell OpenNIC, for hosts that come to a socket one after the other.
+    Sim {
+        /// The design.
+        design: PathBuf,
+        /// The socket: other commands then find the card at sim:SOCKET.
+        #[arg(long, value_name = "SOCKET")]
+        at: PathBuf,
+        /// How much faster than the card's clock those of the MACs run, in ppm.
+        #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+        drift: f64,
+    },
     /// Asks a card who it is.
     Check {
         /// Where it is: sim:SOCKET or pci:0000:81:00.0.
@@ -39,7 +56,7 @@ enum Command {
     Load {
         /// The design.
         design: PathBuf,
-        /// Where it is: sim:SOCKET or pci:0000:81:00.0.
+        /// Where it is: sim:SOCKET, pci:0000:81:00.0, or sim for a simulated one of its own.
         #[arg(long)]
         card: String,
     },
@@ -60,6 +77,8 @@ pub enum Error {
     Device(#[from] DeviceError),
     #[error(transparent)]
     Engine(#[from] EngineError),
+    #[error("{program}: {source}")]
+    Start { program: String, source: std::io::Error },
 }
 
 /// Runs the command.
@@ -70,6 +89,15 @@ pub fn run(args: &Args, root: &Root) -> Result<(), Error> {
             println!("{}: the project is written; it was never built. To build it:", out.display());
             commands.iter().for_each(|command| println!("    {command}"));
         }
+        Command::Sim { design, at, drift } => {
+            let design = Design::read(design)?;
+            let mut bar = Bar::new(design.units());
+            let program = simulator(root, &design, &mut |progress| bar.show(progress));
+            bar.finish();
+            let program = program?;
+            let source = process::Command::new(&program).arg(at).arg(drift.to_string()).exec();
+            return Err(Error::Start { program: program.display().to_string(), source });
+        }
         Command::Check { card } => {
             let place: Place = card.parse()?;
             println!("{place}: {}", Identity::read(&place, &mut *open_bar(&place)?)?);
@@ -77,7 +105,10 @@ pub fn run(args: &Args, root: &Root) -> Result<(), Error> {
         Command::Load { design, card } => {
             let design = Design::read(design)?;
             let image = Image::of(root, &design)?;
-            let mut card = FpgaCard::open(root, &design, &card.parse()?)?;
+            let mut bar = Bar::new(design.units());
+            let card = FpgaDevice::open(root, &design, &card.parse()?, &mut |progress| bar.show(progress));
+            bar.finish();
+            let mut card = card?;
             card.load(&image)?;
             println!("loaded; the card: {}", card.identity());
             let counters = card.counters()?;

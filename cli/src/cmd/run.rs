@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::capture::{self, CaptureError};
+use penstock_device::fpga::{NoPlace, Place};
 use penstock_device::rtl::Wave;
 use penstock_device::{
     Design, ForGroup, Latency, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic,
 };
 use penstock_engine::say;
 
-use crate::card::{Card, CardError, Recording};
+use crate::card::{Card, CardError, On, Recording};
 use crate::cmd::tables::{Tables, table};
 use crate::files::{self, FileError};
 use crate::gdb::Debugged;
@@ -41,6 +42,9 @@ pub struct Args {
     /// The target that runs the design.
     #[arg(long, value_enum, default_value_t = TargetName::Soft)]
     pub target: TargetName,
+    /// Where the card is, on fpga: sim:SOCKET or pci:0000:81:00.0 [default: a simulated card of its own]
+    #[arg(long, value_name = "CARD")]
+    pub card: Option<String>,
     /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one
     /// at a time) [default: lossless, for some engines turns]
     ///
@@ -99,6 +103,8 @@ pub enum TargetName {
     Soft,
     /// The card's RTL through Verilator.
     Rtl,
+    /// A card behind a BAR, real or in simulation (docs/cards.md).
+    Fpga,
 }
 
 impl From<TargetName> for Target {
@@ -106,6 +112,7 @@ impl From<TargetName> for Target {
         match name {
             TargetName::Soft => Self::Soft,
             TargetName::Rtl => Self::Rtl,
+            TargetName::Fpga => Self::Fpga,
         }
     }
 }
@@ -121,9 +128,13 @@ pub enum RunError {
     File(#[from] FileError),
     #[error("--wave needs --target rtl: only the RTL has signals to record")]
     WaveOnSoft,
-    #[error("--trace needs --target rtl: on soft a frame's way takes no time")]
+    #[error("--trace needs --target rtl: on soft a frame's way takes no time, and a card on fpga does not tell it")]
     TraceOnSoft,
-    #[error("--rate needs --target rtl, but for `turns`: soft takes frames as fast as it can")]
+    #[error("--card needs --target fpga")]
+    CardElsewhere,
+    #[error(transparent)]
+    Place(#[from] NoPlace),
+    #[error("--rate needs --target rtl or fpga, but for `turns`: soft takes frames as fast as it can")]
     RateOnSoft,
     #[error("--in {input}: `{port}` is no port, and there is no such file; give FILE@0, FILE@1, ... or FILE@host")]
     Port { input: String, port: String },
@@ -135,15 +146,19 @@ pub enum RunError {
 /// Runs the card. Faults that leave the rest of the run whole are reported after everything is written.
 pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let target = Target::from(args.target);
-    if args.wave.is_some() && target == Target::Soft {
+    if args.wave.is_some() && target != Target::Rtl {
         return Err(RunError::WaveOnSoft);
     }
-    if args.trace.is_some() && target == Target::Soft {
+    if args.trace.is_some() && target != Target::Rtl {
         return Err(RunError::TraceOnSoft);
     }
     if args.rate.is_some_and(|rate| rate != Rate::Turns) && target == Target::Soft {
         return Err(RunError::RateOnSoft);
     }
+    if args.card.is_some() && target != Target::Fpga {
+        return Err(RunError::CardElsewhere);
+    }
+    let place = args.card.as_deref().map_or(Ok(Place::Own), str::parse)?;
     let change = Override {
         programs: args.programs.clone(),
         tables: args.tables.0.clone(),
@@ -163,7 +178,11 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     }
     open_outputs(args)?;
     show::step(format_args!("captures are read"));
-    let run = card.carry_debugged(root, target, recording, &traffic, rate, args.gdb, &args.dumps)?;
+    let on = match target {
+        Target::Fpga => On::Card(place),
+        Target::Soft | Target::Rtl => On::Target(target, recording),
+    };
+    let run = card.carry_debugged(root, on, &traffic, rate, args.gdb, &args.dumps)?;
 
     let mut outcome = Outcome::new(&card.design, target, &traffic, &run);
     outcome.faults.append(&mut faults);

@@ -4,8 +4,10 @@
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::ptr::{self, NonNull};
 use std::str::FromStr;
 use std::time::Duration;
@@ -36,6 +38,11 @@ pub trait Bar {
     /// The card is gone.
     fn pass(&mut self, cycles: u64) -> io::Result<()>;
 
+    /// Cycles of 4 ns at the last request, if the card counts them.
+    fn cycle(&self) -> Option<u64> {
+        None
+    }
+
     /// The wires of a simulated card; none of a real one, whose wires end elsewhere.
     fn wires(&mut self) -> Option<&mut dyn Wires> {
         None
@@ -44,22 +51,61 @@ pub trait Bar {
 
 /// The far ends of a simulated card's Ethernet cables.
 pub trait Wires {
-    /// Sends a frame to a port.
+    /// Lets so many cycles go by, or fewer when all frames have entered and nothing has moved on the cables for `quiet`
+    /// cycles; whether it was so.
     ///
     /// # Errors
-    /// The card is gone, or has no such port.
+    /// The card is gone. The same holds below.
+    fn run(&mut self, cycles: u64, quiet: u64) -> io::Result<bool>;
+
+    /// From now on a byte at a port takes so many picoseconds; 80 is line rate.
+    ///
+    /// # Errors
+    /// As above, or the card has no such port. The same holds below.
+    fn pace(&mut self, port: u32, picoseconds: u32) -> io::Result<()>;
+
+    /// Sends a frame to a port, behind those before.
+    ///
+    /// # Errors
+    /// As above.
     fn send(&mut self, port: u32, frame: &[u8]) -> io::Result<()>;
+
+    /// Forgets the frames that have not begun to enter.
+    ///
+    /// # Errors
+    /// As above.
+    fn forget(&mut self) -> io::Result<()>;
+
+    /// The cycles in which frames have begun to enter at a port since the last call.
+    ///
+    /// # Errors
+    /// As above.
+    fn entered(&mut self, port: u32) -> io::Result<Vec<u64>>;
 
     /// Takes the frames that have left at a port.
     ///
     /// # Errors
-    /// As for [`Wires::send`].
-    fn receive(&mut self, port: u32) -> io::Result<Vec<Vec<u8>>>;
+    /// As above.
+    fn receive(&mut self, port: u32) -> io::Result<Vec<Arrived>>;
 }
 
-/// Where a card is: `sim:PATH`, the socket of a simulated one, or `pci:0000:81:00.0`, a PCI address.
+/// A frame at the far end of a cable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrived {
+    /// Cycle of its first beat.
+    pub first: u64,
+    /// Cycle of its last beat.
+    pub last: u64,
+    /// Its bytes, without FCS.
+    pub bytes: Vec<u8>,
+}
+
+/// Where a card is: `sim`, a simulated one that is started for the design; `sim:PATH`, the socket of one that runs; or
+/// `pci:0000:81:00.0`, a PCI address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
+    /// A simulated card of one's own.
+    Own,
     /// The socket of a simulated card.
     Sim(PathBuf),
     /// A PCI device, by domain, bus, device and function.
@@ -69,7 +115,7 @@ pub enum Place {
 /// A text that names no card.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "`{0}` names no card: give sim:PATH, the socket of a simulated card, or pci:0000:81:00.0, the address that lspci -D shows"
+    "`{0}` names no card: give sim, a simulated card of your own, sim:PATH, the socket of one that runs, or pci:0000:81:00.0, the address that lspci -D shows"
 )]
 pub struct NoPlace(String);
 
@@ -79,6 +125,7 @@ impl FromStr for Place {
     fn from_str(text: &str) -> Result<Self, NoPlace> {
         let is_hex = |part: &str, digits| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_hexdigit());
         match text.split_once(':') {
+            None if text == "sim" => Ok(Self::Own),
             Some(("sim", path)) if !path.is_empty() => Ok(Self::Sim(path.into())),
             Some(("pci", address)) => {
                 let parts: Vec<&str> = address.split([':', '.']).collect();
@@ -99,6 +146,7 @@ impl FromStr for Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Own => f.write_str("sim"),
             Self::Sim(path) => write!(f, "sim:{}", path.display()),
             Self::Pci(address) => write!(f, "pci:{address}"),
         }
@@ -173,10 +221,24 @@ impl Bar for SysfsBar {
     }
 }
 
+/// Bytes of a request without a frame.
+const REQUEST_BYTES: usize = 9;
+/// Writes that wait for each other at most: their answers fit into a socket.
+const WRITES: usize = 512;
+
+fn words(kind: u8, first: u32, second: u32) -> impl Iterator<Item = u8> {
+    [kind].into_iter().chain(first.to_le_bytes()).chain(second.to_le_bytes())
+}
+
 /// A simulated card behind a Unix socket (shell/cards/sim/opennic.cpp has the requests). Its time goes on with
 /// requests only.
 pub struct SimBar {
     stream: UnixStream,
+    cycle: u64,
+    /// Requests to write, which PCIe does not wait for: they go with the next other one.
+    writes: Vec<u8>,
+    /// The card's process, if it is ours. It ends with the stream.
+    process: Option<Child>,
 }
 
 impl SimBar {
@@ -185,27 +247,55 @@ impl SimBar {
     /// # Errors
     /// Nobody listens there.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let stream = UnixStream::connect(path)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        Ok(Self { stream })
+        Self::on(UnixStream::connect(path)?, None)
     }
 
-    /// Sends a request, and takes the word of the answer.
+    /// Starts a simulated card of one's own.
+    ///
+    /// # Errors
+    /// The program cannot be started.
+    pub fn start(program: &Path) -> io::Result<Self> {
+        let (stream, other) = UnixStream::pair()?;
+        let process = Command::new(program).arg("-").stdin(OwnedFd::from(other)).spawn()?;
+        Self::on(stream, Some(process))
+    }
+
+    fn on(stream: UnixStream, process: Option<Child>) -> io::Result<Self> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut bar = Self { stream, cycle: 0, writes: Vec::new(), process };
+        bar.ask(b'T', 0, 0, &[])?;
+        Ok(bar)
+    }
+
+    /// Sends a request behind the writes that wait, and takes the word of its answer.
     fn ask(&mut self, kind: u8, first: u32, second: u32, bytes: &[u8]) -> io::Result<u32> {
-        let mut request = vec![kind];
-        request.extend(first.to_le_bytes());
-        request.extend(second.to_le_bytes());
+        let mut request = std::mem::take(&mut self.writes);
+        let writes = request.len() / REQUEST_BYTES;
+        request.extend(words(kind, first, second));
         request.extend(bytes);
-        self.stream.write_all(&request)?;
-        let [status, word @ ..] = self.take::<5>()?;
+        // A card that has another owner answers and goes: the answer tells more than a broken pipe.
+        let sent = self.stream.write_all(&request);
+        let answered = (0..writes).try_for_each(|_| self.answer().map(|_| ())).and_then(|()| self.answer());
+        match (answered, sent) {
+            (Err(error), Err(broken)) if error.kind() == io::ErrorKind::UnexpectedEof => Err(broken),
+            (answered, _) => answered,
+        }
+    }
+
+    /// Takes the word of an answer.
+    fn answer(&mut self) -> io::Result<u32> {
+        let [status] = self.take()?;
+        let word = self.word()?;
+        self.cycle = self.long()?;
         match status {
-            0 => Ok(u32::from_le_bytes(word)),
+            0 => Ok(word),
             1 => Err(io::Error::other("the simulated card has no such port")),
+            3 => Err(io::Error::other("another process drives this card: end it first")),
             _ => {
-                let mut text = vec![0; u32::from_le_bytes(word).min(4096) as usize];
+                let mut text = vec![0; word.min(4096) as usize];
                 self.stream.read_exact(&mut text)?;
-                Err(io::Error::other(format!("the simulated card broke: {}", String::from_utf8_lossy(&text))))
+                Err(io::Error::new(io::ErrorKind::InvalidData, String::from_utf8_lossy(&text).into_owned()))
             }
         }
     }
@@ -215,6 +305,23 @@ impl SimBar {
         self.stream.read_exact(&mut bytes)?;
         Ok(bytes)
     }
+
+    fn word(&mut self) -> io::Result<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn long(&mut self) -> io::Result<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+}
+
+impl Drop for SimBar {
+    fn drop(&mut self) {
+        if let Some(process) = &mut self.process {
+            // It may be in the middle of a long request. Should it not end, it ends with the stream.
+            let _ = process.kill().and_then(|()| process.wait());
+        }
+    }
 }
 
 impl Bar for SimBar {
@@ -223,11 +330,16 @@ impl Bar for SimBar {
     }
 
     fn write(&mut self, offset: u32, value: u32) -> io::Result<()> {
-        self.ask(b'W', offset, value, &[]).map(|_| ())
+        self.writes.extend(words(b'W', offset, value));
+        if self.writes.len() < WRITES * REQUEST_BYTES { Ok(()) } else { self.pass(0) }
     }
 
     fn pass(&mut self, cycles: u64) -> io::Result<()> {
-        self.ask(b'T', cycles.min(u64::from(u32::MAX)) as u32, 0, &[]).map(|_| ())
+        self.run(cycles, 0).map(|_| ())
+    }
+
+    fn cycle(&self) -> Option<u64> {
+        Some(self.cycle)
     }
 
     fn wires(&mut self) -> Option<&mut dyn Wires> {
@@ -236,20 +348,38 @@ impl Bar for SimBar {
 }
 
 impl Wires for SimBar {
+    fn run(&mut self, cycles: u64, quiet: u64) -> io::Result<bool> {
+        let short = |cycles: u64| u32::try_from(cycles).unwrap_or(u32::MAX);
+        self.ask(b'T', short(cycles), short(quiet), &[]).map(|word| word == 1)
+    }
+
+    fn pace(&mut self, port: u32, picoseconds: u32) -> io::Result<()> {
+        self.ask(b'L', port, picoseconds, &[]).map(|_| ())
+    }
+
     fn send(&mut self, port: u32, frame: &[u8]) -> io::Result<()> {
         self.ask(b'F', port, frame.len() as u32, frame).map(|_| ())
     }
 
-    fn receive(&mut self, port: u32) -> io::Result<Vec<Vec<u8>>> {
+    fn forget(&mut self) -> io::Result<()> {
+        self.ask(b'X', 0, 0, &[]).map(|_| ())
+    }
+
+    fn entered(&mut self, port: u32) -> io::Result<Vec<u64>> {
+        let count = self.ask(b'E', port, 0, &[])?;
+        (0..count).map(|_| self.long()).collect()
+    }
+
+    fn receive(&mut self, port: u32) -> io::Result<Vec<Arrived>> {
         let count = self.ask(b'G', port, 0, &[])?;
-        let mut frames = Vec::new();
-        for _ in 0..count {
-            let length = u32::from_le_bytes(self.take::<4>()?);
-            let mut frame = vec![0; length as usize];
-            self.stream.read_exact(&mut frame)?;
-            frames.push(frame);
-        }
-        Ok(frames)
+        (0..count)
+            .map(|_| {
+                let mut bytes = vec![0; self.word()? as usize];
+                let (first, last) = (self.long()?, self.long()?);
+                self.stream.read_exact(&mut bytes)?;
+                Ok(Arrived { first, last, bytes })
+            })
+            .collect()
     }
 }
 
@@ -289,6 +419,7 @@ mod tests {
     #[test]
     fn places_of_cards() {
         let place = |text: &str| text.parse::<Place>().ok();
+        assert_eq!(place("sim"), Some(Place::Own));
         assert_eq!(place("sim:/run/card"), Some(Place::Sim("/run/card".into())));
         assert_eq!(place("pci:0000:81:00.0").map(|place| place.to_string()), Some("pci:0000:81:00.0".into()));
         for text in ["", "sim:", "pci:", "pci:81:00.0", "pci:0000:81:00", "pci:../..:0.0", "usb:1"] {

@@ -3,32 +3,33 @@
 //! (shell/cards/regs/bar.rdl).
 //!
 //! The card reports its identity, and the driver refuses a card that does not match the design. Programs, tables and
-//! counters then go over the card's registers as on `rtl`, by [`Host`] and the drivers of the engines. Frames enter
-//! and leave at the card's ports, which the host does not see; [`FpgaCard::wires`] reaches the cables of a simulated
-//! card.
+//! counters then go over the card's registers as on `rtl`, by the same drivers of the engines. Frames enter and leave
+//! at the card's ports, which the host does not see; a simulated card has cables whose far ends it reaches.
 
 mod bar;
 mod hardware;
+mod machine;
 mod project;
 /// Offsets of the registers in a card's BAR, written by tools/regs.py.
 #[path = "../../../shell/cards/regs/regs.rs"]
 pub mod registers;
+mod window;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use penstock_engine::{Access, AccessError, Bus, CardError, Native, Request, Root};
-use serde_json::Value as Json;
+use penstock_engine::Root;
 
-pub use bar::{Bar, NoPlace, Place, SimBar, SysfsBar, Wires};
+pub use bar::{Arrived, Bar, NoPlace, Place, SimBar, SysfsBar, Wires};
 pub use hardware::Hardware;
+pub use machine::Behind;
+use machine::Wanted;
 pub use project::{ProjectError, write as write_project};
 
+use crate::card::CardDevice;
 use crate::design::Design;
-use crate::device::DeviceError;
-use crate::host::Host;
-use crate::image::Image;
-use crate::outcome::Counters;
+use crate::device::{DeviceError, Progress};
+use crate::rtl::{self, build, build::Around};
 
 const MAGIC: u32 = 0x504E_4650;
 /// Major version of the BAR's registers that this driver knows.
@@ -38,11 +39,6 @@ const DEVICES: &str = "/sys/bus/pci/devices";
 /// OpenNIC's BAR with its registers, and where box_322mhz begins in it.
 const OPENNIC_BAR: u32 = 2;
 const OPENNIC_BOX: usize = 0x20_0000;
-/// Offset of the window into the card's address space.
-const WINDOW: u32 = 0x1_0000;
-/// Cycles that a reset takes at most, and between two looks whether it is over.
-const RESET_LIMIT: u64 = 100_000;
-const RESET_LOOK: u64 = 1_000;
 
 /// The identity that a card reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,15 +113,14 @@ pub enum FpgaError {
         "{0}: the card does not leave its reset: its clock does not run; look at the shell's clocks, or program the card anew"
     )]
     InReset(Place),
-    /// The device cannot go on.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-}
-
-impl From<CardError> for FpgaError {
-    fn from(error: CardError) -> Self {
-        Self::Device(error.into())
-    }
+    /// Somebody else reset the card.
+    #[error(
+        "{0}: the card was reset under its driver, by the shell or another program: its programs, tables and counters are gone; load it again"
+    )]
+    WasReset(Place),
+    /// A simulated card of one's own has no design yet.
+    #[error("`sim` starts a simulated card for a design, and this command knows none: give sim:PATH or pci:ADDRESS")]
+    NeedsDesign,
 }
 
 impl Identity {
@@ -134,7 +129,7 @@ impl Identity {
     /// # Errors
     /// No Penstock card of a version that we know is there.
     pub fn read(place: &Place, bar: &mut dyn Bar) -> Result<Self, FpgaError> {
-        let lost = |source| FpgaError::Unreachable { place: place.clone(), source, help: "is the card still there?" };
+        let lost = |source| unreachable(place, source, "is the card still there?");
         let mut read = |offset| bar.read(offset).map_err(lost);
         match read(registers::BAR_MAGIC)? {
             MAGIC => {}
@@ -165,91 +160,17 @@ impl fmt::Display for Identity {
     }
 }
 
-/// The card's address space through the BAR's window. Each access is followed by a look at the count of errors, since
-/// PCIe reports none.
-struct Window {
-    bar: Box<dyn Bar>,
-    page: Option<u32>,
-    errors: u32,
-    timeouts: u32,
-}
-
-impl Window {
-    fn new(mut bar: Box<dyn Bar>) -> Result<Self, CardError> {
-        let errors = bar.read(registers::BAR_ERRORS).map_err(gone)?;
-        let timeouts = bar.read(registers::BAR_TIMEOUTS).map_err(gone)?;
-        Ok(Self { bar, page: None, errors, timeouts })
-    }
-
-    /// Offset of an address in the BAR, once the window shows it.
-    fn show(&mut self, address: u32) -> Result<u32, CardError> {
-        let page = address >> 16;
-        if self.page != Some(page) {
-            self.bar.write(registers::BAR_PAGE, page).map_err(gone)?;
-            self.page = Some(page);
-        }
-        Ok(WINDOW | (address & 0xFFFF))
-    }
-
-    /// Fails when the last access was refused.
-    fn check(&mut self, access: Access, address: u32) -> Result<(), CardError> {
-        let errors = self.bar.read(registers::BAR_ERRORS).map_err(gone)?;
-        if errors == self.errors {
-            return Ok(());
-        }
-        self.errors = errors;
-        let timeouts = self.bar.read(registers::BAR_TIMEOUTS).map_err(gone)?;
-        if errors == u32::MAX && timeouts == u32::MAX {
-            return Err(CardError::Broken("the card is gone: its BAR reads all ones".into()));
-        }
-        if timeouts == self.timeouts {
-            return Err(AccessError { access, address }.into());
-        }
-        self.timeouts = timeouts;
-        Err(CardError::Broken(format!("the card did not answer a {access} of register 0x{address:08x}")))
-    }
-}
-
-fn gone(error: std::io::Error) -> CardError {
-    CardError::Broken(format!("the card is gone: {error}"))
-}
-
-impl Bus for Window {
-    fn read(&mut self, address: u32) -> Result<u32, CardError> {
-        let offset = self.show(address)?;
-        let value = self.bar.read(offset).map_err(gone)?;
-        // Only an access that was refused gives all ones for sure.
-        if value == u32::MAX {
-            self.check(Access::Read, address)?;
-        }
-        Ok(value)
-    }
-
-    fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
-        let offset = self.show(address)?;
-        self.bar.write(offset, value).map_err(gone)?;
-        self.check(Access::Write, address)
-    }
-
-    fn pass(&mut self, cycles: u64) -> Result<(), CardError> {
-        self.bar.pass(cycles).map_err(gone)
-    }
-
-    fn native(&mut self) -> Option<&mut dyn Native> {
-        None
-    }
-}
-
 /// Opens the BAR of a card.
 ///
 /// # Errors
 /// It is not there, may not be opened, or another process drives it.
 pub fn open_bar(place: &Place) -> Result<Box<dyn Bar>, FpgaError> {
-    let unreachable = |source, help| FpgaError::Unreachable { place: place.clone(), source, help };
+    let unreachable = |source, help| unreachable(place, source, help);
     Ok(match place {
-        Place::Sim(path) => {
-            Box::new(SimBar::open(path).map_err(|e| unreachable(e, "start the simulated card first (docs/cards.md)"))?)
-        }
+        Place::Own => return Err(FpgaError::NeedsDesign),
+        Place::Sim(path) => Box::new(
+            SimBar::open(path).map_err(|e| unreachable(e, "`penstock fpga sim DESIGN --at SOCKET` starts a card"))?,
+        ),
         Place::Pci(address) => Box::new(
             SysfsBar::open(Path::new(DEVICES), address, OPENNIC_BAR, OPENNIC_BOX)
                 .map_err(|e| unreachable(e, "see `lspci -D` for the address; the BAR's file needs root"))?,
@@ -257,77 +178,47 @@ pub fn open_bar(place: &Place) -> Result<Box<dyn Bar>, FpgaError> {
     })
 }
 
-/// A design on a card that is reached over its BAR.
-pub struct FpgaCard {
-    window: Window,
-    host: Host,
-    identity: Identity,
+fn unreachable(place: &Place, source: std::io::Error, help: &'static str) -> FpgaError {
+    FpgaError::Unreachable { place: place.clone(), source, help }
 }
 
-impl FpgaCard {
-    /// Opens a card, refuses it when it was not built for this design, and resets it.
+/// A design on a card that is reached over its BAR.
+pub type FpgaDevice = CardDevice<Behind>;
+
+impl FpgaDevice {
+    /// Opens a card, refuses it when it was not built for this design, and resets it. A simulated card of one's own is
+    /// built the first time, which `progress` shows.
     ///
     /// # Errors
     /// The card is not there, is another one, or does not leave its reset.
-    pub fn open(root: &Root, design: &Design, place: &Place) -> Result<Self, FpgaError> {
-        let bar = open_bar(place)?;
+    pub fn open(
+        root: &Root,
+        design: &Design,
+        place: &Place,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self, DeviceError> {
+        let bar = match place {
+            Place::Own => {
+                let program = simulator(root, design, progress)?;
+                Box::new(SimBar::start(&program).map_err(|source| unreachable(place, source, "is the machine full?"))?)
+            }
+            Place::Sim(_) | Place::Pci(_) => open_bar(place)?,
+        };
         Self::on(root, design, place, bar)
     }
 
-    /// As [`FpgaCard::open`], over a BAR that is open already.
+    /// As [`FpgaDevice::open`], over a BAR that is open already.
     ///
     /// # Errors
     /// The card is another one, or does not leave its reset.
-    pub fn on(root: &Root, design: &Design, place: &Place, mut bar: Box<dyn Bar>) -> Result<Self, FpgaError> {
-        let hardware = Hardware::of(root, design)?;
-        let identity = Identity::read(place, &mut *bar)?;
-        if identity.hash != hardware.hash() {
-            let wanted = hardware.hash().iter().map(|word| format!("{word:08x}")).collect::<String>();
-            return Err(FpgaError::OtherDesign {
-                place: place.clone(),
-                found: identity.to_string(),
-                design: design.name.clone(),
-                wanted: format!("{hardware}, hardware {wanted}"),
-            });
-        }
-        bar.write(registers::BAR_RESET, 1).map_err(gone)?;
-        let mut window = Window::new(bar)?;
-        let mut waited = 0;
-        loop {
-            window.pass(RESET_LOOK)?;
-            if window.bar.read(registers::BAR_STATUS).map_err(gone)? & 1 == 1 {
-                break;
-            }
-            waited += RESET_LOOK;
-            if waited >= RESET_LIMIT {
-                return Err(FpgaError::InReset(place.clone()));
-            }
-        }
-        let mut host = Host::new(design);
-        host.begin(&mut window).map_err(DeviceError::from)?;
-        Ok(Self { window, host, identity })
+    pub fn on(root: &Root, design: &Design, place: &Place, bar: Box<dyn Bar>) -> Result<Self, DeviceError> {
+        let machine = Behind::open(Wanted::of(root, design)?, place.clone(), bar, design.ports)?;
+        Self::begin(design, machine)
     }
 
     /// The identity that the card reports.
     pub fn identity(&self) -> Identity {
-        self.identity
-    }
-
-    /// Resets the units, writes programs and tables, and opens the ports, as [`crate::Device::load`] does.
-    ///
-    /// # Errors
-    /// The card refused an access, or a unit does not come up.
-    pub fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
-        self.host.check(image, false)?;
-        self.host.load(&mut self.window, image)
-    }
-
-    /// The counters of ports, host, units and loopback. Those of inline blocks are not read yet.
-    ///
-    /// # Errors
-    /// The card refused an access.
-    pub fn counters(&mut self) -> Result<Counters, DeviceError> {
-        self.host.counters(&mut self.window)
+        self.machine.identity()
     }
 
     /// Frames that the converters between card and MACs lost, from and to each port.
@@ -335,49 +226,16 @@ impl FpgaCard {
     /// # Errors
     /// The card is gone.
     pub fn lost(&mut self) -> Result<Vec<(u32, u32)>, DeviceError> {
-        (0..self.host.ports)
-            .map(|port| {
-                let base = registers::BAR_PORT_BASE + port * registers::BAR_PORT_STRIDE;
-                let mut read = |register| self.window.bar.read(base + register).map_err(gone);
-                Ok((read(registers::BAR_PORT_RX_LOST)?, read(registers::BAR_PORT_TX_LOST)?))
-            })
-            .collect()
+        self.machine.lost()
     }
+}
 
-    /// Carries out a request of a service of one of the design's engines.
-    ///
-    /// # Errors
-    /// As for [`crate::Device::call`].
-    pub fn call(&mut self, request: &Request) -> Result<Json, DeviceError> {
-        Ok(self.host.call(&mut self.window, request)?)
-    }
-
-    /// Reads a register of the host address space (shell/regs/card.rdl).
-    ///
-    /// # Errors
-    /// There is no such register, or the card is gone.
-    pub fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        Ok(self.window.read(address)?)
-    }
-
-    /// Writes a register of the host address space.
-    ///
-    /// # Errors
-    /// As for [`FpgaCard::read`].
-    pub fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        Ok(self.window.write(address, value)?)
-    }
-
-    /// Lets about so many cycles go by.
-    ///
-    /// # Errors
-    /// The card is gone.
-    pub fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {
-        Ok(self.window.pass(cycles)?)
-    }
-
-    /// The cables of a simulated card.
-    pub fn wires(&mut self) -> Option<&mut dyn Wires> {
-        self.window.bar.wires()
-    }
+/// Builds the model of OpenNIC's shell around a design's card, or finds it in the cache; gives the path of the program
+/// (shell/cards/sim/opennic.cpp).
+///
+/// # Errors
+/// The model cannot be built.
+pub fn simulator(root: &Root, design: &Design, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, DeviceError> {
+    let around = Around::Shell(Hardware::of(root, design)?.hash());
+    Ok(build::model(root, &rtl::parameters(root, design, around)?, progress)?)
 }

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Builds the Verilator model of a card, once for each set of sources, parameters and tools.
+//! Builds the Verilator model of a card, alone or as a plugin in the model of a shell, once for each set of sources,
+//! parameters and tools.
 //!
 //! Usually the card and each kind of unit are models of their own (device/rtl/split): the clock loop makes an instance
 //! of its kind for each unit, which keeps the code to build and to run small. Each is built once, whatever it is
@@ -39,6 +40,10 @@ const UNIT_CODE: (&str, &str) = ("unit.cpp", include_str!("../../rtl/split/unit.
 /// The module that reports passing frames to the clock loop.
 const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
 const ELEMENT_TRACE: (&str, &str) = ("element_trace.sv", include_str!("../../rtl/trace/element_trace.sv"));
+
+/// The model of OpenNIC's shell around the card, and the file list of the card as its plugin.
+const SHELL: (&str, &str) = ("opennic.cpp", include_str!("../../../shell/cards/sim/opennic.cpp"));
+const PLUGIN_LIST: &str = "shell/cards/opennic/plugin.f";
 
 /// File list of the card around its units.
 const CARD_LIST: &str = "shell/rtl/rtl.f";
@@ -137,6 +142,17 @@ pub struct Kind {
     pub param: u32,
 }
 
+/// What a model is around the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Around {
+    /// The clock loop, as a library.
+    Loop,
+    /// The same, and it records waves; such a model is slower.
+    Waves,
+    /// OpenNIC's shell, as a program, on a card with this hash of its hardware.
+    Shell([u32; 4]),
+}
+
 /// Parameters of card_top.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameters {
@@ -150,43 +166,43 @@ pub struct Parameters {
     pub blocks: Vec<(u8, u64)>,
     /// Rows of a bank of maps.
     pub map_rows: u32,
-    /// Whether waves can be recorded; such a model is slower.
-    pub waves: bool,
+    /// What is around it.
+    pub around: Around,
 }
 
-/// Builds the model, or finds it in the cache; gives the path of the library.
-pub fn library(
-    root: &Root,
-    parameters: &Parameters,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<PathBuf, BuildError> {
+/// Builds the model, or finds it in the cache; gives the path of the library or the program.
+pub fn model(root: &Root, parameters: &Parameters, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, BuildError> {
     let verilator = Verilator::of(root);
     let (parts, table) = parts(root, parameters, &verilator)?;
     let cache = root.join("build/rtl");
     let key = key_of(parts.iter().map(|part| part.key.as_str()).chain([table.as_str()]));
-    let library = cache.join(&key).join("card.so");
-    if library.exists() {
-        return Ok(library);
+    let (name, kind) = match parameters.around {
+        Around::Loop | Around::Waves => ("card.so", "-shared"),
+        Around::Shell(_) => ("opennic_sim", "-pie"),
+    };
+    let model = cache.join(&key).join(name);
+    if model.exists() {
+        return Ok(model);
     }
     // If another thread or process is building this model, wait for it instead of building it twice.
     let _one = lock(&cache.join(&key), progress)?;
-    if library.exists() {
-        return Ok(library);
+    if model.exists() {
+        return Ok(model);
     }
     sweep(&cache);
     progress(Progress::Building { done: 0, total: 1 });
     build_parts(&cache, &parts, &verilator, progress)?;
-    Work::of(&cache, &key)?.finish("card.so", &library, |work| {
+    Work::of(&cache, &key)?.finish(name, &model, |work| {
         let names = work.join("units.cpp");
         fs::write(&names, &table).map_err(|source| BuildError::File { path: names.clone(), source })?;
         let mut link = Command::new("g++");
-        link.args(CXX).args(["-shared", "-Wl,-Bsymbolic", "-o"]).arg(work.join("card.so")).arg(names);
+        link.args(CXX).args([kind, "-Wl,-Bsymbolic", "-o"]).arg(work.join(name)).arg(names);
         link.arg("-Wl,--whole-archive")
             .args(parts.iter().map(|part| part.archive(&cache)))
             .arg("-Wl,--no-whole-archive");
         check("g++", run("g++", link.arg("-pthread"))?)
     })?;
-    Ok(library)
+    Ok(model)
 }
 
 /// A part that Verilator translates and the compiler compiles at a time: the card, or a kind of unit. Verilator's own
@@ -223,7 +239,7 @@ impl Part {
 
 /// The parts of a model, and the C++ that assigns them to units.
 fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<(Vec<Part>, String), BuildError> {
-    let Parameters { ports, units, ingress_depth, blocks, map_rows, waves } = parameters;
+    let Parameters { ports, units, ingress_depth, blocks, map_rows, around } = parameters;
     let engines = Engines::of(root)?;
     let numbers = units.iter().map(|unit| engines.number(unit.engine)).collect::<Result<Vec<_>, _>>()?;
     // A card has the sources of the engines that are in it, and of no other: Verilator needs no module behind a
@@ -237,10 +253,18 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
         traces.push(Source::Text(ELEMENT_TRACE));
     }
     lists.push(PathBuf::from(CARD_LIST));
+    let (prefix, top, code) = match around {
+        Around::Loop | Around::Waves => ("Vcard", "card_top", DRIVER),
+        Around::Shell(_) => {
+            lists.push(PathBuf::from(PLUGIN_LIST));
+            traces.clear();
+            ("Vplugin", "opennic_plugin", SHELL)
+        }
+    };
     let mut card = Part {
         key: String::new(),
-        prefix: "Vcard".to_string(),
-        top: Some("card_top"),
+        prefix: prefix.to_string(),
+        top: Some(top),
         sources: files(root, &lists)?,
         arguments: vec![
             format!("-GPorts={ports}"),
@@ -252,10 +276,10 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
             format!("-GMapRows={map_rows}"),
         ],
         defines: vec![format!("-DPENSTOCK_PORTS={ports}")],
-        code: vec![Source::Text(DRIVER)],
+        code: vec![Source::Text(code)],
     };
     let mut runtime = vec!["verilated.cpp", "verilated_threads.cpp"];
-    if *waves {
+    if *around == Around::Waves {
         runtime.push("verilated_fst_c.cpp");
     }
     let runtime = Part {
@@ -268,7 +292,7 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
         code: runtime.into_iter().map(|name| Source::File(verilator.include().join(name))).collect(),
     };
     let runtime = runtime.sealed(root, verilator)?;
-    if *waves {
+    if *around == Around::Waves {
         for unit in units {
             lists.push(engines.rtl(unit.engine)?);
         }
@@ -287,6 +311,9 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
     // The card needs to know which units share maps, and nothing else of them.
     card.arguments.push(by_unit("Engine", 8, numbers.into_iter()));
     card.defines.push(format!("-DPENSTOCK_UNITS={}", units.len()));
+    if let Around::Shell(_) = around {
+        card.arguments.push("-DPENSTOCK_METASTABLE".to_string());
+    }
     let mut parts = vec![card.sealed(root, verilator)?, runtime];
     let mut kinds: Vec<(Kind, String)> = Vec::new();
     for kind in units {
@@ -319,7 +346,15 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
         kinds.push((*kind, make));
         parts.push(unit);
     }
-    Ok((parts, unit_table(units, &kinds)))
+    let mut table = unit_table(units, &kinds);
+    if let Around::Shell(hash) = around {
+        let words = hash.map(|word| format!("0x{word:08x}"));
+        table += &format!(
+            "extern const unsigned card_design[4];\nconst unsigned card_design[4] = {{{}}};\n",
+            words.join(", ")
+        );
+    }
+    Ok((parts, table))
 }
 
 impl Part {
@@ -754,7 +789,7 @@ mod tests {
                     ingress_depth: 4096,
                     blocks,
                     map_rows: 16384,
-                    waves: false,
+                    around: Around::Loop,
                 };
                 let (parts, _) = parts(&root, &parameters, &verilator).unwrap();
                 cards.push(parts[0].key.clone());

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 
 use libloading::Library;
 
+use super::Wave;
 use super::pace::Pace;
 use crate::traffic::Maker;
 
@@ -23,16 +24,19 @@ pub struct Frame {
 }
 
 /// `struct Entry` of rtl/driver.cpp: a frame that entered.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Entry {
     pub cycle: u64,
     pub stream: u32,
-    reserved: u32,
+    pub reserved: u32,
 }
 
+/// [`Exit::source`] of a frame of which nobody knows where it came from.
+pub const UNKNOWN: u8 = 0x3F;
+
 /// `struct Exit` of rtl/driver.cpp: a frame that left.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Exit {
     pub first: u64,
@@ -42,7 +46,7 @@ pub struct Exit {
     pub timestamp: u32,
     pub stream: u8,
     pub source: u8,
-    reserved: u16,
+    pub reserved: u16,
     pub mark: u32,
 }
 
@@ -55,6 +59,11 @@ impl Exit {
     /// The maker of the frame; None if it entered the card.
     pub fn made_by(&self) -> Option<Maker> {
         Maker::of_source(self.source)
+    }
+
+    /// It is a frame that entered, or that a block made.
+    pub fn is_of_traffic(&self) -> bool {
+        self.source != UNKNOWN && !self.is_generated()
     }
 
     /// A unit's program made it.
@@ -114,6 +123,10 @@ struct Functions {
 
 /// A simulated card. It stays on the thread that opened it.
 pub struct Model {
+    /// Its Ethernet ports.
+    pub ports: u32,
+    /// The cycles to record of the next run.
+    pub recording: Option<Wave>,
     card: Card,
     functions: Functions,
     /// Keeps the code mapped while `functions` point into it.
@@ -122,7 +135,7 @@ pub struct Model {
 
 impl Model {
     /// Loads a built model and takes it through reset.
-    pub fn open(path: &Path) -> Result<Self, libloading::Error> {
+    pub fn open(path: &Path, ports: u32) -> Result<Self, libloading::Error> {
         // SAFETY: the library was built from rtl/driver.cpp; loading it runs no code beside C++ static initialisers.
         let library = unsafe { Library::new(path)? };
         macro_rules! symbol {
@@ -154,7 +167,7 @@ impl Model {
         };
         // SAFETY: takes nothing; the driver answers with a card of its own.
         let card = unsafe { (functions.open)() }.ok_or(libloading::Error::DlSymUnknown)?;
-        Ok(Self { card, functions, _library: library })
+        Ok(Self { ports, recording: None, card, functions, _library: library })
     }
 
     /// Cycles since reset.

@@ -16,16 +16,17 @@
 module bar_front
   import bar_regs_pkg::*;
 #(
-    parameter int unsigned  Ports   = 2,
-    parameter logic [127:0] Design  = '0,
-    parameter logic [ 31:0] Shell   = '0,
-    parameter logic [ 31:0] Shape   = '0,
-    parameter int unsigned  Timeout = 8192
+    parameter int unsigned Ports   = 2,
+    parameter logic [31:0] Shell   = '0,
+    parameter logic [31:0] Shape   = '0,
+    parameter int unsigned Timeout = 8192
 ) (
     input wire logic clk,
     input wire logic own_rst,  // of the shell
     input wire logic rst,      // of the crossing to the card, from reset_pair
     input wire logic clear,
+
+    input wire logic [127:0] design_hash,  // hash of the hardware; constant
 
     input  wire logic [31:0] s_axil_awaddr,  // 20 bits count
     input  wire logic        s_axil_awvalid,
@@ -117,10 +118,10 @@ module bar_front
     })
       BAR_MAGIC: value = Magic;
       BAR_VERSION: value = Version;
-      BAR_DESIGN: value = Design[127:96];
-      BAR_DESIGN + 32'd4: value = Design[95:64];
-      BAR_DESIGN + 32'd8: value = Design[63:32];
-      BAR_DESIGN + 32'd12: value = Design[31:0];
+      BAR_DESIGN: value = design_hash[127:96];
+      BAR_DESIGN + 32'd4: value = design_hash[95:64];
+      BAR_DESIGN + 32'd8: value = design_hash[63:32];
+      BAR_DESIGN + 32'd12: value = design_hash[31:0];
       BAR_SHELL: value = Shell;
       BAR_SHAPE: value = Shape;
       BAR_PAGE: value = 32'(page_q);

@@ -31,9 +31,12 @@ module opennic_plugin
     input wire logic card_lock,  // it runs
 
 `ifdef PENSTOCK_SPLIT
-    // The clock loop has a model for each unit and carries its wires (device/rtl/split).
+    // The model of the shell has a model for each unit and carries its wires (device/rtl/split); it also says which
+    // design it is, so that designs with the same card around their units share a model.
     output logic      [split_pkg::BundleW-1:0] to_unit  [Units],
     input  wire logic [split_pkg::BundleW-1:0] from_unit[Units],
+    output logic unit_rst,
+    input wire logic [127:0] design_hash,
 `endif
 
     input  wire logic s_axil_awvalid,
@@ -110,6 +113,9 @@ module opennic_plugin
   assign mod_rst_done = {7'h7F, !axil_rst};
   assign box_rst_done = !axil_rst;
   wire card_rst = card_own_rst;
+`ifdef PENSTOCK_SPLIT
+  assign unit_rst = card_rst;
+`endif
 
   // Ports
   logic [Ports*W-1:0] rx_tdata, tx_tdata;
@@ -222,7 +228,6 @@ module opennic_plugin
   logic awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
   bar_front #(
       .Ports(Ports),
-      .Design(Design),
       .Shell(Shell),
       .Shape({8'd0, 8'(Blocks), 8'(Units), 8'(Ports)})
   ) i_bar (
@@ -230,6 +235,11 @@ module opennic_plugin
       .own_rst(axil_rst),
       .rst(axil_cross_rst),
       .clear(axil_clear),
+`ifdef PENSTOCK_SPLIT
+      .design_hash,
+`else
+      .design_hash(Design),
+`endif
       .s_axil_awaddr,
       .s_axil_awvalid,
       .s_axil_awready,

@@ -71,11 +71,11 @@ module bar_bench (
   );
   bar_front #(
       .Ports(2),
-      .Design(128'h00112233_44556677_8899AABB_CCDDEEFF),
       .Shell("TEST"),
       .Shape(32'h00010402),
       .Timeout(200)
   ) i_bar (
+      .design_hash(128'h00112233_44556677_8899AABB_CCDDEEFF),
       .port_up(2'b10),
       .*
   );

@@ -98,7 +98,7 @@ fn rows(
     let of_unit = match fault {
         Fault::Unit(mode) => mode,
         Fault::Exit(exit) => {
-            faulty.stop_exit(exit);
+            faulty.stop_exit(exit)?;
             of_unit
         }
     };
