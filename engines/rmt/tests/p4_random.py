@@ -102,7 +102,7 @@ class Writer:
         return Const(of, self.chance(0.5)) if of == BOOL else Const(ERROR, self.error())
 
     def error(self) -> str:
-        return self.rng.choice(["NoError", "PacketTooShort", "NoMatch", "HeaderTooShort", "ParserInvalidArgument"])
+        return self.rng.choice(["NoError", "PacketTooShort", "PacketTooShort", "NoMatch", "HeaderTooShort", "HeaderTooShort"])
 
     # ---- types
     def widths(self, total: int, most: int) -> list[int]:
@@ -154,6 +154,7 @@ class Writer:
         options = [self.arithmetic, self.shift, self.concat, self.cast, self.invert]
         if not self.card or self.chance(0.3):
             options.append(self.mux)
+        options += [self.cast] * of.signed
         if self.functions and scope.place not in ("function", "key", "parser") and self.chance(0.5):
             options.append(self.function_call)
         return self.rng.choice(options)(of, scope, depth)
@@ -173,6 +174,8 @@ class Writer:
     def arithmetic(self, of: Bits, scope: Scope, depth: int) -> Expr:
         signs = ["+", "-", "&", "|", "^"] if self.card else ["+", "-", "&", "|", "^", "*", "|+|", "|-|"]
         left, right = (self.value(of, scope, depth - 1) for _ in range(2))
+        # Units and the folding of constants have ways of their own for these.
+        right = self.const(of) if self.chance(0.3) else right
         return p4.Binary(of, self.rng.choice(signs), left, right)
 
     def shift(self, of: Bits, scope: Scope, depth: int) -> Expr:
@@ -473,7 +476,7 @@ class Writer:
 
     def table(self, scope: Scope, actions: list[p4.Function]) -> tuple[p4.Table, list[p4.Object]]:
         fields = [one for one in scope.readable if isinstance(one, Member) and isinstance(one.type, Bits)]
-        fields = [one for one in fields if not one.type.signed and (not self.card or one.type.width <= 32)]
+        fields = [one for one in fields if not one.type.signed]
         if self.card:
             fields = [one for one in fields if one.name not in ("ingress_port", "packet_length")]
         kinds = ["exact", "exact", "lpm", "ternary", "range", "optional"]
@@ -577,6 +580,8 @@ class Writer:
         emits = [Member(of, Name(self.headers, "h"), name) for name, of in self.headers.fields]
         if self.chance(0.3):
             emits = [Name(self.headers, "h")]
+        elif self.chance(0.2) and len(emits) > 2:
+            del emits[rng.randrange(1, len(emits))]
         elif not self.card and self.chance(0.2):
             rng.shuffle(emits)
         self.case.program = p4.Program(
@@ -702,6 +707,12 @@ class Writer:
             args: list[Expr] = [Name(self.headers, "h"), Name(self.meta, "m"), Name(STANDARD, "std")]
             body.insert(self.rng.randint(0, len(body)), p4.Call(one.name, args, apply=True))
         body += self.block(scope, 1 if self.card else 2, 2).statements
+        # Often enough, registers are changed and errors of the parser seen.
+        body += [statement for _ in scope.objects[:1] if self.chance(0.6) and (statement := self.method(scope))]
+        if place == "ingress" and self.chance(0.35):
+            error = p4.Binary(BOOL, "==", self.std("parser_error", ERROR), Const(ERROR, self.error()))
+            seen = p4.Assign(Member(Bits(16), Member(self.types[0], Name(self.headers, "h"), "eth"), "kind"), self.const(Bits(16)))
+            body.append(p4.If(error, p4.Block([seen])))
         body += self.at_end(place, scope)
         if place == "ingress" and self.chance(0.7):
             body.insert(0, p4.Assign(self.std("egress_spec", Bits(9)), Const(Bits(9), 1)))
@@ -1088,7 +1099,7 @@ class Extracted:
             self.more(width(one), self.writer.number(width(one)))
             if name == "size":
                 words = self.rng.choice([0, 0, 1, 1, 2, 4, 5])
-                self.patch(self.size - width(one), width(one), words + LEAST if self.rng.random() < 0.95 else 0)
+                self.patch(self.size - width(one), width(one), words + LEAST if self.rng.random() < 0.85 else self.rng.randrange(LEAST))
                 self.options = 32 * words
         if isinstance(of.fields[-1][1], Varbit):
             self.more(self.options, self.rng.getrandbits(self.options + 1) & (1 << self.options) - 1)

@@ -28,7 +28,7 @@ from p4_random import Case, Writer, state_of
 from penstock.cargo import example
 
 TENANT = "t1"
-CARD_SHARE = 0.66
+CARD_SHARE = 0.7
 STAGES = 12
 
 
