@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import p4_tree as p4
@@ -75,9 +76,7 @@ class Writer:
         self.applied_to: dict[str, list[Expr] | None] = {}
         share = 0.3
         some = ("register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit")
-        self.features = {
-            name for name in FEATURES if self.rng.random() < (share if name in some or not card else 0)
-        }
+        self.features = {name for name in FEATURES if self.rng.random() < (share if name in some or not card else 0)}
         if not card:
             lonely = [name for name in LONELY if name in self.features]
             self.features -= set(lonely)
@@ -102,7 +101,9 @@ class Writer:
         return Const(of, self.chance(0.5)) if of == BOOL else Const(ERROR, self.error())
 
     def error(self) -> str:
-        return self.rng.choice(["NoError", "PacketTooShort", "PacketTooShort", "NoMatch", "HeaderTooShort", "HeaderTooShort"])
+        return self.rng.choice(
+            ["NoError", "PacketTooShort", "PacketTooShort", "NoMatch", "HeaderTooShort", "HeaderTooShort"]
+        )
 
     # ---- types
     def widths(self, total: int, most: int) -> list[int]:
@@ -260,7 +261,9 @@ class Writer:
         if fitting and self.chance(0.6):
             if self.card:
                 param = self.rng.choice(fitting)
-                return p4.Assign(to, self.rng.choice([param, p4.Binary(of, self.rng.choice("+-&|^"), self.leaf(of, scope), param)]))
+                return p4.Assign(
+                    to, self.rng.choice([param, p4.Binary(of, self.rng.choice("+-&|^"), self.leaf(of, scope), param)])
+                )
             scope = replace(scope, readable=[*scope.readable, *fitting])
         if self.card and scope.place == "action":
             depth = min(depth, 1)
@@ -302,8 +305,15 @@ class Writer:
             # Each place that it writes is the same in all its calls.
             before = self.applied_to.setdefault(one.name, args)
             if args is not None and before is not None:
-                args = [old if "out" in param.direction else new for param, new, old in zip(sub.params, args, before, strict=True)]
-                if all(arg in scope.writable for param, arg in zip(sub.params, args, strict=True) if "out" in param.direction):
+                args = [
+                    old if "out" in param.direction else new
+                    for param, new, old in zip(sub.params, args, before, strict=True)
+                ]
+                if all(
+                    arg in scope.writable
+                    for param, arg in zip(sub.params, args, strict=True)
+                    if "out" in param.direction
+                ):
                     return p4.Call(one.name, args, apply=True)
         if what < 0.68 and scope.objects:
             found = self.method(scope)
@@ -384,7 +394,11 @@ class Writer:
             return p4.Extern("count", [self.index(scope, one.args[0])], one.name)
         if one.kind == "meter":
             to = [place for place in scope.writable if place.type == Bits(8)]
-            return p4.Extern("execute_meter", [self.index(scope, one.args[0]), self.rng.choice(to)], one.name) if to else None
+            return (
+                p4.Extern("execute_meter", [self.index(scope, one.args[0]), self.rng.choice(to)], one.name)
+                if to
+                else None
+            )
         if one.kind != "register":
             return None
         index, of = self.index(scope, one.args[0]), one.type
@@ -433,7 +447,9 @@ class Writer:
 
     # ---- declarations
     def function(self) -> p4.Function:
-        params = [Param("in", Bits(self.rng.choice([8, 16, 32])), self.name("p")) for _ in range(self.rng.randint(1, 2))]
+        params = [
+            Param("in", Bits(self.rng.choice([8, 16, 32])), self.name("p")) for _ in range(self.rng.randint(1, 2))
+        ]
         readable: list[Expr] = [Name(param.type, param.name) for param in params]
         of = Bits(self.rng.choice([8, 16, 32]))
         scope = Scope("function", readable, [])
@@ -469,7 +485,9 @@ class Writer:
         """Actions that say where frames go."""
         param = Param("", Bits(9), self.name("port"))
         spec = self.std("egress_spec", Bits(9))
-        forward = p4.Function(None, self.name("forward"), [param], p4.Block([p4.Assign(spec, Name(Bits(9), param.name))]))
+        forward = p4.Function(
+            None, self.name("forward"), [param], p4.Block([p4.Assign(spec, Name(Bits(9), param.name))])
+        )
         drop = p4.Block([p4.Extern("mark_to_drop", [Name(STANDARD, "std")])])
         forward.body.statements += [self.assign(scope, 1)] * self.chance(0.5)
         return [forward, p4.Function(None, self.name("drop"), [], drop)]
@@ -484,7 +502,9 @@ class Writer:
         keys = [p4.Key(one, self.rng.choice(kinds), f"k{n}") for n, one in enumerate(chosen)]
         if not self.card:
             for key in keys:
-                key.value = self.value(key.value.type, replace(scope, place="key"), 1) if self.chance(0.2) else key.value
+                key.value = (
+                    self.value(key.value.type, replace(scope, place="key"), 1) if self.chance(0.2) else key.value
+                )
         prefixes = [key for key in keys if key.kind == "lpm"]
         for key in prefixes[1:]:
             key.kind = "exact"
@@ -560,7 +580,10 @@ class Writer:
         if "stack" in self.features:
             fields.append((self.name("s"), Stack(kinds[0], rng.randint(2, 3))))
         self.headers = Fields("struct", "headers_t", tuple(fields))
-        sizes = [rng.choice([1, 8, 8, 9, 16, 16, 32, 32] if self.card else [1, 5, 8, 8, 16, 32, 33, 64, 128]) for _ in range(4)]
+        sizes = [
+            rng.choice([1, 8, 8, 9, 16, 16, 32, 32] if self.card else [1, 5, 8, 8, 16, 32, 33, 64, 128])
+            for _ in range(4)
+        ]
         meta: list[tuple[str, Any]] = [(f"m{n}", self.field_type(bits)) for n, bits in enumerate(sizes)]
         meta.append(("round", Bits(8)))
         if self.chance(0.5):
@@ -603,7 +626,9 @@ class Writer:
 
     def scope(self, place: str) -> Scope:
         headers = self.places()
-        fields = [Member(of, one, name) for one in headers for name, of in one.type.fields if not isinstance(of, Varbit)]
+        fields = [
+            Member(of, one, name) for one in headers for name, of in one.type.fields if not isinstance(of, Varbit)
+        ]
         if self.card:
             headers = [one for one in headers[1:] if not only_varbit(one)]
         meta = [Member(of, Name(self.meta, "m"), name) for name, of in self.meta.fields]
@@ -611,14 +636,17 @@ class Writer:
             meta = [one for one in meta if one.name != "round"]
         std = [self.std(name, of) for name, of in STD.items() if place == "ingress" or name == "ingress_port"]
         if place == "egress":
-            std += [self.std("egress_port", Bits(9)), self.std("instance_type", Bits(32)), self.std("egress_rid", Bits(16))]
+            std += [
+                self.std("egress_port", Bits(9)),
+                self.std("instance_type", Bits(32)),
+                self.std("egress_rid", Bits(16)),
+            ]
         if self.card:
             std = [one for one in std if one.name not in ("instance_type", "egress_rid")]
         sizes = [one for one in fields if one.name == "size"]
         return Scope(place, [*fields, *meta, *std], [one for one in [*fields, *meta] if one not in sizes], headers)
 
     def parser(self) -> p4.Parser:
-        rng = self.rng
         params = [Param("out", self.headers, "h"), Param("inout", self.meta, "m"), Param("inout", STANDARD, "std")]
         extracted = Extracted(self)
         states = extracted.states()
@@ -635,7 +663,11 @@ class Writer:
                 scope = Scope("sub", list(fields), list(fields), [place])
             elif what == "whole":
                 scope = replace(self.scope("sub"), headers=[])
-                params = [Param("inout", self.headers, "h"), Param("inout", self.meta, "m"), Param("inout", STANDARD, "std")]
+                params = [
+                    Param("inout", self.headers, "h"),
+                    Param("inout", self.meta, "m"),
+                    Param("inout", STANDARD, "std"),
+                ]
             else:
                 kinds = self.rng.sample(["in", "inout", "out"], self.rng.randint(1, 3))
                 params = [Param(kind, Bits(self.rng.choice([8, 16, 32])), self.name("p")) for kind in kinds]
@@ -649,7 +681,9 @@ class Writer:
                 scope.objects = self.objects()
                 locals_ += scope.objects
             outs = [param for param in params if param.direction == "out" and not isinstance(param.type, Fields)]
-            before: list[p4.Statement] = [p4.Assign(Name(param.type, param.name), self.const(param.type)) for param in outs]
+            before: list[p4.Statement] = [
+                p4.Assign(Name(param.type, param.name), self.const(param.type)) for param in outs
+            ]
             if what == "header" and params[0].direction == "out":
                 # It begins invalid, with fields that have no value yet.
                 two = [p4.Block([p4.AssignList(place, [self.const(one) for _, one in of.fields])]) for _ in range(2)]
@@ -711,12 +745,16 @@ class Writer:
         body += [statement for _ in scope.objects[:1] if self.chance(0.6) and (statement := self.method(scope))]
         if place == "ingress" and self.chance(0.35):
             error = p4.Binary(BOOL, "==", self.std("parser_error", ERROR), Const(ERROR, self.error()))
-            seen = p4.Assign(Member(Bits(16), Member(self.types[0], Name(self.headers, "h"), "eth"), "kind"), self.const(Bits(16)))
+            seen = p4.Assign(
+                Member(Bits(16), Member(self.types[0], Name(self.headers, "h"), "eth"), "kind"), self.const(Bits(16))
+            )
             body.append(p4.If(error, p4.Block([seen])))
         body += self.at_end(place, scope)
         if place == "ingress" and self.chance(0.7):
             body.insert(0, p4.Assign(self.std("egress_spec", Bits(9)), Const(Bits(9), 1)))
-        return p4.Control(name, params, [*locals_, *objects, *subs, *called, *actions, *special, *tables], p4.Block(body))
+        return p4.Control(
+            name, params, [*locals_, *objects, *subs, *called, *actions, *special, *tables], p4.Block(body)
+        )
 
     def sub(self, one: p4.Object) -> Any:
         return next(sub for sub in self.subs if sub.name == one.kind)
@@ -741,7 +779,12 @@ class Writer:
             if "assert" in self.features:
                 out.append(p4.Extern("assert", [self.condition(scope, 1)]))
             if "truncate" in self.features:
-                out.append(p4.If(self.condition(scope, 1), p4.Block([p4.Extern("truncate", [Const(Bits(32), self.rng.randint(14, 60))])])))
+                out.append(
+                    p4.If(
+                        self.condition(scope, 1),
+                        p4.Block([p4.Extern("truncate", [Const(Bits(32), self.rng.randint(14, 60))])]),
+                    )
+                )
             if "clone" in self.features:
                 out.append(p4.Extern("clone_preserving_field_list", ["CloneType.I2E", session, kept]))
             if "resubmit" in self.features:
@@ -755,11 +798,15 @@ class Writer:
             more = p4.Assign(seen, p4.Binary(Bits(8), "+", seen, Const(Bits(8), 1)))
             out.append(p4.If(done, p4.Block([more, p4.Extern("recirculate_preserving_field_list", ["1"])])))
         elif "clone_egress" in self.features:
-            out.append(p4.If(first, p4.Block([p4.Extern("clone_preserving_field_list", ["CloneType.E2E", session, kept])])))
+            out.append(
+                p4.If(first, p4.Block([p4.Extern("clone_preserving_field_list", ["CloneType.E2E", session, kept])]))
+            )
         for name in ("clone", "multicast", "resubmit"):
             if name in self.features and out and self.chance(0.6):
                 # A condition that the compiler knows would leave a program without copies.
-                port = p4.Binary(BOOL, self.rng.choice(["==", "!="]), self.std("ingress_port", Bits(9)), Const(Bits(9), 1))
+                port = p4.Binary(
+                    BOOL, self.rng.choice(["==", "!="]), self.std("ingress_port", Bits(9)), Const(Bits(9), 1)
+                )
                 return [p4.If(port, p4.Block(out))]
         return out
 
@@ -772,7 +819,9 @@ class Writer:
             halves = [one for one in of.type.fields if one[1] == Bits(16)]
             if self.card:
                 starts = [sum(width(one) for _, one in of.type.fields[:at]) for at in range(len(of.type.fields))]
-                halves = [one for one, start in zip(of.type.fields, starts, strict=True) if one in halves and start % 16 == 0]
+                halves = [
+                    one for one, start in zip(of.type.fields, starts, strict=True) if one in halves and start % 16 == 0
+                ]
             if not halves or only_varbit(of):
                 continue
             to = Member(Bits(16), of, halves[0][0])
@@ -784,7 +833,7 @@ class Writer:
                 plain.pop()
             if not plain:
                 continue
-            payload = "_with_payload" if "payload" in self.features or not self.card and self.chance(0.4) else ""
+            payload = "_with_payload" if "payload" in self.features or (not self.card and self.chance(0.4)) else ""
             name = f"{'verify' if block is verify else 'update'}_checksum{payload}"
             block.statements.append(p4.Extern(name, [p4.IsValid(of), plain, to, f"HashAlgorithm.{algorithm}"]))
         return verify, update
@@ -803,7 +852,7 @@ class Writer:
         for one in self.case.program.verify.statements:
             interpreter = Interpreter(self.case.program, self.state())
             interpreter.carry(0, frame, 0)
-            condition, data, to, algorithm = one.args
+            to = one.args[2]
             place = interpreter.value(to.of, interpreter.parsed)
             if not place.valid or self.chance(0.3):
                 continue
@@ -822,7 +871,9 @@ class Writer:
         for number in (1, 2):
             copies = {(rng.choice([0, 1, 2, 7]), rng.choice([0, 1, 9])) for _ in range(rng.randint(1, 3))}
             case.groups[number] = sorted(copies)
-            case.sessions[number] = sorted({(rng.choice([0, 1, 5]), rng.choice([0, 3])) for _ in range(rng.randint(1, 2))})
+            case.sessions[number] = sorted(
+                {(rng.choice([0, 1, 5]), rng.choice([0, 3])) for _ in range(rng.randint(1, 2))}
+            )
 
     def state(self) -> State:
         return state_of(self.case)
@@ -908,7 +959,9 @@ class Writer:
             mask = self.rng.choice([full, 0, self.rng.getrandbits(bits), 1 << self.rng.randrange(bits)])
             return ("&&&", value & mask, mask) if mask else None
         if kind == "range":
-            low, high = (self.rng.randint(0, value), self.rng.randint(value, full)) if self.chance(0.6) else (value, value)
+            low, high = (
+                (self.rng.randint(0, value), self.rng.randint(value, full)) if self.chance(0.6) else (value, value)
+            )
             return ("..", low, high)
         return None if kind == "optional" and self.chance(0.3) else value
 
@@ -931,7 +984,7 @@ class Extracted:
         places = writer.places()
         order = [places[0]]
         # A header of options alone is extracted with the one in front of it.
-        behind = {id(one): other for one, other in zip(places, places[1:], strict=False) if only_varbit(other)}
+        behind = {id(one): other for one, other in pairwise(places) if only_varbit(other)}
         rest = [one for one in places[1:] if not only_varbit(one)]
         if not writer.card and writer.chance(0.3):
             rng.shuffle(rest)
@@ -944,7 +997,9 @@ class Extracted:
             if id(one) in behind:
                 size = p4.Cast(Bits(32), Member(Bits(4), one, "size"))
                 words = p4.Binary(Bits(32), "-", size, Const(Bits(32), LEAST))
-                state.statements.append(p4.Extern("extract", [behind[id(one)], p4.Shift(Bits(32), "<<", words, 5)], "p"))
+                state.statements.append(
+                    p4.Extern("extract", [behind[id(one)], p4.Shift(Bits(32), "<<", words, 5)], "p")
+                )
             self.select(state, one, later)
             self.made.append(state)
         return self.made
@@ -966,9 +1021,13 @@ class Extracted:
             out.append(p4.Extern("advance", [Const(Bits(32), 8 * rng.randint(1, 4))], "p"))
         if not writer.card and writer.chance(0.15):
             scope = Scope("parser", [Member(t, one, n) for n, t in of.fields], [])
-            out.append(p4.Extern("verify", [writer.condition(scope, 1), Const(writer.const(ERROR).type, writer.error())]))
+            out.append(
+                p4.Extern("verify", [writer.condition(scope, 1), Const(writer.const(ERROR).type, writer.error())])
+            )
         if not writer.card and writer.chance(0.15) and not any(name in writer.features for name in LONELY):
-            meta = [Member(t, Name(writer.meta, "m"), n) for n, t in writer.meta.fields] if hasattr(writer, "meta") else []
+            meta = (
+                [Member(t, Name(writer.meta, "m"), n) for n, t in writer.meta.fields] if hasattr(writer, "meta") else []
+            )
             meta = [place for place in meta if isinstance(place.type, Bits)]
             if meta:
                 scope = Scope("parser", [*[Member(t, one, n) for n, t in of.fields], *meta], meta)
@@ -979,7 +1038,9 @@ class Extracted:
         writer = self.writer
         header = Name(one.type, "x")
         state = p4.State("start", [p4.Extern("extract", [header], "p")], [], [p4.Row([], "accept")])
-        found = next((sub for sub in writer.subs if isinstance(sub, p4.Parser) and sub.params[0].type == one.type), None)
+        found = next(
+            (sub for sub in writer.subs if isinstance(sub, p4.Parser) and sub.params[0].type == one.type), None
+        )
         if found is None:
             found = p4.Parser(writer.name("Q"), [Param("out", one.type, "x")], [], [state])
             if writer.chance(0.4):
@@ -995,7 +1056,7 @@ class Extracted:
         assert isinstance(one.type, Fields)
         fields = [Member(of, one, name) for name, of in one.type.fields if isinstance(of, Bits) and not of.signed]
         fields = [place for place in fields if place.type.width <= (32 if writer.card else 64) and place.name != "size"]
-        if not fields or not later and writer.chance(0.8):
+        if not fields or (not later and writer.chance(0.8)):
             state.rows = [p4.Row([], rng.choice(later or ["accept"]))]
             return
         keys: list[Expr] = [rng.choice(fields)]
@@ -1099,7 +1160,11 @@ class Extracted:
             self.more(width(one), self.writer.number(width(one)))
             if name == "size":
                 words = self.rng.choice([0, 0, 1, 1, 2, 4, 5])
-                self.patch(self.size - width(one), width(one), words + LEAST if self.rng.random() < 0.85 else self.rng.randrange(LEAST))
+                self.patch(
+                    self.size - width(one),
+                    width(one),
+                    words + LEAST if self.rng.random() < 0.85 else self.rng.randrange(LEAST),
+                )
                 self.options = 32 * words
         if isinstance(of.fields[-1][1], Varbit):
             self.more(self.options, self.rng.getrandbits(self.options + 1) & (1 << self.options) - 1)
@@ -1114,7 +1179,11 @@ def state_of(case: Case) -> State:
     from p4_interpreter import Bucket
 
     state = State(
-        groups=case.groups, sessions=case.sessions, sets=case.sets, members=case.members, member_groups=case.member_groups
+        groups=case.groups,
+        sessions=case.sessions,
+        sets=case.sets,
+        members=case.members,
+        member_groups=case.member_groups,
     )
     for entry in case.entries:
         state.entries.setdefault(entry.table, []).append(entry)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[3] / "python"), str(Path(__file__).resolve().parent)]
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
 
 import machine
 import p4_tree as p4
@@ -259,9 +259,7 @@ def refusal(case: Case, twins: Twins, tenant: str) -> str:
     return next((answer["error"] for answer in answers if isinstance(answer, dict) and "error" in answer), "")
 
 
-def card(
-    case: Case, twins: Twins, python: Interpreter, want: list[list[Any]], outcome: Outcome, stages: int
-) -> None:
+def card(case: Case, twins: Twins, python: Interpreter, want: list[list[Any]], outcome: Outcome, stages: int) -> None:
     """The same by the driver and the plain model of the machine."""
     outcome.refused = refusal(case, twins, TENANT)
     if outcome.refused:
@@ -339,7 +337,18 @@ def nodes(of: Any) -> Iterator[Any]:
 def lists(program: p4.Program) -> Iterator[list[Any]]:
     """Lists whose elements may go: statements, rows, cases, declarations and others."""
     for one in nodes(program):
-        for name in ("statements", "rows", "cases", "locals", "states", "functions", "subs", "actions", "const", "emits"):
+        for name in (
+            "statements",
+            "rows",
+            "cases",
+            "locals",
+            "states",
+            "functions",
+            "subs",
+            "actions",
+            "const",
+            "emits",
+        ):
             found = getattr(one, name, None)
             if isinstance(found, list):
                 yield found
@@ -422,7 +431,12 @@ class Campaign:
             self.refused[reason(outcome.refused)] += 1
         else:
             self.fits += 1
-        self.ran.update({of.split(" ")[0] if of.startswith(("state", "action", "hit ", "miss ")) else of: count for of, count in outcome.ran.items()})
+        self.ran.update(
+            {
+                of.split(" ")[0] if of.startswith(("state", "action", "hit ", "miss ")) else of: count
+                for of, count in outcome.ran.items()
+            }
+        )
 
     def __str__(self) -> str:
         of = max(1, self.programs)

@@ -360,7 +360,9 @@ def test_tables(apply: str, after_hit: Numbers, after_miss: Numbers) -> None:
 def test_a_prefix_that_the_check_writes() -> None:
     """The search for prefixes in stage 0 sees what stands in front of the check."""
     text = HEAD + BODY.replace("LOCALS", "action found() { h.n.x = 5; } TABLE").replace("APPLY", "sums.apply();")
-    table = "table sums { key = { std.checksum_error: lpm; } actions = { found; NoAction; } default_action = NoAction; }"
+    table = (
+        "table sums { key = { std.checksum_error: lpm; } actions = { found; NoAction; } default_action = NoAction; }"
+    )
     verify = "verify_checksum(true, { h.n.a, h.n.b }, h.n.c, HashAlgorithm.csum16);"
     text = text.replace("TABLE", table).replace("control V(inout headers_t h, inout meta_t m) { apply { } }",
         f"control V(inout headers_t h, inout meta_t m) {{ apply {{ {verify} }} }}")  # fmt: skip

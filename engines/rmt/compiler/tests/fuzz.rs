@@ -25,10 +25,63 @@ const CASES: u64 = 2000;
 const STACK: usize = 8 << 20;
 /// What random words are made of, beside those of the programs.
 const WORDS: &[&str] = &[
-    "(", ")", "{", "}", "[", "]", "<", ">", ";", ":", ",", ".", "=", "==", "<<", "++", "&&&", "..", "|+|", "?", "-",
-    "~", "0", "1", "128w1", "8s200", "0xffffffffffffffffffffffffffffffffff", "bit<129>", "bit<0>", "int<1>", "varbit<8>",
-    "header", "struct", "select", "default", "_", "this", "error", "\"", "/*", "//", "#define X X X", "#if 1", "#endif",
-    "@name(", "$", "é", "\0", "\n", "apply", "exit", "return", "switch", "extract", "lookahead", "emit", "const",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    ";",
+    ":",
+    ",",
+    ".",
+    "=",
+    "==",
+    "<<",
+    "++",
+    "&&&",
+    "..",
+    "|+|",
+    "?",
+    "-",
+    "~",
+    "0",
+    "1",
+    "128w1",
+    "8s200",
+    "0xffffffffffffffffffffffffffffffffff",
+    "bit<129>",
+    "bit<0>",
+    "int<1>",
+    "varbit<8>",
+    "header",
+    "struct",
+    "select",
+    "default",
+    "_",
+    "this",
+    "error",
+    "\"",
+    "/*",
+    "//",
+    "#define X X X",
+    "#if 1",
+    "#endif",
+    "@name(",
+    "$",
+    "é",
+    "\0",
+    "\n",
+    "apply",
+    "exit",
+    "return",
+    "switch",
+    "extract",
+    "lookahead",
+    "emit",
+    "const",
 ];
 
 /// Counts allocations.
@@ -133,8 +186,11 @@ fn text(programs: &[Vec<String>], numbers: &mut Numbers) -> String {
             5 => words.truncate(at.max(1)),
             _ => {
                 // A number becomes another one, such as a width.
-                if let Some(number) = words[at..].iter_mut().find(|word| word.starts_with(|sign: char| sign.is_ascii_digit())) {
-                    let values = ["0 ", "1 ", "127 ", "129 ", "4294967296 ", "99999999999999999999999999999999999999999 "];
+                if let Some(number) =
+                    words[at..].iter_mut().find(|word| word.starts_with(|sign: char| sign.is_ascii_digit()))
+                {
+                    let values =
+                        ["0 ", "1 ", "127 ", "129 ", "4294967296 ", "99999999999999999999999999999999999999999 "];
                     *number = values[numbers.below(6)].to_owned();
                 }
             }
@@ -209,7 +265,9 @@ fn fuzz() {
         tried += 1;
     }
     let left = NOW.load(Ordering::Relaxed).saturating_sub(before);
-    println!("{tried} programs; refused, compiled, on the card: {reached:?}; slowest {slowest:?}, {largest} bytes, {left} left");
+    println!(
+        "{tried} programs; refused, compiled, on the card: {reached:?}; slowest {slowest:?}, {largest} bytes, {left} left"
+    );
     assert!(left < MOST_LEFT, "{left} bytes stay behind");
     // Otherwise the cases would only try the reader of words.
     assert!(reached[0] * 20 > tried && reached[1] * 100 > tried && reached[2] * 100 > tried, "{reached:?} of {tried}");
