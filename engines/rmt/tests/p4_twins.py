@@ -23,8 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
 
 import machine
 import p4_tree as p4
+from p4_case import Case, state_of
 from p4_interpreter import Interpreter
-from p4_random import Case, Writer, state_of
+from p4_random import Writer
 from penstock.cargo import example
 
 TENANT = "t1"

@@ -19,8 +19,9 @@ import machine
 import p4_twins
 from block_bench import Bench
 from machine import Result
+from p4_case import Case, state_of
 from p4_interpreter import Frame, Interpreter
-from p4_random import Case, Writer, state_of
+from p4_random import Writer
 from penstock import regs
 from penstock.hdl import simulate
 
