@@ -387,6 +387,13 @@ class Writer:
         plain = [one for one in scope.readable if isinstance(one.type, Bits)]
         return [self.rng.choice(plain) for _ in range(self.rng.randint(1, most))]
 
+    def hash(self, scope: Scope) -> p4.Extern:
+        plain = [one for one in scope.writable if isinstance(one.type, Bits) and not one.type.signed]
+        algorithm = f"HashAlgorithm.{self.rng.choice(['crc32', 'crc16', 'csum16', 'xor16', 'identity'])}"
+        of = Bits(self.rng.choice([16, 32, 64]))
+        most = Const(of, self.rng.choice([0, 1, 7, 256, (1 << of.width) - 1, (1 << of.width) - 1]))
+        return p4.Extern("hash", [self.rng.choice(plain), algorithm, self.const(of), self.data(scope), most])
+
     def global_extern(self, scope: Scope) -> p4.Statement | None:
         rng = self.rng
         wanted = [name for name in ("hash", "random", "digest", "log", "assert") if name in self.features]
@@ -395,10 +402,7 @@ class Writer:
         plain = [one for one in scope.writable if isinstance(one.type, Bits) and not one.type.signed]
         what, to = rng.choice(wanted), rng.choice(plain)
         if what == "hash":
-            algorithm = f"HashAlgorithm.{rng.choice(['crc32', 'crc16', 'csum16', 'xor16', 'identity'])}"
-            of = Bits(rng.choice([16, 32]))
-            most = Const(of, rng.choice([0, 1, 7, 256, (1 << of.width) - 1]))
-            return p4.Extern("hash", [to, algorithm, self.const(of), self.data(scope), most])
+            return self.hash(scope)
         if what == "random":
             only = self.const(to.type)
             return p4.Extern("random", [to, only, only])
@@ -486,7 +490,7 @@ class Writer:
             objects.append(p4.Object("direct_meter", self.name("dm"), [f"MeterType.{kind}"], Bits(8)))
             table.meter = objects[-1].name
         # An action reads its own table's meter, so actions with one are of no other table.
-        elif not self.card and self.chance(0.4) and ("profile" in self.features or "selector" in self.features):
+        elif not self.card and self.chance(0.8) and ("profile" in self.features or "selector" in self.features):
             self.profile(table, objects, scope)
         if not (table.profile or table.meter) and self.chance(0.2):
             table.const = []
@@ -705,6 +709,17 @@ class Writer:
             args: list[Expr] = [Name(self.headers, "h"), Name(self.meta, "m"), Name(STANDARD, "std")]
             body.insert(self.rng.randint(0, len(body)), p4.Call(one.name, args, apply=True))
         body += self.block(scope, 1 if self.card else 2, 2).statements
+        for one in scope.subs:
+            found = self.args(self.sub(one).params, scope)
+            if found is not None and self.applied_to.setdefault(one.name, found) is found:
+                body.insert(self.rng.randint(0, len(body)), p4.Call(one.name, found, apply=True))
+        if "hash" in self.features:
+            body.insert(self.rng.randint(0, len(body)), self.hash(scope))
+        if self.features & set(LONELY):
+            # Which copy a frame is.
+            kind = p4.Cast(Bits(16), self.std("instance_type", Bits(32)))
+            eth = Member(self.types[0], Name(self.headers, "h"), "eth")
+            body.insert(0, p4.Assign(Member(Bits(16), eth, "kind"), kind))
         # Often enough, registers are changed and errors of the parser seen.
         body += [statement for _ in scope.objects[:1] if self.chance(0.6) and (statement := self.method(scope))]
         if place == "ingress" and self.chance(0.35):

@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 256 << 20;
 /// Bytes that may stay behind after all cases: what the first one allocates once.
 const MOST_LEFT: usize = 1 << 20;
 /// How long a case may take.
-const LONGEST: Duration = Duration::from_secs(10);
+const LONGEST: Duration = Duration::from_secs(30);
 /// Cases without `PENSTOCK_FUZZ_SECONDS`.
 const CASES: u64 = 2000;
 /// Stack of a main thread, with which the compiler has to do.
