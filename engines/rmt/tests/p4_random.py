@@ -812,7 +812,7 @@ class Writer:
                 plain.pop()
             if not plain:
                 continue
-            payload = "_with_payload" if "payload" in self.features or (not self.card and self.chance(0.4)) else ""
+            payload = "_with_payload" if "payload" in self.features or (not self.card and self.chance(0.8)) else ""
             name = f"{'verify' if block is verify else 'update'}_checksum{payload}"
             block.statements.append(p4.Extern(name, [p4.IsValid(of), plain, to, f"HashAlgorithm.{algorithm}"]))
         return verify, update
