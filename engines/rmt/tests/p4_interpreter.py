@@ -162,7 +162,7 @@ ARITHMETIC: dict[str, Callable[[Bits, int, int], int]] = {
     ">>": lambda of, a, b: of.wrap(a >> min(b, of.width)),
 }
 COMPARISON: dict[str, Callable[[Any, Any], bool]] = {
-    "==": lambda a, b: same(a, b),
+    "==": lambda a, b: same(a, b),  # noqa: PLW0108 - it is defined below
     "!=": lambda a, b: not same(a, b),
     "<": lambda a, b: a < b,
     "<=": lambda a, b: a <= b,
@@ -307,7 +307,9 @@ class Interpreter:
         self.ends: dict[str, Any] = {}
         self.asserted = False
         try:
-            self.parse(self.program.parser, Scope({"h": self.h, "m": self.m, "std": self.std}, None, "P", self.program.parser))
+            self.parse(
+                self.program.parser, Scope({"h": self.h, "m": self.m, "std": self.std}, None, "P", self.program.parser)
+            )
         except ParserError as error:
             self.std["parser_error"] = str(error)
         self.ran[f"error {self.std['parser_error']}"] += 1
@@ -349,7 +351,9 @@ class Interpreter:
         if std["egress_spec"] == DROP:
             return
         self.sums(self.program.update)
-        out = b"".join(self.emitted(self.value(emit, Scope({"h": self.h}, None)), emit.type) for emit in self.program.emits)
+        out = b"".join(
+            self.emitted(self.value(emit, Scope({"h": self.h}, None)), emit.type) for emit in self.program.emits
+        )
         out += self.rest
         out = out[: ends.get("truncate", len(out))]
         if "recirculate" in ends:
@@ -575,11 +579,8 @@ class Interpreter:
                 if key.kind == "selector":
                     bits, size = bits << width(key.value.type) | value, size + width(key.value.type)
             hashed = HASHES[profile.args[0].split(".")[1]](padded(bits, size)) & (1 << profile.args[2]) - 1
-            at = hashed % sum(weight for _, weight in members)
-            for number, weight in members:
-                if at < weight:
-                    break
-                at -= weight
+            chosen = [member for member, weight in members for _ in range(weight)]
+            number = chosen[hashed % len(chosen)]
         return self.state.members[name, number]
 
     def colors(self, table: p4.Table, path: str, index: int, home: Scope) -> None:

@@ -4,62 +4,24 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import p4_tree as p4
+from p4_case import Case, Scope, state_of
 from p4_interpreter import Interpreter, State, width
+from p4_parsers import LONELY, Extracted, only_varbit
 from p4_tree import BOOL, ERROR, Bits, Const, Entry, Expr, Fields, Member, Name, Param, Stack, Varbit
 
 STD = {
     "ingress_port": Bits(9), "packet_length": Bits(32), "instance_type": Bits(32), "checksum_error": Bits(1),
 }  # fmt: skip
 STANDARD = Fields("struct", "standard_metadata_t", ())
-LEAST = 3
-"""Of the field that says how long a header is."""
 FEATURES = (
     "register", "counter", "direct_counter", "meter", "direct_meter", "hash", "random", "digest", "assert", "truncate",
     "clone", "clone_egress", "multicast", "resubmit", "recirculate", "selector", "profile", "value_set", "checksum",
     "payload", "exit", "action_run", "sub", "sub_parser", "function", "varbit", "stack", "log", "loop", "egress",
 )  # fmt: skip
-# A copy would take the others with it.
-LONELY = ("assert", "truncate", "clone", "clone_egress", "multicast", "resubmit", "recirculate")
-
-
-@dataclass
-class Case:
-    """A program with everything that it works on."""
-
-    program: p4.Program
-    frames: list[tuple[int, int, bytes]]
-    """Port, time in ns, bytes."""
-    entries: list[Entry] = field(default_factory=list)
-    rates: dict[tuple[str, Any], dict[str, int]] = field(default_factory=dict)
-    """Of cells of meters by name and number, of entries by table and number."""
-    groups: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    sessions: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    sets: dict[str, list[int]] = field(default_factory=dict)
-    members: dict[tuple[str, int], tuple[str, list[int]]] = field(default_factory=dict)
-    member_groups: dict[tuple[str, int], list[tuple[int, int]]] = field(default_factory=dict)
-    features: set[str] = field(default_factory=set)
-
-
-@dataclass
-class Scope:
-    """Where statements are: what they can read and write."""
-
-    place: str  # ingress, egress, action, sub, function, parser
-    readable: list[Expr]
-    writable: list[Expr]
-    headers: list[Expr] = field(default_factory=list)
-    tables: list[p4.Table] = field(default_factory=list)
-    actions: list[p4.Function] = field(default_factory=list)
-    subs: list[p4.Object] = field(default_factory=list)
-    objects: list[p4.Object] = field(default_factory=list)
-    params: list[Expr] = field(default_factory=list)
-
-    def inner(self) -> Scope:
-        return replace(self, readable=list(self.readable), writable=list(self.writable))
 
 
 class Writer:
@@ -75,9 +37,7 @@ class Writer:
         self.applied_to: dict[str, list[Expr] | None] = {}
         share = 0.3
         some = ("register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit")
-        self.features = {
-            name for name in FEATURES if self.rng.random() < (share if name in some or not card else 0)
-        }
+        self.features = {name for name in FEATURES if self.rng.random() < (share if name in some or not card else 0)}
         if not card:
             lonely = [name for name in LONELY if name in self.features]
             self.features -= set(lonely)
@@ -102,7 +62,9 @@ class Writer:
         return Const(of, self.chance(0.5)) if of == BOOL else Const(ERROR, self.error())
 
     def error(self) -> str:
-        return self.rng.choice(["NoError", "PacketTooShort", "NoMatch", "HeaderTooShort", "ParserInvalidArgument"])
+        return self.rng.choice(
+            ["NoError", "PacketTooShort", "PacketTooShort", "NoMatch", "HeaderTooShort", "HeaderTooShort"]
+        )
 
     # ---- types
     def widths(self, total: int, most: int) -> list[int]:
@@ -154,6 +116,7 @@ class Writer:
         options = [self.arithmetic, self.shift, self.concat, self.cast, self.invert]
         if not self.card or self.chance(0.3):
             options.append(self.mux)
+        options += [self.cast] * of.signed
         if self.functions and scope.place not in ("function", "key", "parser") and self.chance(0.5):
             options.append(self.function_call)
         return self.rng.choice(options)(of, scope, depth)
@@ -173,6 +136,8 @@ class Writer:
     def arithmetic(self, of: Bits, scope: Scope, depth: int) -> Expr:
         signs = ["+", "-", "&", "|", "^"] if self.card else ["+", "-", "&", "|", "^", "*", "|+|", "|-|"]
         left, right = (self.value(of, scope, depth - 1) for _ in range(2))
+        # Units and the folding of constants have ways of their own for these.
+        right = self.const(of) if self.chance(0.3) else right
         return p4.Binary(of, self.rng.choice(signs), left, right)
 
     def shift(self, of: Bits, scope: Scope, depth: int) -> Expr:
@@ -191,6 +156,9 @@ class Writer:
     def cast(self, of: Bits, scope: Scope, depth: int) -> Expr:
         if self.card or self.chance(0.5):
             other: Any = Bits(self.rng.choice([1, 4, 8, 9, 16, 24, 32, 32 if self.card else 77]), of.signed)
+            there = [one.type for one in scope.readable if isinstance(one.type, Bits) and one.type.signed == of.signed]
+            if there and not self.card and self.chance(0.6):
+                other = self.rng.choice(there)
         else:
             other = Bits(of.width, not of.signed)
             if of == Bits(1) and self.chance(0.5):
@@ -257,7 +225,9 @@ class Writer:
         if fitting and self.chance(0.6):
             if self.card:
                 param = self.rng.choice(fitting)
-                return p4.Assign(to, self.rng.choice([param, p4.Binary(of, self.rng.choice("+-&|^"), self.leaf(of, scope), param)]))
+                return p4.Assign(
+                    to, self.rng.choice([param, p4.Binary(of, self.rng.choice("+-&|^"), self.leaf(of, scope), param)])
+                )
             scope = replace(scope, readable=[*scope.readable, *fitting])
         if self.card and scope.place == "action":
             depth = min(depth, 1)
@@ -299,8 +269,15 @@ class Writer:
             # Each place that it writes is the same in all its calls.
             before = self.applied_to.setdefault(one.name, args)
             if args is not None and before is not None:
-                args = [old if "out" in param.direction else new for param, new, old in zip(sub.params, args, before, strict=True)]
-                if all(arg in scope.writable for param, arg in zip(sub.params, args, strict=True) if "out" in param.direction):
+                args = [
+                    old if "out" in param.direction else new
+                    for param, new, old in zip(sub.params, args, before, strict=True)
+                ]
+                if all(
+                    arg in scope.writable
+                    for param, arg in zip(sub.params, args, strict=True)
+                    if "out" in param.direction
+                ):
                     return p4.Call(one.name, args, apply=True)
         if what < 0.68 and scope.objects:
             found = self.method(scope)
@@ -381,7 +358,11 @@ class Writer:
             return p4.Extern("count", [self.index(scope, one.args[0])], one.name)
         if one.kind == "meter":
             to = [place for place in scope.writable if place.type == Bits(8)]
-            return p4.Extern("execute_meter", [self.index(scope, one.args[0]), self.rng.choice(to)], one.name) if to else None
+            return (
+                p4.Extern("execute_meter", [self.index(scope, one.args[0]), self.rng.choice(to)], one.name)
+                if to
+                else None
+            )
         if one.kind != "register":
             return None
         index, of = self.index(scope, one.args[0]), one.type
@@ -406,6 +387,13 @@ class Writer:
         plain = [one for one in scope.readable if isinstance(one.type, Bits)]
         return [self.rng.choice(plain) for _ in range(self.rng.randint(1, most))]
 
+    def hash(self, scope: Scope) -> p4.Extern:
+        plain = [one for one in scope.writable if isinstance(one.type, Bits) and not one.type.signed]
+        algorithm = f"HashAlgorithm.{self.rng.choice(['crc32', 'crc16', 'csum16', 'xor16', 'identity'])}"
+        of = Bits(self.rng.choice([16, 32, 64]))
+        most = Const(of, self.rng.choice([0, 1, 7, 256, (1 << of.width) - 1, (1 << of.width) - 1]))
+        return p4.Extern("hash", [self.rng.choice(plain), algorithm, self.const(of), self.data(scope), most])
+
     def global_extern(self, scope: Scope) -> p4.Statement | None:
         rng = self.rng
         wanted = [name for name in ("hash", "random", "digest", "log", "assert") if name in self.features]
@@ -414,10 +402,7 @@ class Writer:
         plain = [one for one in scope.writable if isinstance(one.type, Bits) and not one.type.signed]
         what, to = rng.choice(wanted), rng.choice(plain)
         if what == "hash":
-            algorithm = f"HashAlgorithm.{rng.choice(['crc32', 'crc16', 'csum16', 'xor16', 'identity'])}"
-            of = Bits(rng.choice([16, 32]))
-            most = Const(of, rng.choice([0, 1, 7, 256, (1 << of.width) - 1]))
-            return p4.Extern("hash", [to, algorithm, self.const(of), self.data(scope), most])
+            return self.hash(scope)
         if what == "random":
             only = self.const(to.type)
             return p4.Extern("random", [to, only, only])
@@ -430,7 +415,9 @@ class Writer:
 
     # ---- declarations
     def function(self) -> p4.Function:
-        params = [Param("in", Bits(self.rng.choice([8, 16, 32])), self.name("p")) for _ in range(self.rng.randint(1, 2))]
+        params = [
+            Param("in", Bits(self.rng.choice([8, 16, 32])), self.name("p")) for _ in range(self.rng.randint(1, 2))
+        ]
         readable: list[Expr] = [Name(param.type, param.name) for param in params]
         of = Bits(self.rng.choice([8, 16, 32]))
         scope = Scope("function", readable, [])
@@ -466,14 +453,16 @@ class Writer:
         """Actions that say where frames go."""
         param = Param("", Bits(9), self.name("port"))
         spec = self.std("egress_spec", Bits(9))
-        forward = p4.Function(None, self.name("forward"), [param], p4.Block([p4.Assign(spec, Name(Bits(9), param.name))]))
+        forward = p4.Function(
+            None, self.name("forward"), [param], p4.Block([p4.Assign(spec, Name(Bits(9), param.name))])
+        )
         drop = p4.Block([p4.Extern("mark_to_drop", [Name(STANDARD, "std")])])
         forward.body.statements += [self.assign(scope, 1)] * self.chance(0.5)
         return [forward, p4.Function(None, self.name("drop"), [], drop)]
 
     def table(self, scope: Scope, actions: list[p4.Function]) -> tuple[p4.Table, list[p4.Object]]:
         fields = [one for one in scope.readable if isinstance(one, Member) and isinstance(one.type, Bits)]
-        fields = [one for one in fields if not one.type.signed and (not self.card or one.type.width <= 32)]
+        fields = [one for one in fields if not one.type.signed]
         if self.card:
             fields = [one for one in fields if one.name not in ("ingress_port", "packet_length")]
         kinds = ["exact", "exact", "lpm", "ternary", "range", "optional"]
@@ -481,7 +470,9 @@ class Writer:
         keys = [p4.Key(one, self.rng.choice(kinds), f"k{n}") for n, one in enumerate(chosen)]
         if not self.card:
             for key in keys:
-                key.value = self.value(key.value.type, replace(scope, place="key"), 1) if self.chance(0.2) else key.value
+                key.value = (
+                    self.value(key.value.type, replace(scope, place="key"), 1) if self.chance(0.2) else key.value
+                )
         prefixes = [key for key in keys if key.kind == "lpm"]
         for key in prefixes[1:]:
             key.kind = "exact"
@@ -499,7 +490,7 @@ class Writer:
             objects.append(p4.Object("direct_meter", self.name("dm"), [f"MeterType.{kind}"], Bits(8)))
             table.meter = objects[-1].name
         # An action reads its own table's meter, so actions with one are of no other table.
-        elif not self.card and self.chance(0.4) and ("profile" in self.features or "selector" in self.features):
+        elif not self.card and self.chance(0.8) and ("profile" in self.features or "selector" in self.features):
             self.profile(table, objects, scope)
         if not (table.profile or table.meter) and self.chance(0.2):
             table.const = []
@@ -557,7 +548,10 @@ class Writer:
         if "stack" in self.features:
             fields.append((self.name("s"), Stack(kinds[0], rng.randint(2, 3))))
         self.headers = Fields("struct", "headers_t", tuple(fields))
-        sizes = [rng.choice([1, 8, 8, 9, 16, 16, 32, 32] if self.card else [1, 5, 8, 8, 16, 32, 33, 64, 128]) for _ in range(4)]
+        sizes = [
+            rng.choice([1, 8, 8, 9, 16, 16, 32, 32] if self.card else [1, 5, 8, 8, 16, 32, 33, 64, 128])
+            for _ in range(4)
+        ]
         meta: list[tuple[str, Any]] = [(f"m{n}", self.field_type(bits)) for n, bits in enumerate(sizes)]
         meta.append(("round", Bits(8)))
         if self.chance(0.5):
@@ -577,6 +571,8 @@ class Writer:
         emits = [Member(of, Name(self.headers, "h"), name) for name, of in self.headers.fields]
         if self.chance(0.3):
             emits = [Name(self.headers, "h")]
+        elif self.chance(0.2) and len(emits) > 2:
+            del emits[rng.randrange(1, len(emits))]
         elif not self.card and self.chance(0.2):
             rng.shuffle(emits)
         self.case.program = p4.Program(
@@ -598,7 +594,9 @@ class Writer:
 
     def scope(self, place: str) -> Scope:
         headers = self.places()
-        fields = [Member(of, one, name) for one in headers for name, of in one.type.fields if not isinstance(of, Varbit)]
+        fields = [
+            Member(of, one, name) for one in headers for name, of in one.type.fields if not isinstance(of, Varbit)
+        ]
         if self.card:
             headers = [one for one in headers[1:] if not only_varbit(one)]
         meta = [Member(of, Name(self.meta, "m"), name) for name, of in self.meta.fields]
@@ -606,14 +604,17 @@ class Writer:
             meta = [one for one in meta if one.name != "round"]
         std = [self.std(name, of) for name, of in STD.items() if place == "ingress" or name == "ingress_port"]
         if place == "egress":
-            std += [self.std("egress_port", Bits(9)), self.std("instance_type", Bits(32)), self.std("egress_rid", Bits(16))]
+            std += [
+                self.std("egress_port", Bits(9)),
+                self.std("instance_type", Bits(32)),
+                self.std("egress_rid", Bits(16)),
+            ]
         if self.card:
             std = [one for one in std if one.name not in ("instance_type", "egress_rid")]
         sizes = [one for one in fields if one.name == "size"]
         return Scope(place, [*fields, *meta, *std], [one for one in [*fields, *meta] if one not in sizes], headers)
 
     def parser(self) -> p4.Parser:
-        rng = self.rng
         params = [Param("out", self.headers, "h"), Param("inout", self.meta, "m"), Param("inout", STANDARD, "std")]
         extracted = Extracted(self)
         states = extracted.states()
@@ -630,7 +631,11 @@ class Writer:
                 scope = Scope("sub", list(fields), list(fields), [place])
             elif what == "whole":
                 scope = replace(self.scope("sub"), headers=[])
-                params = [Param("inout", self.headers, "h"), Param("inout", self.meta, "m"), Param("inout", STANDARD, "std")]
+                params = [
+                    Param("inout", self.headers, "h"),
+                    Param("inout", self.meta, "m"),
+                    Param("inout", STANDARD, "std"),
+                ]
             else:
                 kinds = self.rng.sample(["in", "inout", "out"], self.rng.randint(1, 3))
                 params = [Param(kind, Bits(self.rng.choice([8, 16, 32])), self.name("p")) for kind in kinds]
@@ -644,7 +649,9 @@ class Writer:
                 scope.objects = self.objects()
                 locals_ += scope.objects
             outs = [param for param in params if param.direction == "out" and not isinstance(param.type, Fields)]
-            before: list[p4.Statement] = [p4.Assign(Name(param.type, param.name), self.const(param.type)) for param in outs]
+            before: list[p4.Statement] = [
+                p4.Assign(Name(param.type, param.name), self.const(param.type)) for param in outs
+            ]
             if what == "header" and params[0].direction == "out":
                 # It begins invalid, with fields that have no value yet.
                 two = [p4.Block([p4.AssignList(place, [self.const(one) for _, one in of.fields])]) for _ in range(2)]
@@ -702,10 +709,31 @@ class Writer:
             args: list[Expr] = [Name(self.headers, "h"), Name(self.meta, "m"), Name(STANDARD, "std")]
             body.insert(self.rng.randint(0, len(body)), p4.Call(one.name, args, apply=True))
         body += self.block(scope, 1 if self.card else 2, 2).statements
+        for one in scope.subs:
+            found = self.args(self.sub(one).params, scope)
+            if found is not None and self.applied_to.setdefault(one.name, found) is found:
+                body.insert(self.rng.randint(0, len(body)), p4.Call(one.name, found, apply=True))
+        if "hash" in self.features:
+            body.insert(self.rng.randint(0, len(body)), self.hash(scope))
+        if self.features & set(LONELY):
+            # Which copy a frame is.
+            kind = p4.Cast(Bits(16), self.std("instance_type", Bits(32)))
+            eth = Member(self.types[0], Name(self.headers, "h"), "eth")
+            body.insert(0, p4.Assign(Member(Bits(16), eth, "kind"), kind))
+        # Often enough, registers are changed and errors of the parser seen.
+        body += [statement for _ in scope.objects[:1] if self.chance(0.6) and (statement := self.method(scope))]
+        if place == "ingress" and self.chance(0.35):
+            error = p4.Binary(BOOL, "==", self.std("parser_error", ERROR), Const(ERROR, self.error()))
+            seen = p4.Assign(
+                Member(Bits(16), Member(self.types[0], Name(self.headers, "h"), "eth"), "kind"), self.const(Bits(16))
+            )
+            body.append(p4.If(error, p4.Block([seen])))
         body += self.at_end(place, scope)
         if place == "ingress" and self.chance(0.7):
             body.insert(0, p4.Assign(self.std("egress_spec", Bits(9)), Const(Bits(9), 1)))
-        return p4.Control(name, params, [*locals_, *objects, *subs, *called, *actions, *special, *tables], p4.Block(body))
+        return p4.Control(
+            name, params, [*locals_, *objects, *subs, *called, *actions, *special, *tables], p4.Block(body)
+        )
 
     def sub(self, one: p4.Object) -> Any:
         return next(sub for sub in self.subs if sub.name == one.kind)
@@ -730,7 +758,12 @@ class Writer:
             if "assert" in self.features:
                 out.append(p4.Extern("assert", [self.condition(scope, 1)]))
             if "truncate" in self.features:
-                out.append(p4.If(self.condition(scope, 1), p4.Block([p4.Extern("truncate", [Const(Bits(32), self.rng.randint(14, 60))])])))
+                out.append(
+                    p4.If(
+                        self.condition(scope, 1),
+                        p4.Block([p4.Extern("truncate", [Const(Bits(32), self.rng.randint(14, 60))])]),
+                    )
+                )
             if "clone" in self.features:
                 out.append(p4.Extern("clone_preserving_field_list", ["CloneType.I2E", session, kept]))
             if "resubmit" in self.features:
@@ -744,11 +777,15 @@ class Writer:
             more = p4.Assign(seen, p4.Binary(Bits(8), "+", seen, Const(Bits(8), 1)))
             out.append(p4.If(done, p4.Block([more, p4.Extern("recirculate_preserving_field_list", ["1"])])))
         elif "clone_egress" in self.features:
-            out.append(p4.If(first, p4.Block([p4.Extern("clone_preserving_field_list", ["CloneType.E2E", session, kept])])))
+            out.append(
+                p4.If(first, p4.Block([p4.Extern("clone_preserving_field_list", ["CloneType.E2E", session, kept])]))
+            )
         for name in ("clone", "multicast", "resubmit"):
             if name in self.features and out and self.chance(0.6):
                 # A condition that the compiler knows would leave a program without copies.
-                port = p4.Binary(BOOL, self.rng.choice(["==", "!="]), self.std("ingress_port", Bits(9)), Const(Bits(9), 1))
+                port = p4.Binary(
+                    BOOL, self.rng.choice(["==", "!="]), self.std("ingress_port", Bits(9)), Const(Bits(9), 1)
+                )
                 return [p4.If(port, p4.Block(out))]
         return out
 
@@ -761,7 +798,9 @@ class Writer:
             halves = [one for one in of.type.fields if one[1] == Bits(16)]
             if self.card:
                 starts = [sum(width(one) for _, one in of.type.fields[:at]) for at in range(len(of.type.fields))]
-                halves = [one for one, start in zip(of.type.fields, starts, strict=True) if one in halves and start % 16 == 0]
+                halves = [
+                    one for one, start in zip(of.type.fields, starts, strict=True) if one in halves and start % 16 == 0
+                ]
             if not halves or only_varbit(of):
                 continue
             to = Member(Bits(16), of, halves[0][0])
@@ -773,7 +812,7 @@ class Writer:
                 plain.pop()
             if not plain:
                 continue
-            payload = "_with_payload" if "payload" in self.features or not self.card and self.chance(0.4) else ""
+            payload = "_with_payload" if "payload" in self.features or (not self.card and self.chance(0.8)) else ""
             name = f"{'verify' if block is verify else 'update'}_checksum{payload}"
             block.statements.append(p4.Extern(name, [p4.IsValid(of), plain, to, f"HashAlgorithm.{algorithm}"]))
         return verify, update
@@ -792,7 +831,7 @@ class Writer:
         for one in self.case.program.verify.statements:
             interpreter = Interpreter(self.case.program, self.state())
             interpreter.carry(0, frame, 0)
-            condition, data, to, algorithm = one.args
+            to = one.args[2]
             place = interpreter.value(to.of, interpreter.parsed)
             if not place.valid or self.chance(0.3):
                 continue
@@ -811,7 +850,9 @@ class Writer:
         for number in (1, 2):
             copies = {(rng.choice([0, 1, 2, 7]), rng.choice([0, 1, 9])) for _ in range(rng.randint(1, 3))}
             case.groups[number] = sorted(copies)
-            case.sessions[number] = sorted({(rng.choice([0, 1, 5]), rng.choice([0, 3])) for _ in range(rng.randint(1, 2))})
+            case.sessions[number] = sorted(
+                {(rng.choice([0, 1, 5]), rng.choice([0, 3])) for _ in range(rng.randint(1, 2))}
+            )
 
     def state(self) -> State:
         return state_of(self.case)
@@ -897,215 +938,8 @@ class Writer:
             mask = self.rng.choice([full, 0, self.rng.getrandbits(bits), 1 << self.rng.randrange(bits)])
             return ("&&&", value & mask, mask) if mask else None
         if kind == "range":
-            low, high = (self.rng.randint(0, value), self.rng.randint(value, full)) if self.chance(0.6) else (value, value)
+            low, high = (
+                (self.rng.randint(0, value), self.rng.randint(value, full)) if self.chance(0.6) else (value, value)
+            )
             return ("..", low, high)
         return None if kind == "optional" and self.chance(0.3) else value
-
-
-def only_varbit(one: Expr) -> bool:
-    return isinstance(one.type, Fields) and isinstance(one.type.fields[0][1], Varbit)
-
-
-class Extracted:
-    """The states of a parser, and frames that take its ways."""
-
-    def __init__(self, writer: Writer) -> None:
-        self.writer, self.rng = writer, writer.rng
-        self.locals: list[Any] = []
-        self.sets: dict[str, str] = {}
-        writer.path = self  # type: ignore[attr-defined]
-
-    def states(self) -> list[p4.State]:
-        writer, rng = self.writer, self.rng
-        places = writer.places()
-        order = [places[0]]
-        # A header of options alone is extracted with the one in front of it.
-        behind = {id(one): other for one, other in zip(places, places[1:], strict=False) if only_varbit(other)}
-        rest = [one for one in places[1:] if not only_varbit(one)]
-        if not writer.card and writer.chance(0.3):
-            rng.shuffle(rest)
-        order += rest
-        names = ["start", *(f"s{n}" for n in range(1, len(order)))]
-        self.made: list[p4.State] = []
-        for at, one in enumerate(order):
-            later = names[at + 1 : at + (3 if writer.card else 4)]
-            state = p4.State(names[at], self.extracts(one), [], [])
-            if id(one) in behind:
-                size = p4.Cast(Bits(32), Member(Bits(4), one, "size"))
-                words = p4.Binary(Bits(32), "-", size, Const(Bits(32), LEAST))
-                state.statements.append(p4.Extern("extract", [behind[id(one)], p4.Shift(Bits(32), "<<", words, 5)], "p"))
-            self.select(state, one, later)
-            self.made.append(state)
-        return self.made
-
-    def extracts(self, one: Expr) -> list[p4.Statement]:
-        writer, rng = self.writer, self.rng
-        out: list[p4.Statement] = []
-        of = one.type
-        assert isinstance(of, Fields)
-        if isinstance(of.fields[-1][1], Varbit):
-            # The length is read ahead of the header.
-            words = p4.Binary(Bits(32), "-", p4.Cast(Bits(32), p4.Lookahead(Bits(8))), Const(Bits(32), LEAST))
-            bits = p4.Shift(Bits(32), "<<", words, 5)
-            return [p4.Extern("extract", [one, bits], "p")]
-        if writer.chance(0.25) and "sub_parser" in writer.features and of.fields[0][0] != "size":
-            return [self.sub(one)]
-        out.append(p4.Extern("extract", [one], "p"))
-        if not writer.card and writer.chance(0.1):
-            out.append(p4.Extern("advance", [Const(Bits(32), 8 * rng.randint(1, 4))], "p"))
-        if not writer.card and writer.chance(0.15):
-            scope = Scope("parser", [Member(t, one, n) for n, t in of.fields], [])
-            out.append(p4.Extern("verify", [writer.condition(scope, 1), Const(writer.const(ERROR).type, writer.error())]))
-        if not writer.card and writer.chance(0.15) and not any(name in writer.features for name in LONELY):
-            meta = [Member(t, Name(writer.meta, "m"), n) for n, t in writer.meta.fields] if hasattr(writer, "meta") else []
-            meta = [place for place in meta if isinstance(place.type, Bits)]
-            if meta:
-                scope = Scope("parser", [*[Member(t, one, n) for n, t in of.fields], *meta], meta)
-                out.append(writer.assign(scope, 1))
-        return out
-
-    def sub(self, one: Expr) -> p4.Statement:
-        writer = self.writer
-        header = Name(one.type, "x")
-        state = p4.State("start", [p4.Extern("extract", [header], "p")], [], [p4.Row([], "accept")])
-        found = next((sub for sub in writer.subs if isinstance(sub, p4.Parser) and sub.params[0].type == one.type), None)
-        if found is None:
-            found = p4.Parser(writer.name("Q"), [Param("out", one.type, "x")], [], [state])
-            if writer.chance(0.4):
-                self.select(state, header, [])
-            writer.subs.append(found)
-        instance = p4.Object(found.name, writer.name("q"), [])
-        self.locals.append(instance)
-        return p4.Call(instance.name, [Name(None, "p"), one], apply=True)  # type: ignore[arg-type]
-
-    def select(self, state: p4.State, one: Expr, later: list[str]) -> None:
-        writer, rng = self.writer, self.rng
-        ends = ["accept", *(["reject"] * (not writer.card and writer.chance(0.1)))]
-        assert isinstance(one.type, Fields)
-        fields = [Member(of, one, name) for name, of in one.type.fields if isinstance(of, Bits) and not of.signed]
-        fields = [place for place in fields if place.type.width <= (32 if writer.card else 64) and place.name != "size"]
-        if not fields or not later and writer.chance(0.8):
-            state.rows = [p4.Row([], rng.choice(later or ["accept"]))]
-            return
-        keys: list[Expr] = [rng.choice(fields)]
-        if not writer.card and writer.chance(0.3):
-            keys.append(rng.choice(fields))
-        if writer.chance(0.15):
-            keys = [p4.Lookahead(Bits(rng.choice([4, 8, 16])))]
-        elif writer.chance(0.15) and keys[0].type.width > 2:
-            low = rng.randrange(keys[0].type.width - 1)
-            keys[0] = p4.Slice(Bits(2), keys[0], low + 1, low)
-        state.keys, state.rows = keys, []
-        for to in [*later, *rng.sample([*ends, *later], min(1 if writer.card else 2, len(ends) + len(later)))]:
-            state.rows.append(p4.Row([self.match(width(key.type)) for key in keys], to))
-        own = not any(isinstance(statement, p4.Call) for statement in state.statements)
-        if own and state.name != "start" and not writer.card and "loop" in writer.features and isinstance(one, Member):
-            state.rows.insert(0, p4.Row([writer.number(width(key.type)) for key in keys], state.name))
-        if "value_set" in writer.features and len(keys) == 1 and not self.sets and state.name != "start" and later:
-            set_ = writer.name("vs")
-            self.locals.append(p4.Object("value_set", set_, [4], keys[0].type))
-            self.sets[f"P.{set_}"] = f"P.{state.name}"
-            state.rows.insert(0, p4.Row([set_], rng.choice(later)))
-        if writer.chance(0.8):
-            state.rows.append(p4.Row([None], rng.choice([*ends, *later])))
-
-    def match(self, bits: int) -> Any:
-        writer = self.writer
-        full, value = (1 << bits) - 1, writer.number(bits)
-        what = self.rng.random()
-        if what < 0.15:
-            mask = self.rng.getrandbits(bits)
-            return ("&&&", value & mask, mask)
-        if what < 0.25 and not (writer.card and writer.chance(0.7)):
-            return ("..", value, min(full, value + self.rng.choice([0, 1, 5] if writer.card else [0, 1, 5, 100])))
-        return value
-
-    # ---- frames
-    def bits(self) -> int:
-        """A frame's headers along a way through the states; `length` is how many bytes they have."""
-        self.data, self.size = 0, 0
-        ahead: list[tuple[int, int]] = []  # bits that the next header begins with
-        name, steps = "start", 0
-        by_name = {state.name: state for state in self.made}
-        while name in by_name and steps < 12:
-            steps += 1
-            state = by_name[name]
-            begin = self.size
-            header: Any = None
-            for statement in state.statements:
-                header = self.append(statement) or header
-            for value, bits in ahead:
-                self.patch(begin, bits, value)
-            ahead = []
-            row = self.rng.choice(state.rows)
-            for key, match in zip(state.keys, row.matches, strict=False):
-                value = self.within(match, width(key.type))
-                if value is None:
-                    continue
-                if isinstance(key, p4.Lookahead):
-                    ahead.append((value, width(key.type)))
-                    continue
-                low, place = (key.low, key.of) if isinstance(key, p4.Slice) else (0, key)
-                at = begin
-                for field_name, of in header.fields:
-                    if isinstance(place, Member) and field_name == place.name and not isinstance(of, Varbit):
-                        self.patch(at + width(of) - low - width(key.type), width(key.type), value)
-                    at += 0 if isinstance(of, Varbit) else width(of)
-            name = row.state
-        self.length = self.size // 8
-        return self.data
-
-    def within(self, match: Any, bits: int) -> int | None:
-        if match is None or isinstance(match, str):
-            return None
-        if not isinstance(match, tuple):
-            return match
-        if match[0] == "..":
-            return self.rng.randint(match[1], match[2])
-        return match[1] | self.writer.number(bits) & ~match[2]
-
-    def patch(self, at: int, bits: int, value: int) -> None:
-        if at + bits > self.size:
-            return
-        low = self.size - at - bits
-        mask = (1 << bits) - 1 << low
-        self.data = self.data & ~mask | value << low
-
-    def append(self, statement: p4.Statement) -> Any:
-        """Bytes that a statement takes."""
-        if isinstance(statement, p4.Extern) and statement.name == "advance":
-            self.more(statement.args[0].value, self.rng.getrandbits(statement.args[0].value))
-            return None
-        if isinstance(statement, p4.Call):
-            of: Any = statement.args[1].type
-        elif isinstance(statement, p4.Extern) and statement.name == "extract":
-            of = statement.args[0].type
-        else:
-            return None
-        for name, one in of.fields:
-            if isinstance(one, Varbit):
-                continue
-            self.more(width(one), self.writer.number(width(one)))
-            if name == "size":
-                words = self.rng.choice([0, 0, 1, 1, 2, 4, 5])
-                self.patch(self.size - width(one), width(one), words + LEAST if self.rng.random() < 0.95 else 0)
-                self.options = 32 * words
-        if isinstance(of.fields[-1][1], Varbit):
-            self.more(self.options, self.rng.getrandbits(self.options + 1) & (1 << self.options) - 1)
-        return None if only_varbit(statement.args[0]) else of  # type: ignore[union-attr]
-
-    def more(self, bits: int, value: int) -> None:
-        self.data, self.size = self.data << bits | value, self.size + bits
-
-
-def state_of(case: Case) -> State:
-    """The state in which the program begins."""
-    from p4_interpreter import Bucket
-
-    state = State(
-        groups=case.groups, sessions=case.sessions, sets=case.sets, members=case.members, member_groups=case.member_groups
-    )
-    for entry in case.entries:
-        state.entries.setdefault(entry.table, []).append(entry)
-    state.meters = {name: Bucket(rates, 0) for name, rates in case.rates.items()}
-    return state

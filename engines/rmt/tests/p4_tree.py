@@ -231,7 +231,20 @@ class FunctionCall:
 
 
 Expr = (
-    Const | Name | Member | Element | Slice | Unary | Binary | Shift | Mux | Cast | IsValid | Lookahead | Hit | FunctionCall
+    Const
+    | Name
+    | Member
+    | Element
+    | Slice
+    | Unary
+    | Binary
+    | Shift
+    | Mux
+    | Cast
+    | IsValid
+    | Lookahead
+    | Hit
+    | FunctionCall
 )
 
 # ---- statements

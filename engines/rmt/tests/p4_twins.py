@@ -19,16 +19,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[3] / "python"), str(Path(__file__).resolve().parent)]
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
 
 import machine
 import p4_tree as p4
+from p4_case import Case, state_of
 from p4_interpreter import Interpreter
-from p4_random import Case, Writer, state_of
+from p4_random import Writer
 from penstock.cargo import example
 
 TENANT = "t1"
-CARD_SHARE = 0.66
+CARD_SHARE = 0.7
 STAGES = 12
 
 
@@ -259,9 +260,7 @@ def refusal(case: Case, twins: Twins, tenant: str) -> str:
     return next((answer["error"] for answer in answers if isinstance(answer, dict) and "error" in answer), "")
 
 
-def card(
-    case: Case, twins: Twins, python: Interpreter, want: list[list[Any]], outcome: Outcome, stages: int
-) -> None:
+def card(case: Case, twins: Twins, python: Interpreter, want: list[list[Any]], outcome: Outcome, stages: int) -> None:
     """The same by the driver and the plain model of the machine."""
     outcome.refused = refusal(case, twins, TENANT)
     if outcome.refused:
@@ -339,7 +338,18 @@ def nodes(of: Any) -> Iterator[Any]:
 def lists(program: p4.Program) -> Iterator[list[Any]]:
     """Lists whose elements may go: statements, rows, cases, declarations and others."""
     for one in nodes(program):
-        for name in ("statements", "rows", "cases", "locals", "states", "functions", "subs", "actions", "const", "emits"):
+        for name in (
+            "statements",
+            "rows",
+            "cases",
+            "locals",
+            "states",
+            "functions",
+            "subs",
+            "actions",
+            "const",
+            "emits",
+        ):
             found = getattr(one, name, None)
             if isinstance(found, list):
                 yield found
@@ -422,7 +432,12 @@ class Campaign:
             self.refused[reason(outcome.refused)] += 1
         else:
             self.fits += 1
-        self.ran.update({of.split(" ")[0] if of.startswith(("state", "action", "hit ", "miss ")) else of: count for of, count in outcome.ran.items()})
+        self.ran.update(
+            {
+                of.split(" ")[0] if of.startswith(("state", "action", "hit ", "miss ")) else of: count
+                for of, count in outcome.ran.items()
+            }
+        )
 
     def __str__(self) -> str:
         of = max(1, self.programs)

@@ -271,6 +271,10 @@ CASES: list[tuple[str, str, str, Callable[[Numbers], Numbers], bool]] = [
     ("function", "", "h.n.x = most(h.n.a, h.n.b);", lambda n: {"x": max(n["a"], n["b"])}, True),
     ("register behind its end", "register<bit<32>>(4) r;",
      "bit<32> v; r.read(v, 9); v = v + h.n.a; r.write(9, v); h.n.x = v;", lambda n: {"x": n["a"]}, True),
+    ("register read behind a write", "register<bit<32>>(4) r;",
+     "bit<32> v; r.write(3, h.n.a); r.read(v, 3); h.n.x = v;", lambda n: {"x": n["a"]}, True),
+    ("register read behind a write, behind its end", "register<bit<32>>(4) r;",
+     "bit<32> v; r.write(9, h.n.a); r.read(v, 9); h.n.x = v;", lambda n: {"x": 0}, False),
     ("header that is an out parameter", "Z() z;", "z.apply(h.n); if (!h.n.isValid()) { h.n.setValid(); h.n.y = 7; }",
      lambda n: {"y": 7}, True),
 ]  # fmt: skip
@@ -356,7 +360,9 @@ def test_tables(apply: str, after_hit: Numbers, after_miss: Numbers) -> None:
 def test_a_prefix_that_the_check_writes() -> None:
     """The search for prefixes in stage 0 sees what stands in front of the check."""
     text = HEAD + BODY.replace("LOCALS", "action found() { h.n.x = 5; } TABLE").replace("APPLY", "sums.apply();")
-    table = "table sums { key = { std.checksum_error: lpm; } actions = { found; NoAction; } default_action = NoAction; }"
+    table = (
+        "table sums { key = { std.checksum_error: lpm; } actions = { found; NoAction; } default_action = NoAction; }"
+    )
     verify = "verify_checksum(true, { h.n.a, h.n.b }, h.n.c, HashAlgorithm.csum16);"
     text = text.replace("TABLE", table).replace("control V(inout headers_t h, inout meta_t m) { apply { } }",
         f"control V(inout headers_t h, inout meta_t m) {{ apply {{ {verify} }} }}")  # fmt: skip

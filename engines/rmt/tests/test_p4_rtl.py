@@ -19,8 +19,9 @@ import machine
 import p4_twins
 from block_bench import Bench
 from machine import Result
+from p4_case import Case, state_of
 from p4_interpreter import Frame, Interpreter
-from p4_random import Case, Writer, state_of
+from p4_random import Writer
 from penstock import regs
 from penstock.hdl import simulate
 
@@ -56,7 +57,11 @@ def fitting(twins: p4_twins.Twins, seed: int, stages: int) -> tuple[list[Case], 
     return cases, seed
 
 
-async def load(bench: Bench, rows: list[list[Any]]) -> None:
+async def load(bench: Bench, rows: list[list[Any]], before: list[list[Any]]) -> None:
+    # The driver begins with a block without tenants and ternary rows.
+    for memory, stage, row, _ in before:
+        if memory in (machine.TENANT, machine.TERNARY):
+            bench.write([(memory, stage, row, (0,) * machine.SHAPES[memory][1])])
     # What makes frames meet a program comes last.
     rows.sort(key=lambda row: row[0] == machine.TENANT)
     bench.write((memory, stage, row, tuple(words[: machine.SHAPES[memory][1]])) for memory, stage, row, words in rows)
@@ -85,10 +90,12 @@ async def read_back(bench: Bench, rows: list[list[Any]]) -> list[list[Any]]:
 async def programs(dut: Any) -> None:
     bench, twins, seed, done = Bench(dut, 9), p4_twins.Twins(), SEED, 0
     await bench.start()
+    before: list[list[Any]] = []
     while done < int(os.environ["PENSTOCK_RMT_PROGRAMS"]):
         cases, seed = fitting(twins, seed, bench.stages)
         (rows,) = twins.ask([{"rows": None}])
-        await load(bench, rows)
+        await load(bench, rows, before)
+        before = rows
         pythons = [Interpreter(case.program, state_of(case)) for case in cases]
         for at in range(FRAMES):
             # Frames of all tenants are inside at once, one of each.

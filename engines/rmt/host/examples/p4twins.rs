@@ -122,13 +122,8 @@ impl Twins {
         let part = RMT.card(None).unwrap();
         let image = Arc::new(RmtImage { tenants: Vec::new(), stages: stages as u8 });
         let mut soft = Soft(Box::new(Block::default()));
-        let mut card = Rows {
-            stages: stages as u32,
-            select: 0,
-            staged: [0; 32],
-            rows: BTreeMap::new(),
-            changed: BTreeSet::new(),
-        };
+        let mut card =
+            Rows { stages: stages as u32, select: 0, staged: [0; 32], rows: BTreeMap::new(), changed: BTreeSet::new() };
         let mut soft_driver = RMT.driver(&shape, part.as_ref());
         soft_driver.load_block(&mut soft, 0, image.as_ref()).unwrap();
         let mut card_driver = RMT.driver(&shape, part.as_ref());
