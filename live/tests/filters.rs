@@ -42,8 +42,7 @@ fn filters_are_those_of_tcpdump() {
             let filter: Filter = text.parse().unwrap();
             let mine = frames.frames().filter(|(_, bytes)| filter.passes(bytes)).count();
             let Ok(theirs) = Command::new("tcpdump").arg("-ntr").arg(&path).arg(text).output() else {
-                eprintln!("skipped: needs tcpdump (Debian: apt-get install tcpdump)");
-                return;
+                return penstock_testing::skipped("needs tcpdump: install tcpdump");
             };
             // Addresses are numbers of one line for each frame.
             let theirs =
