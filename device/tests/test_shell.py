@@ -53,7 +53,13 @@ def test_manual_pages(tmp_path: Path) -> None:
     done = call("man", tmp_path / "man1")
     assert done.returncode == 0, done.stderr
     pages = {path.name for path in (tmp_path / "man1").iterdir()}
-    assert {"penstock.1", "penstock-run.1", "penstock-ctl-capture.1", "penstock-ctl-map.1", "penstock-compile-rpu.1"} <= pages
+    assert {
+        "penstock.1",
+        "penstock-run.1",
+        "penstock-ctl-capture.1",
+        "penstock-ctl-map.1",
+        "penstock-compile-rpu.1",
+    } <= pages
     assert not any("help" in page for page in pages)
     if shutil.which("man") is None:
         pytest.skip("needs man (Debian: apt-get install man-db)")
@@ -77,7 +83,9 @@ def test_the_version_has_the_commit() -> None:
     assert re.fullmatch(rf"penstock {re.escape(version)}( \({head}(, changed)?\))?\n", shown), shown
     assert head in shown
     # Elsewhere there is no commit, and no fault.
-    done = subprocess.run([COMMAND_LINE, "--version"], env={"PENSTOCK_ROOT": "/nowhere"}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [COMMAND_LINE, "--version"], env={"PENSTOCK_ROOT": "/nowhere"}, capture_output=True, text=True, check=True
+    )
     assert done.stdout == f"penstock {version}\n" and done.stderr == ""
 
 

@@ -18,6 +18,8 @@ use penstock_headers::{Field, Header, Headers};
 /// Letters and tests of a filter at most; parentheses within parentheses at most.
 const LONGEST: usize = 4096;
 const DEEPEST: u32 = 32;
+/// EtherType of ARP.
+const ARP: u16 = 0x0806;
 
 /// A filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,8 +80,13 @@ impl Test {
                     IpAddr::V6(address) => (address.to_bits(), 128 - bits, [Field::Ip6Src, Field::Ip6Dst]),
                 };
                 let cut = |address: u128| address.checked_shr(unused.into()).unwrap_or(0);
-                let is = |field| get(field).is_some_and(|address| cut(address) == cut(wanted));
-                side.any(|| is(fields[0]), || is(fields[1]))
+                let is = |address: Option<u128>| address.is_some_and(|address| cut(address) == cut(wanted));
+                let [source, destination] = match address {
+                    // As tcpdump does.
+                    IpAddr::V4(_) if get(Field::EthType) == Some(ARP.into()) => arp(headers, frame),
+                    _ => fields.map(get),
+                };
+                side.any(|| is(source), || is(destination))
             }
             Self::Ports(side, low, high) => {
                 let range = u128::from(*low)..=u128::from(*high);
@@ -95,6 +102,18 @@ impl Test {
             Self::AtLeast(bytes) => frame.len() >= *bytes,
         }
     }
+}
+
+/// The addresses of sender and target in an ARP frame for IPv4 (RFC 826).
+fn arp(headers: &Headers, frame: &[u8]) -> [Option<u128>; 2] {
+    const SENDER: usize = 14;
+    const TARGET: usize = 24;
+    let tags = [Header::Vlan, Header::Vlan2].into_iter().filter(|tag| headers.has(*tag)).count();
+    let start = 14 + 4 * tags;
+    [SENDER, TARGET].map(|at| {
+        let bytes: [u8; 4] = frame.get(start + at..start + at + 4)?.try_into().ok()?;
+        Some(u32::from_be_bytes(bytes).into())
+    })
 }
 
 impl FromStr for Filter {
@@ -182,7 +201,7 @@ impl<'a> Words<'a> {
             "icmp6" => Test::IcmpOver(Header::Ip6),
             "ip" => Test::Has(Header::Ip),
             "ip6" => Test::Has(Header::Ip6),
-            "arp" => Test::Type(0x0806),
+            "arp" => Test::Type(ARP),
             "host" => {
                 let address = self.value(word, "an address", |text| text.parse::<IpAddr>().ok())?;
                 Test::Net(side, address, if address.is_ipv4() { 32 } else { 128 })

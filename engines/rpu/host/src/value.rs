@@ -271,3 +271,49 @@ pub fn listed(all: &Variables) -> Json {
     };
     all.all.iter().map(about).collect()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use penstock_rpu_sdk::{DMEM_BASE, DMEM_DATA_BYTES, Options, compile};
+
+    use super::*;
+
+    /// Debug information comes with a program from anywhere. Whatever its bytes are, variables lie in data memory, and
+    /// their values can be read and written.
+    #[test]
+    fn damaged_debug_information_does_no_harm() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap();
+        let source = root.join("engines/rpu/tests/firmware/variables.c");
+        let good = compile(&[source], &Options::new(root)).unwrap().elf;
+        let mut state = 1_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let (mut kept, mut lost) = (0, 0);
+        for _ in 0..3000 {
+            let mut elf = good.clone();
+            for _ in 0..=random(6) {
+                let at = 52 + random(elf.len() - 52);
+                elf[at] = random(256) as u8;
+            }
+            let all = Variables::of(&elf);
+            for variable in &all.all {
+                let part = Part { address: variable.address, of: variable.of, bits: None };
+                let size = part.bytes(&all) as usize;
+                assert!(variable.address >= DMEM_BASE);
+                assert!((variable.address - DMEM_BASE) as usize + size <= DMEM_DATA_BYTES);
+                let mut bytes = vec![0xA5; size];
+                let value = part.read(&all, &bytes);
+                // Values that their type does not have, such as other bools, are refused.
+                let _ = part.write(&all, &value, &mut bytes);
+            }
+            kept += usize::from(all.all.len() >= 10);
+            lost += usize::from(all.all.len() < 10);
+        }
+        assert!(kept > 100 && lost > 100, "{kept} {lost}");
+    }
+}

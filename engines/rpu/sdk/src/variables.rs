@@ -18,7 +18,7 @@ use crate::firmware::{DMEM_BASE, DMEM_DATA_BYTES};
 const DEPTH: u32 = 32;
 /// Members of a struct that are read at most.
 const FIELDS: usize = 4096;
-/// Variables of a program that are read at most.
+/// Variables of a program, and types of a source file, that are read at most.
 const MOST: usize = 16_384;
 
 type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -192,6 +192,7 @@ impl Search {
         self.known.insert(at.0, None);
         let id = match depth {
             0 => None,
+            _ if self.known.len() > MOST => None,
             _ => self.read_type(dwarf, unit, at, depth - 1)?.map(|of| {
                 self.found.types.push(of);
                 TypeId(self.found.types.len() - 1)
