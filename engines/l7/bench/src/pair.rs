@@ -2,7 +2,7 @@
 //! Two applications whose messages enter at port 0 in turn at line rate. Those of `paths` leave at port 1, those of
 //! `others` at port 0, so that each has its rate and latency. Each has two of the four matchers.
 
-use penstock_bench::{BenchError, rates, wire};
+use penstock_bench::{BenchError, wire};
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{Port, Rate, Traffic};
 use penstock_l7_host::Ask;
@@ -12,6 +12,8 @@ use crate::load::{App, Message, OTHERS, PATHS, path};
 
 /// Messages of each application in the list that is repeated, a prime.
 const MESSAGES: u32 = 31;
+/// Looks at the counters before the measurement.
+const WARMUP: usize = 4;
 
 /// What was measured of an application.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +51,12 @@ fn traffic(steps: [usize; 2], size: usize) -> Traffic {
     traffic
 }
 
-/// Makes requests while messages of `size` bytes enter at line rate, which need the rules that the applications have.
+/// Looks at the counters, and then makes requests, while messages of `size` bytes enter at line rate, which need the
+/// rules that the applications have. The looks are not measured: the card fills.
+///
+/// The latency of a message is from its first beat in to its last beat out. The messages of an application leave in
+/// their order. If one of `paths` is lost, the later ones are taken for those before, and seem to be late; of `others`,
+/// whose messages may exceed its room, only the rate is told then.
 pub fn measure(
     bench: &'static str,
     device: &mut RtlDevice,
@@ -57,20 +64,30 @@ pub fn measure(
     size: usize,
     asks: &[Ask],
 ) -> Result<Measured, BenchError> {
+    let asks = [looks(WARMUP).as_slice(), asks].concat();
     let requests = asks.iter().map(Ask::request).collect::<Vec<_>>();
-    let seen = device.measure_changes(&traffic(steps, size), Rate::Line, rates::warmup(size), &requests)?;
-    let all: u64 = seen.cycles.iter().sum();
-    let flow = |app: App| -> Result<Flow, BenchError> {
-        let of = seen.latencies.get(usize::from(app.exit)).filter(|of| !of.is_empty());
-        let of = of.ok_or_else(|| BenchError::Wrong(bench, format!("no message of `{}` left", app.name)))?;
+    let seen = device.measure_changes(&traffic(steps, size), Rate::Line, 0, &requests)?;
+    let cycles = seen.cycles[WARMUP..].to_vec();
+    let warmup: u64 = seen.cycles[..WARMUP].iter().sum();
+    let entered = seen.entered.first().filter(|entered| !entered.is_empty());
+    let entered = entered.ok_or_else(|| BenchError::Wrong(bench, "no message entered".to_owned()))?;
+    let start = entered[0] + warmup;
+    let flow = |index: usize, app: App| -> Result<Flow, BenchError> {
+        let own = entered.iter().skip(index).step_by(2);
+        let left = seen.left.get(usize::from(app.exit)).into_iter().flatten();
+        let late = left.zip(own).filter(|(left, _)| **left >= start);
+        let of: Vec<u64> = late.map(|(left, entered)| left.saturating_sub(*entered)).collect();
+        if of.is_empty() {
+            return Err(BenchError::Wrong(bench, format!("no message of `{}` left", app.name)));
+        }
         Ok(Flow {
-            mrps: of.len() as f64 * wire::CLOCK_MHZ / all as f64,
+            mrps: of.len() as f64 * wire::CLOCK_MHZ / cycles.iter().sum::<u64>() as f64,
             longest: of.iter().copied().max().unwrap_or(0),
             mean: of.iter().sum::<u64>() as f64 / of.len() as f64,
         })
     };
-    let flows = [flow(PATHS)?, flow(OTHERS)?];
-    Ok(Measured { cycles: seen.cycles, flows, dropped: seen.drops.total() })
+    let flows = [flow(0, PATHS)?, flow(1, OTHERS)?];
+    Ok(Measured { cycles, flows, dropped: seen.drops.total() })
 }
 
 /// Gives both applications rules of so many steps.
