@@ -89,6 +89,10 @@ pub struct Changes {
     pub cycles: Vec<u64>,
     /// Cycles from first beat in to last beat out of the frames that left meanwhile, by Ethernet port.
     pub latencies: Vec<Vec<u64>>,
+    /// Cycles of the first beats of frames that entered after the warm-up, and of the last beats of those that left, by
+    /// Ethernet port. A frame that a block made has the time at which it was made, so its latency is found from these.
+    pub entered: Vec<Vec<u64>>,
+    pub left: Vec<Vec<u64>>,
     /// Frames dropped from the start of the warm-up until the card was empty again.
     pub drops: Drops,
 }
@@ -262,14 +266,23 @@ impl RtlDevice {
         requests: &[Request],
     ) -> Result<Changes, DeviceError> {
         let mut endless = self.begin_endless(traffic, rate, warmup)?;
-        let mut result = Changes { latencies: vec![Vec::new(); self.host.ports as usize], ..Changes::default() };
+        let by_port = vec![Vec::new(); self.host.ports as usize];
+        let (latencies, entered, left) = (by_port.clone(), by_port.clone(), by_port);
+        let mut result = Changes { latencies, entered, left, ..Changes::default() };
         for request in requests {
             let start = self.machine.cycle();
             self.call(request)?;
             result.cycles.push(self.machine.cycle() - start);
+            for entry in self.machine.entries() {
+                if let Some(entered) = result.entered.get_mut(entry.stream as usize) {
+                    entered.push(entry.cycle);
+                }
+            }
             for exit in self.machine.exits().0 {
-                if let Some(latencies) = result.latencies.get_mut(usize::from(exit.stream)) {
+                let port = usize::from(exit.stream);
+                if let (Some(latencies), Some(left)) = (result.latencies.get_mut(port), result.left.get_mut(port)) {
                     latencies.push(exit.last - exit.entered());
+                    left.push(exit.last);
                 }
             }
             self.count_endless(&mut endless);

@@ -139,6 +139,7 @@ module l7_matcher
       .limit(first ? window_i.limit : limit_q),
       .window(bytes_q),
       .loaded(loaded_q),
+      .arrives(load),
       .field(branch.operand[3:0]),
       .known(field_known),
       .present(field_present),

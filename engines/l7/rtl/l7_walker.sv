@@ -6,8 +6,9 @@
 //   window, bytes that are there ─> cursor ─> number, length ─> record, cursor moves
 //                                             1 cycle a TLV
 //
-// The first TLV is read from the beat that is being loaded. A TLV is recorded when its last byte has been loaded, so a
-// recorded field can be read. A TLV that ends after the window ends the walk.
+// The first TLV is read from the beat that is being loaded. A TLV is recorded when its number and length are there. It is
+// known as soon as the beat with its last byte is loaded, because it is read a cycle later. A TLV that ends after the
+// window ends the walk.
 module l7_walker
   import penstock_pkg::*, l7_pkg::*;
 (
@@ -20,15 +21,17 @@ module l7_walker
 
     input wire logic [8*WindowBytes-1:0] window,
     input wire place_in_window_t            loaded,  // bytes that are there
+    input wire logic                        arrives, // a further beat is loaded
 
     input  wire logic        [3:0] field,
-    output logic                   known,    // it is present, or the walk is over
+    output logic                   known,    // it can be read in the next cycle, or it is absent
     output logic                   present,
     output place_in_window_t       start,    // of its value
     output place_in_window_t       stop      // one past its value
 );
   logic [15:1] present_q;
   logic [15:1][7:0] start_q;
+  logic [15:1][1:0] beat_q;  // that holds its last byte
   place_in_window_t stop_q[16];
   logic done_q;
   place_in_window_t cursor_q;
@@ -47,7 +50,7 @@ module l7_walker
   assign value = from + 10'd2;
   assign past = value + 10'(len);
   assign over = value > 10'(limit) || (value <= 10'(there) && past > 10'(limit));
-  assign step = (load || !done_q) && !over && value <= 10'(there) && past <= 10'(there);
+  assign step = (load || !done_q) && !over && value <= 10'(there);
   assign records = step && number[7:4] == '0 && number[3:0] != '0 && (load || !present_q[number[3:0]]);
 
   always_ff @(posedge clk) begin
@@ -62,6 +65,7 @@ module l7_walker
       present_q[number[3:0]] <= 1'b1;
       start_q[number[3:0]] <= value[7:0];
       stop_q[number[3:0]] <= past[8:0];
+      beat_q[number[3:0]] <= 2'((past - 10'd1) >> $clog2(BeatBytes));
     end
     if (rst) begin
       present_q <= '0;
@@ -71,7 +75,7 @@ module l7_walker
 
   // Values begin at 2 to 256; start_q has no bit for 256.
   assign present = field != '0 && present_q[field];
-  assign known = present || done_q || field == '0;
+  assign known = present ? {1'b0, beat_q[field]} < loaded[8:6] + 3'(arrives) : done_q || field == '0;
   assign stop = stop_q[field];
   assign start = {start_q[field] == '0, start_q[field]};
 endmodule

@@ -222,6 +222,21 @@ async def cycles_of_a_decision(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_field_in_further_beats(dut: Any) -> None:
+    """A field that ends in the window's second beat costs no cycle, and each further beat costs one."""
+    bench = Bench(dut, 7)
+    await bench.start()
+    await bench.use([chain(4), always(number=9)])
+    for number, (size, more) in enumerate([(62, 0), (63, 0), (126, 0), (127, 1), (190, 1), (191, 2), (254, 2)]):
+        bench.decided.clear()
+        bench.entered.clear()
+        bench.send_packet(0, Packet(tlv(1, b"a" * size), msg_id=number))
+        await bench.drain()
+        assert bench.decided[0] - bench.entered[0] == 9 + 2 * 4 + more, (size, bench.decided, bench.entered)
+    bench.check()
+
+
+@cocotb.test()
 async def until_across_the_window(dut: Any) -> None:
     """The byte that a skip looks for is anywhere in the field, also several times 64 bytes on; behind the field it does not count."""
     bench = Bench(dut, 6)

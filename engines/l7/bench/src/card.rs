@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card of the benches in RTL (engines/l7/bench/cards/card.toml).
+//! The cards of the benches in RTL (engines/l7/bench/cards).
 
 use penstock_bench::{BenchError, Card, Lab};
 use penstock_device::rtl::RtlDevice;
@@ -7,19 +7,32 @@ use penstock_device::{Device, Override};
 use penstock_l7_host::Ask;
 use serde_json::Value;
 
-use crate::load;
+use crate::load::{self, App, PATHS};
 
 /// Opens the card.
 pub fn open(lab: &Lab) -> Result<RtlDevice, BenchError> {
-    let card = Card::read(lab.root, &lab.root.join("engines/l7/bench/cards/card.toml"), Override::default())?;
+    open_design(lab, "card.toml")
+}
+
+/// Opens the card with two applications.
+pub fn open_pair(lab: &Lab) -> Result<RtlDevice, BenchError> {
+    open_design(lab, "pair.toml")
+}
+
+fn open_design(lab: &Lab, name: &str) -> Result<RtlDevice, BenchError> {
+    let card = Card::read(lab.root, &lab.root.join("engines/l7/bench/cards").join(name), Override::default())?;
     lab.rtl(&card)
 }
 
-/// Gives the application rules of so many steps.
+/// Gives the application of the card with one rules of so many steps.
 pub fn load_rules(device: &mut RtlDevice, steps: usize, rules: usize) -> Result<(), BenchError> {
-    let text = load::source(steps, rules);
-    let load = Ask::Load { application: "paths".to_owned(), file: "the bench's rules".to_owned(), text };
-    ask(device, &load).map(|_| ())
+    ask(device, &load(PATHS, steps, rules)).map(|_| ())
+}
+
+/// The request that gives an application rules of so many steps.
+pub fn load(app: App, steps: usize, rules: usize) -> Ask {
+    let text = load::source(app, steps, rules);
+    Ask::Load { application: app.name.to_owned(), file: "the bench's rules".to_owned(), text }
 }
 
 /// Asks the service of the engine.

@@ -14,7 +14,7 @@ use penstock_l7_host::Ask;
 use serde_json::json;
 
 use crate::card;
-use crate::load::{Message, path};
+use crate::load::{Message, PATHS, path};
 
 /// The bench's name in its rows.
 const BENCH: &str = "l7-cycles";
@@ -52,7 +52,7 @@ fn rows(steps: usize, paper: f64, to_block: u64, cycles: u64) -> [Row; 2] {
 fn measure(device: &mut RtlDevice, steps: usize) -> Result<(u64, u64), BenchError> {
     let wrong = |text: &str| BenchError::Wrong(BENCH, format!("{steps} steps: {text}"));
     let mut traffic = Traffic::default();
-    for frame in (Message { path: &path(steps, 0, 1), id: 1, size: 128, packets: 1 }).frames() {
+    for frame in (Message { app: PATHS, path: &path(steps, 0, 1), id: 1, size: 128, packets: 1 }).frames() {
         traffic.push(Port::Ethernet(0), &frame, 0);
     }
     device.send(&traffic, Rate::Lossless)?;

@@ -6,13 +6,30 @@ use std::fmt::Write;
 /// Bytes in front of a packet's payload: Ethernet, IPv4, UDP, QNP.
 pub const HEADERS: usize = 64;
 
+/// An application of the benches.
+#[derive(Debug, Clone, Copy)]
+pub struct App {
+    pub name: &'static str,
+    pub number: u8,
+    pub udp: u16,
+    /// The Ethernet port at which its messages leave.
+    pub exit: u8,
+}
+
+/// The application of benches with one.
+pub const PATHS: App = App { name: "paths", number: 1, udp: 7000, exit: 1 };
+/// The second application of benches with two.
+pub const OTHERS: App = App { name: "others", number: 2, udp: 8000, exit: 0 };
+
 /// The source of an application whose rules take `steps` skip-and-matches. Each skip but the first goes to the next
 /// `/`. The last match tells `rules` values apart; beside them, a rule for each earlier step matches other messages.
-/// Messages of [`path`] leave at port 1, all others are dropped.
-pub fn source(steps: usize, rules: usize) -> String {
-    let mut text = "message Request { option (type) = 1; bytes path = 1 [(dispatch) = true]; }
-application paths = 1 { udp port 7000; on Request {\n"
-        .to_owned();
+/// Messages of [`path`] leave at the application's port, all others are dropped.
+pub fn source(app: App, steps: usize, rules: usize) -> String {
+    let App { name, number, udp, exit } = app;
+    let mut text = format!(
+        "message Request {{ option (type) = 1; bytes path = 1 [(dispatch) = true]; }}
+application {name} = {number} {{ udp port {udp}; on Request {{\n"
+    );
     let begin = |done: usize| (0..done).map(|step| if step == 0 { "\"/\"" } else { "until \"/\" \"b\"" });
     for done in 1..steps {
         let pattern = begin(done).collect::<Vec<_>>().join(" ");
@@ -22,7 +39,7 @@ application paths = 1 { udp port 7000; on Request {\n"
     let skip = if steps == 1 { "" } else { "until \"/\"" };
     for rule in 0..rules {
         let value = String::from_utf8_lossy(&value(steps, rule, rules)).into_owned();
-        let _ = writeln!(text, "rule r{rule} {{ path = {pattern} {skip} \"{value}\" ..; }} => port 1;");
+        let _ = writeln!(text, "rule r{rule} {{ path = {pattern} {skip} \"{value}\" ..; }} => port {exit};");
     }
     text + "default => drop; } }\n"
 }
@@ -49,6 +66,7 @@ pub fn path(steps: usize, rule: usize, rules: usize) -> Vec<u8> {
 /// A message on the wire: packets of `size` bytes without FCS, or more if the path needs more.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a> {
+    pub app: App,
     pub path: &'a [u8],
     pub id: u32,
     pub size: usize,
@@ -77,9 +95,10 @@ impl Message<'_> {
         let mut frame = vec![2; 12];
         frame.extend([8, 0, 0x45, 0]);
         frame.extend((length + 20).to_be_bytes());
-        frame.extend([0, 0, 0, 0, 64, 17, 0, 0, 198, 18, 0, 1, 192, 0, 2, 1, 0x0F, 0xA0, 0x1B, 0x58]);
+        frame.extend([0, 0, 0, 0, 64, 17, 0, 0, 198, 18, 0, 1, 192, 0, 2, 1, 0x0F, 0xA0]);
+        frame.extend(self.app.udp.to_be_bytes());
         frame.extend(length.to_be_bytes());
-        frame.extend([0, 0, 1, 1]);
+        frame.extend([0, 0, self.app.number, 1]);
         frame.extend(self.id.to_be_bytes());
         frame.extend([0, 0, 0, 0, self.packets, number, 0, 0]);
         frame.extend([0; 8]);
@@ -100,11 +119,11 @@ mod tests {
     #[test]
     fn messages_take_their_steps() {
         for (steps, rules) in [(1, 1), (2, 1), (4, 1), (48, 1), (4, 128)] {
-            let compiled = penstock_l7_compiler::compile("bench", &source(steps, rules)).unwrap();
+            let compiled = penstock_l7_compiler::compile("bench", &source(PATHS, steps, rules)).unwrap();
             let mut native = Rules::new(&compiled.program.applications[0], &compiled.program);
             for rule in [0, rules - 1] {
                 let path = path(steps, rule, rules);
-                let frame = Message { path: &path, id: 1, size: 128, packets: 1 }.frames().remove(0);
+                let frame = Message { app: PATHS, path: &path, id: 1, size: 128, packets: 1 }.frames().remove(0);
                 assert_eq!(native.decide(1, &frame[HEADERS..]).action, Action::Port(1), "{steps} {rule}");
                 assert_eq!(native.decide(1, &[1, 1, b'x']).action, Action::Drop);
             }

@@ -13,7 +13,7 @@ use penstock_device::{Port, Rate, Traffic};
 use serde_json::json;
 
 use crate::card;
-use crate::load::{HEADERS, Message, path};
+use crate::load::{HEADERS, Message, PATHS, path};
 
 /// The bench's name in its rows.
 const BENCH: &str = "l7-rate";
@@ -107,7 +107,7 @@ fn traffic(case: Case) -> Traffic {
     let mut traffic = Traffic::default();
     for id in 0..MESSAGES {
         let path = path(steps, id as usize % rules, rules);
-        for frame in (Message { path: &path, id, size, packets }).frames() {
+        for frame in (Message { app: PATHS, path: &path, id, size, packets }).frames() {
             traffic.push(Port::Ethernet(0), &frame, 0);
         }
     }

@@ -15,7 +15,7 @@ use penstock_l7_compiler::program::{Action, Priority, Program, Rule};
 use penstock_unit::{Block as _, Entering};
 use serde_json::json;
 
-use crate::load::{HEADERS, Message, source};
+use crate::load::{HEADERS, Message, PATHS, source};
 use crate::straw_man::StrawMan;
 
 /// The bench's name in its rows.
@@ -58,7 +58,7 @@ fn field(rule: usize) -> Vec<u8> {
 
 /// Rules `"/" until "/" "v1/" until "/" "itemNNNN/" ..`, one for each queue.
 fn program(rules: usize) -> Result<Program, BenchError> {
-    let compiled = penstock_l7_compiler::compile("the bench's rules", &source(1, 1));
+    let compiled = penstock_l7_compiler::compile("the bench's rules", &source(PATHS, 1, 1));
     let mut program = compiled.map_err(|faults| BenchError::Program(Box::new(faults)))?.program;
     let slash = || Step::Until(ByteSet::of(b"/"));
     let bytes = |text: &str| text.bytes().map(|byte| Step::Byte(Some(byte))).collect::<Vec<_>>();
@@ -86,7 +86,7 @@ fn frames(rules: usize) -> Vec<Vec<u8>> {
     // Neighbours in time are not neighbours among the rules.
     let rule = |at: usize| at * 1237 % rules;
     (0..rules)
-        .flat_map(|at| Message { path: &field(rule(at)), id: at as u32, size: 128, packets: 1 }.frames())
+        .flat_map(|at| Message { app: PATHS, path: &field(rule(at)), id: at as u32, size: 128, packets: 1 }.frames())
         .collect()
 }
 
