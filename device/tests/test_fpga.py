@@ -125,7 +125,8 @@ def test_firewall(target: str, tmp_path: Path) -> None:
         with Device.open(FIREWALL, on, units=1, tables={"ip_prefix": lists[0]}) as card:
             results = []
             for prefixes in lists:
-                card.tables["ip_prefix"] = prefixes
+                if prefixes != card.tables["ip_prefix"]:
+                    card.tables["ip_prefix"] = prefixes
                 card.send(frames)
                 results.append(card.run())
             seen[on] = [(left(result), result.drops) for result in results]
