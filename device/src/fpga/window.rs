@@ -75,11 +75,11 @@ impl Window {
         if errors == self.errors {
             return Ok(());
         }
-        self.errors = errors;
         let timeouts = self.bar.read(registers::BAR_TIMEOUTS).map_err(gone)?;
         if errors == u32::MAX && timeouts == u32::MAX {
             return Err(CardError::Broken("the card is gone: its BAR reads all ones".into()));
         }
+        self.errors = errors;
         if timeouts == self.timeouts {
             return Err(AccessError { access, address }.into());
         }

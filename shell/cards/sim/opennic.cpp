@@ -374,6 +374,9 @@ bool await(int host, int listener) {
             if (errno == EINTR) continue;
             return false;
         }
+        // A host that has gone makes room for the next, which may have come by now.
+        uint8_t peeked;
+        if (recv(host, &peeked, 1, MSG_PEEK | MSG_DONTWAIT) == 0) return false;
         if (both[1].revents) {
             const int other = accept(listener, nullptr, nullptr);
             if (other >= 0) {
