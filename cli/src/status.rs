@@ -342,10 +342,10 @@ mod tests {
         }
     }
 
-    /// At 80 columns, with the numbers of a card that was up for a year.
+    /// At 80 columns, with the largest counters there are, after as long as line rate takes for them.
     #[test]
     fn no_digit_is_cut() {
-        let mut status = status(2.0, u64::MAX / 100, 1);
+        let mut status = status(u64::MAX as f64 / 148.8e6, u64::MAX / 100, 1);
         status.ports[0].tx_frames = u64::MAX;
         for unit in &mut status.units {
             (unit.rx_frames, unit.tx_frames, unit.blocked, unit.refused) = (u64::MAX, u64::MAX, u64::MAX, u64::MAX);

@@ -268,12 +268,12 @@ mod tests {
         assert_eq!(settings.variables.0["HOME_NET"], "10.0.0.0/8");
         assert_eq!(settings.variables.0["HTTP_PORTS"], "80");
         for (text, words) in [
-            ("mode = \"both\"", "unknown variant"),
+            ("mode = \"both\"", "expected `ids` or `ips`"),
             ("history = 1", "history is 64 to"),
             ("body = 0", "body is 1 to"),
             ("armed = 0", "armed is 1 to"),
-            ("log = \"none\"", "unknown variant"),
-            ("alert = [\"frame\"]", "unknown variant"),
+            ("log = \"none\"", "unknown word"),
+            ("alert = [\"frame\"]", "unknown word"),
             ("flows = 0", "flows is 1 to"),
             ("lanes = 4", "unknown field `lanes`"),
             ("rules = [\"none.rules\"]", "rules: /there/none.rules does not exist"),
