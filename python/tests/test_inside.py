@@ -346,7 +346,8 @@ def test_what_is_refused(target: str, tmp_path: Path) -> None:
 def test_the_package_tells_what_it_has() -> None:
     for name in penstock.__all__:
         assert getattr(penstock, name).__doc__, name
-    assert sorted(penstock.__all__) == penstock.__all__ == dir(penstock)
+    assert sorted(penstock.__all__) == penstock.__all__
+    assert dir(penstock) == sorted([*penstock.__all__, "__version__"]) and penstock.__version__
     with pytest.raises(AttributeError, match="no attribute 'Card'"):
         penstock.Card  # noqa: B018
     assert issubclass(penstock.FaultError, PenstockError)
