@@ -35,7 +35,7 @@ pub struct Card {
     pub image: Image,
 }
 
-/// What carries the frames of a run.
+/// The carrier of a run's frames.
 #[derive(Debug, Clone)]
 pub enum On {
     /// A target, with what `rtl` records.

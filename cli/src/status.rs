@@ -146,7 +146,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// What a card tells beside its status: inline blocks with the counters of their engines, and tables of programs.
+/// Answers of a card beside its status: inline blocks with the counters of their engines, and tables of programs.
 #[derive(Debug, Clone, Default)]
 pub struct More {
     /// Inline blocks.

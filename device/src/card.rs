@@ -721,7 +721,7 @@ impl Flight {
             if exit.is_generated() {
                 self.made.add(exit.length as usize);
             } else {
-                // A frame of which nobody knows where it came from may have been made.
+                // A frame of unknown source may have been made.
                 self.earlier += u64::from(exit.is_of_traffic() && exit.entered() < self.run.start);
             }
             self.run.departures.push(self.matcher.depart(exit, bytes[range].to_vec()));

@@ -83,7 +83,7 @@ fn start(root: &Root, design: &Design) -> Result<(), Mistake> {
     Ok(SoftDevice::open(design)?.load(&image)?)
 }
 
-/// The design without its wrong keys, its parts that have none, and all faults.
+/// The design without its wrong keys, its parts without a fault, and all faults.
 fn read(path: &Path, text: &str) -> (Option<Design>, Vec<PartId>, Vec<Fault>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut faults: Vec<Fault> = errors

@@ -289,7 +289,7 @@ pub enum DeviceError {
     NotOnFpga {
         /// What is missing.
         what: &'static str,
-        /// What to do instead.
+        /// The way out: another call, or another target.
         way_out: &'static str,
     },
 }

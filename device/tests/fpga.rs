@@ -19,7 +19,7 @@ const WINDOW: u32 = 0x1_0000;
 const NOWHERE: u32 = 0xFF0;
 const SILENT: u32 = 0xFF4;
 
-/// What a card's BAR has: its own registers, and those of the card.
+/// The contents of a card's BAR: its own registers, and those of the card.
 #[derive(Default)]
 struct Registers {
     bar: HashMap<u32, u32>,

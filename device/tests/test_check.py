@@ -41,7 +41,7 @@ count = 1
 program = "drop.c"
 xdp.lanes = 2
 """
-# What is changed in the good design, the line of the mistake, and words of the message.
+# A change of the good design, the line of the mistake, and words of the message.
 MISTAKES = [
     ("ports = 2", "port = 2", 3, "unknown field `port`, expected one of `name`, `ports`, `clock_mhz`"),
     ("ports = 2", "port = 2", 3, "did you mean `ports`?"),

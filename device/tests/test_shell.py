@@ -32,7 +32,7 @@ def completed(folder: Path, *words: str) -> list[str]:
 
 def test_bash_completes_commands_options_and_words(tmp_path: Path) -> None:
     assert completed(tmp_path, "penstock", "ch") == ["check"]
-    # Subcommands of engines are there, too.
+    # Subcommands of engines are also there.
     assert {"map", "var", "capture", "status"} <= set(completed(tmp_path, "penstock", "ctl", ""))
     assert "rpu" in completed(tmp_path, "penstock", "compile", "")
     assert {"--target", "--rate"} <= set(completed(tmp_path, "penstock", "run", "--"))

@@ -12,7 +12,7 @@ use crate::show;
 
 /// Reads designs with their programs and tables, and prints all mistakes.
 ///
-/// Each mistake comes with its file, its line and the way out. The exit status is 0 if there is none.
+/// Each mistake comes with its file, its line and the way out. The exit status is 0 if no mistake was found.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// Manifests of cards.

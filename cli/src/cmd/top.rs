@@ -72,7 +72,7 @@ fn ask(client: &mut Client) -> Result<Status, ControlError> {
     client.ask(&Request::Status)?.status.ok_or_else(|| ControlError::Answer("no status".to_string()))
 }
 
-/// What the screen shows, and the part of the list that it shows.
+/// The screen's contents, and the part of the list that is visible.
 struct View {
     before: Status,
     now: Status,

@@ -392,7 +392,7 @@ mod tests {
 
     const ADDRESS: &str = "0000:81:00.0";
 
-    /// A file in place of a BAR: where words lie, what is out of reach, and that the card has one driver.
+    /// A file in place of a BAR: the places of words, those out of reach, and the lock of the one driver.
     #[test]
     fn a_bar_has_words_within_its_bounds_and_one_driver() {
         let devices = std::env::temp_dir().join(format!("penstock-bar-{}", std::process::id()));

@@ -286,7 +286,7 @@ impl Machine for Behind {
         }
         if let Some(wires) = self.window.bar.wires() {
             wires.forget().map_err(gone)?;
-            // What had entered by then is taken note of, and of the rest at most a frame half way in is left.
+            // Frames that had entered by then are noted; of the others, at most one that is half way in is left.
             self.take()?;
             for cable in &mut self.cables {
                 cable.sent.clear();

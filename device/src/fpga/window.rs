@@ -88,7 +88,7 @@ impl Window {
     }
 }
 
-/// What an error of the BAR means: a simulated card reports its own faults as invalid data.
+/// The fault behind an error of the BAR: a simulated card reports its own faults as invalid data.
 pub fn gone(error: std::io::Error) -> CardError {
     CardError::Broken(match error.kind() {
         ErrorKind::InvalidData => format!("the card broke a contract: {error}"),

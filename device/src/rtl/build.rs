@@ -142,7 +142,7 @@ pub struct Kind {
     pub param: u32,
 }
 
-/// What a model is around the card.
+/// The surroundings of a model's card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Around {
     /// The clock loop, as a library.
@@ -166,7 +166,7 @@ pub struct Parameters {
     pub blocks: Vec<(u8, u64)>,
     /// Rows of a bank of maps.
     pub map_rows: u32,
-    /// What is around it.
+    /// Its surroundings.
     pub around: Around,
 }
 

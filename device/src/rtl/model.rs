@@ -32,7 +32,7 @@ pub struct Entry {
     pub reserved: u32,
 }
 
-/// [`Exit::source`] of a frame of which nobody knows where it came from.
+/// [`Exit::source`] of a frame of unknown source.
 pub const UNKNOWN: u8 = 0x3F;
 
 /// `struct Exit` of rtl/driver.cpp: a frame that left.

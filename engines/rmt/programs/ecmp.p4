@@ -153,7 +153,8 @@ control EcmpIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
 
     apply {
         // The ports are 0 in frames that have none.
-        hash(meta.hash, HashAlgorithm.crc32, 8w0, { hdr.ipv4.src, hdr.ipv4.dst, hdr.ipv4.protocol, hdr.ports.src, hdr.ports.dst }, 16w256);
+        hash(meta.hash, HashAlgorithm.crc32, 8w0,
+            { hdr.ipv4.src, hdr.ipv4.dst, hdr.ipv4.protocol, hdr.ports.src, hdr.ports.dst }, 16w256);
         if (hdr.ipv4.isValid() && standard_metadata.checksum_error == 0 && hdr.ipv4.ttl > 1) {
             if (routes.apply().hit) {
                 members.apply();

@@ -124,7 +124,8 @@ control HeavyHittersIngress(inout headers_t hdr, inout metadata_t meta, inout st
         standard_metadata.egress_spec = standard_metadata.ingress_port ^ 1;
         if (hdr.ports.isValid()) {
             // A place in each row from the bits of one CRC
-            hash(meta.hash, HashAlgorithm.crc32, 32w0, { hdr.ipv4.src, hdr.ipv4.dst, hdr.ipv4.protocol, hdr.ports.src, hdr.ports.dst }, 64w0x100000000);
+            hash(meta.hash, HashAlgorithm.crc32, 32w0,
+                { hdr.ipv4.src, hdr.ipv4.dst, hdr.ipv4.protocol, hdr.ports.src, hdr.ports.dst }, 64w0x100000000);
             row1.read(meta.first, (bit<32>)meta.hash[9:0]);
             meta.first = meta.first + 1;
             row1.write((bit<32>)meta.hash[9:0], meta.first);

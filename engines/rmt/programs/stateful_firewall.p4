@@ -137,8 +137,10 @@ control StatefulFirewallIngress(inout headers_t hdr, inout metadata_t meta, inou
             meta.outer_port = hdr.ports.src;
             meta.goes_out = 0;
         }
-        hash(meta.cell1, HashAlgorithm.crc32, 32w0, { meta.inner, meta.outer, meta.inner_port, meta.outer_port, hdr.ipv4.protocol }, 32w4096);
-        hash(meta.cell2, HashAlgorithm.crc16, 32w0, { meta.inner, meta.outer, meta.inner_port, meta.outer_port, hdr.ipv4.protocol }, 32w4096);
+        hash(meta.cell1, HashAlgorithm.crc32, 32w0,
+            { meta.inner, meta.outer, meta.inner_port, meta.outer_port, hdr.ipv4.protocol }, 32w4096);
+        hash(meta.cell2, HashAlgorithm.crc16, 32w0,
+            { meta.inner, meta.outer, meta.inner_port, meta.outer_port, hdr.ipv4.protocol }, 32w4096);
         if (hdr.ports.isValid()) {
             filter1.read(meta.seen1, meta.cell1);
             meta.seen1 = meta.seen1 | meta.goes_out;

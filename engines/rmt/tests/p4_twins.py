@@ -64,7 +64,7 @@ class Outcome:
     ran: Counter[str] = field(default_factory=Counter)
 
 
-# ---- what a program works on, as the driver takes it
+# ---- entries and frames, as the driver takes them
 
 
 def items(case: Case) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from p4_interpreter import crc16
 from penstock import Device
 from rmt_language import run
 from scapy.layers.inet import ICMP, IP, TCP, UDP
@@ -22,7 +23,6 @@ from scapy.layers.inet6 import IPv6, IPv6ExtHdrSegmentRouting
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from system import ROOT
-from test_hashes import crc16
 
 PROGRAMS = ROOT / "engines/rmt/programs"
 Out = tuple[int, bytes] | None

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable
 
 import pytest
+from p4_interpreter import HASHES, crc16
 from rmt_language import entry, exact, run
 
 PROGRAM = """
@@ -33,25 +34,7 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
 """
 
 
-def crc16(data: bytes) -> int:
-    """CRC-16/ARC, bit by bit."""
-    crc = 0
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0xA001 if crc & 1 else 0)
-    return crc
-
-
-def xor16(data: bytes) -> int:
-    data += bytes(len(data) % 2)
-    result = 0
-    for at in range(0, len(data), 2):
-        result ^= int.from_bytes(data[at : at + 2], "big")
-    return result
-
-
-ALGORITHMS: dict[str, Callable[[bytes], int]] = {"crc32": zlib.crc32, "crc16": crc16, "xor16": xor16}
+ALGORITHMS: dict[str, Callable[[bytes], int]] = {name: HASHES[name] for name in ("crc32", "crc16", "xor16")}
 
 # Fields by name and width, and those that are hashed.
 FIELDS = {

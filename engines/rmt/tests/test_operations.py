@@ -7,6 +7,7 @@ import subprocess
 import zlib
 from pathlib import Path
 
+from p4_interpreter import crc16, csum16, xor16
 from system import ROOT, call
 
 PROGRAMS = ROOT / "engines/rmt/tests/programs"
@@ -76,34 +77,6 @@ def test_a_program_that_copies_for_ever_ends(tmp_path: Path) -> None:
 def test_the_card_refuses_copies(tmp_path: Path) -> None:
     done = run(tmp_path, "copies.p4", ["no_packet"], "rtl")
     assert done.returncode == 1 and "does not fit" in done.stderr and "clone" in done.stderr, done.stderr
-
-
-def crc16(data: bytes) -> int:
-    """CRC-16/ARC, bit by bit."""
-    crc = 0
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ 0xA001 if crc & 1 else crc >> 1
-    return crc
-
-
-def words(data: bytes) -> list[int]:
-    return [data[at] << 8 | (data[at + 1] if at + 1 < len(data) else 0) for at in range(0, len(data), 2)]
-
-
-def csum16(data: bytes) -> int:
-    total = sum(words(data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total ^ 0xFFFF
-
-
-def xor16(data: bytes) -> int:
-    result = 0
-    for word in words(data):
-        result ^= word
-    return result
 
 
 def test_hashes(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ async def load(bench: Bench, rows: list[list[Any]], before: list[list[Any]]) -> 
     for memory, stage, row, _ in before:
         if memory in (machine.TENANT, machine.TERNARY):
             bench.write([(memory, stage, row, (0,) * machine.SHAPES[memory][1])])
-    # What makes frames meet a program comes last.
+    # The rows that let frames meet a program come last.
     rows.sort(key=lambda row: row[0] == machine.TENANT)
     bench.write((memory, stage, row, tuple(words[: machine.SHAPES[memory][1]])) for memory, stage, row, words in rows)
     await bench.settle()

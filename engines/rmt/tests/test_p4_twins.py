@@ -12,7 +12,7 @@ from p4_twins import Campaign, Twins, compare, random_case, report, shrunk
 
 SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 PROGRAMS = int(os.environ.get("PENSTOCK_RMT_PROGRAMS", "300"))
-# What at least one of a hundred programs has.
+# Features that at least one of a hundred programs has.
 COMMON = (
     "action_profile", "action_selector", "assert", "clone_preserving_field_list", "count", "counter", "digest",
     "direct_counter", "direct_meter", "execute_meter", "hash", "mark_to_drop", "meter", "random",

@@ -15,7 +15,7 @@ const MESSAGES: u32 = 31;
 /// Looks at the counters before the measurement.
 const WARMUP: usize = 4;
 
-/// What was measured of an application.
+/// Measurements of an application.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flow {
     /// Millions of messages a second that left.

@@ -27,7 +27,7 @@ pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
                 continue;
             }
             let mut pairs = 0;
-            // Of each rule of the source, why its parts never match; None for one that has a part that does.
+            // For each rule of the source, the reason why no part of it ever matches; None if a part does.
             let mut shadows: BTreeMap<&str, Option<Fault>> = BTreeMap::new();
             for (at, rule) in rules.rules.iter().enumerate() {
                 let before = &rules.rules[..at];

@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 const CASES: u64 = 2000;
 /// Stack of a main thread, with which the compiler has to do.
 const STACK: usize = 8 << 20;
-/// What random words are made of, beside those of the programs.
+/// Words for random text, beside those of the programs.
 const WORDS: &[&str] = &[
     "(",
     ")",
@@ -185,7 +185,7 @@ fn text(programs: &[Vec<String>], whole: usize, numbers: &mut Numbers) -> String
             }
             5 => words.truncate(at.max(1)),
             7.. => {
-                // A word becomes another one of its kind, which often is a program, too.
+                // A word becomes another one of its kind, which often gives a valid program.
                 let kind =
                     |word: &String| word.chars().next().map(|sign| (sign.is_alphabetic(), sign.is_ascii_digit()));
                 let of = kind(&words[at]);

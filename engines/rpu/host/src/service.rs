@@ -57,7 +57,7 @@ enum Var {
     Get {
         /// The variable; without it, all.
         name: Option<String>,
-        /// Of this unit; without it, of each unit that has the variable.
+        /// The unit; without it, each unit that has the variable.
         #[arg(long, value_name = "UNIT")]
         unit: Option<u32>,
     },
@@ -68,7 +68,7 @@ enum Var {
         /// A number, a text, or JSON such as [1, 2] or {"count": 0}. Members that are left out stay as they are.
         #[arg(allow_hyphen_values = true)]
         value: String,
-        /// Of this unit; without it, of each unit that has the variable.
+        /// The unit; without it, each unit that has the variable.
         #[arg(long, value_name = "UNIT")]
         unit: Option<u32>,
     },

@@ -11,7 +11,7 @@ pub struct Part {
     pub address: u32,
     /// Its type.
     pub of: TypeId,
-    /// Of a bit field: first bit, and bits.
+    /// The first bit and the number of bits, if it is a bit field.
     pub bits: Option<(u32, u32)>,
 }
 
@@ -37,7 +37,7 @@ impl Part {
 
 /// Finds a variable, or a part of one.
 pub fn find(all: &Variables, path: &str) -> Result<Part, String> {
-    // The name of a static variable of a function has a dot, too.
+    // The name of a static variable of a function also has a dot.
     let here = |name: &str| path.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
     let found = all.all.iter().filter_map(|variable| Some((variable, here(&variable.name)?)));
     let Some((variable, mut rest)) = found.max_by_key(|(variable, _)| variable.name.len()) else {

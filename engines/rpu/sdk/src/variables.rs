@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Variables of a program with their types, from the debug information of its ELF file (DWARF 5, sections 4.1 and 5).
 //!
-//! Debug information comes from strangers, too: types that contain themselves, or lie outside data memory, are left
+//! Debug information can come from strangers: types that contain themselves, or lie outside data memory, are left
 //! out, and a type is stored once however often others use it.
 
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ pub struct Field {
     pub offset: u32,
     /// Its type.
     pub of: TypeId,
-    /// Of a bit field, its first bit from the first byte of the struct on, and its bits.
+    /// The first bit from the struct's first byte on and the number of bits, if it is a bit field.
     pub bits: Option<(u32, u32)>,
 }
 
@@ -105,7 +105,7 @@ impl Variables {
     pub fn of(elf: &[u8]) -> Self {
         let mut search = Search::default();
         if let Ok(file) = object::File::parse(elf) {
-            // Whatever was read before a fault is valid.
+            // Variables that were read before a fault are valid.
             let _ = search.read(&file);
         }
         let mut variables = search.found;

@@ -28,7 +28,7 @@ impl Crc {
         if self == Self::Crc32 { 32 } else { 16 }
     }
 
-    /// What it differs by from the machine's, for so many bytes.
+    /// The true CRC of so many bytes is the machine's with this exclusive or.
     fn constant(self, bytes: usize) -> u32 {
         // The CRC of that many zeros.
         let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 };
@@ -52,7 +52,7 @@ pub enum Hashed {
     Crc(Crc),
 }
 
-/// What an algorithm makes of data.
+/// The hash of data by an algorithm.
 pub fn hashed(algorithm: HashAlgorithm, data: &[Expr], span: Span) -> Check<Hashed> {
     Ok(match algorithm {
         HashAlgorithm::Crc32 | HashAlgorithm::Crc32Custom => Hashed::Crc(Crc::Crc32),
@@ -155,7 +155,7 @@ impl Units<'_, '_> {
                 keys: pieces,
                 span,
             })));
-            // What was computed from the CRC so far is not what the next one gives.
+            // The next step overwrites the CRC from which these temporaries were computed.
             self.known.retain(|(known, _)| !known.reads(&[of.field]));
         }
         Ok(())
