@@ -33,7 +33,7 @@ from l7_random import TIMEOUT, Case, Frame, Load, Names, fields_of, other_rules,
 from penstock.cargo import example
 from penstock.hdl import simulate
 
-# Cycles that one case may take of a simulation.
+# Messages, frames and rows of one case in a simulation, at most.
 MESSAGES_RTL, FRAMES_RTL, ROWS_RTL = 24, 120, 150
 SOURCES = ["lib/rtl/rtl.f", "engines/l7/rtl/rtl.f", "engines/l7/tests/l7_block_bench.sv"]
 # A refused rule is taken out, and the program tried again.

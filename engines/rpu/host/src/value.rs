@@ -281,7 +281,7 @@ mod tests {
 
     use super::*;
 
-    /// Debug information comes with a program from anywhere. Whatever its bytes are, variables lie in data memory, and
+    /// Debug information comes with a program from anywhere. With any bytes in it, variables lie in data memory, and
     /// their values can be read and written.
     #[test]
     fn damaged_debug_information_does_no_harm() {
