@@ -27,8 +27,7 @@ const FIRMWARE: [(&str, &str, usize); 2] =
 
 /// Measures every size from 64 bytes on 16 units and two ports, with our firmware and with Rosebud's interface.
 pub fn run(lab: &Lab) -> Result<(), BenchError> {
-    let (text, blocked) = block_list(PREFIXES);
-    let list = write_list(lab.root, &text)?;
+    let (list, blocked) = written_list(lab.root)?;
     for units in lab.selection.units(&UNITS) {
         for (firmware, manifest, goal_from) in FIRMWARE {
             let tables = [("ip_prefix".to_string(), list.clone())].into();
@@ -68,12 +67,14 @@ fn check(device: &mut RtlDevice, frames: &Traffic) -> Result<(), BenchError> {
     Err(BenchError::Wrong("rpu-firewall", text))
 }
 
-fn write_list(root: &Root, text: &str) -> Result<PathBuf, BenchError> {
+/// Writes the block list to a file. Gives its path, and an address in each of its prefixes.
+pub fn written_list(root: &Root) -> Result<(PathBuf, Vec<u32>), BenchError> {
+    let (text, blocked) = block_list(PREFIXES);
     let folder = root.path().join("build/bench");
     let path = folder.join("blocklist-1050.txt");
     files::make_folder(&folder)?;
     files::write(&path, text)?;
-    Ok(path)
+    Ok((path, blocked))
 }
 
 /// A block list of `count` prefixes of 16 to 32 bits, none of which holds a clean source, and an address in each.

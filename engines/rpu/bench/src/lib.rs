@@ -9,6 +9,7 @@ mod latency;
 mod messages;
 mod paper;
 mod reload;
+mod soft;
 
 use penstock_bench::{Bench, SIZES};
 
@@ -53,5 +54,10 @@ pub static BENCHES: &[Bench] = &[
         units: &reload::UNITS,
         sizes: &reload::SIZES,
         ..Bench::new("rpu-reload", "New programs and tables under load (Rosebud, section 4.1)", reload::run)
+    },
+    Bench {
+        units: &soft::UNITS,
+        has_cases: true,
+        ..Bench::new("rpu-soft", "Frames a second of whole cards in native code on a core", soft::run)
     },
 ];
