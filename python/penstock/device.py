@@ -113,8 +113,8 @@ class Device(OfEngines):
         # Lists without a file are written into a folder that lives as long as the device.
         folder = tempfile.TemporaryDirectory(prefix="penstock-")
         files = {name: listed(name, table, folder.name) for name, table in tables.items()}
-        card = _native.Card(__file__, design, target, card, by_group(program), files, by_group(units), ports, policy)
-        device = cls(card, tables, folder)
+        opened = _native.Card(__file__, design, target, card, by_group(program), files, by_group(units), ports, policy)
+        device = cls(opened, tables, folder)
         if load:
             try:
                 device.load()

@@ -19,7 +19,7 @@ and in a test:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -41,7 +41,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def open_device(penstock_target: str) -> Iterator[Callable[..., Device]]:
+def open_device(penstock_target: Literal["soft", "rtl"]) -> Iterator[Callable[..., Device]]:
     """Opens a card on the target of the test, with the arguments of `penstock.Device.open`, and
     closes it at the end.
     """

@@ -8,7 +8,7 @@ use penstock_device::capture::{self, CaptureError};
 use penstock_device::fpga::{NoPlace, Place};
 use penstock_device::rtl::Wave;
 use penstock_device::{
-    Design, ForGroup, Latency, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic,
+    Design, ForGroup, Latency, Outcome, Override, Part, Policy, Port, Rate, Root, Run, Target, Timing, Traffic,
 };
 use penstock_engine::say;
 
@@ -36,6 +36,10 @@ pub struct Args {
     /// pcap or pcapng, plain or compressed (gzip, Zstandard); `-` is standard input (/dev/stdin@1 at another port).
     #[arg(long = "in", value_name = "FILE[@PORT]", required = true)]
     pub inputs: Vec<String>,
+    /// Only take a part of the frames, for example the second of four: `2/4`. All frames between two addresses are in
+    /// one part, those without IP in the first.
+    #[arg(long, value_name = "K/N", value_parser = Part::parse)]
+    pub part: Option<Part>,
     /// Folder for port0.pcap, port1.pcap, ... and host.pcap.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
@@ -168,7 +172,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     };
     let card = Card::read(root, &args.design, change)?;
     let rate = args.rate.unwrap_or_else(|| card.design.default_rate(target));
-    let (traffic, mut faults) = read_inputs(&args.inputs)?;
+    let (traffic, mut faults) = read_inputs(&args.inputs, args.part)?;
     let wave =
         args.wave.as_ref().map(|file| Wave { file: file.clone(), from: args.wave_from, cycles: args.wave_cycles });
     let recording = Recording { wave, hops: args.trace.is_some() };
@@ -215,8 +219,8 @@ fn open_outputs(args: &Args) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Frames of all captures, and the faults of damaged ones.
-fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
+/// Frames of all captures, or a part of them, and the faults of damaged ones.
+fn read_inputs(inputs: &[String], part: Option<Part>) -> Result<(Traffic, Vec<String>), RunError> {
     let mut traffic = Traffic::default();
     let mut faults = Vec::new();
     for input in inputs {
@@ -231,7 +235,13 @@ fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
             files::readable(Path::new(path), files::CAPTURE)?;
         }
         let mut capture = capture::read(Path::new(path))?;
-        traffic.extend(&capture, port);
+        match part {
+            None => traffic.extend(&capture, port),
+            Some(part) => {
+                let frames = capture.frames().filter(|(_, bytes)| part.holds(bytes));
+                frames.for_each(|(time_ns, bytes)| traffic.push(port, bytes, time_ns));
+            }
+        }
         faults.append(&mut capture.faults);
     }
     Ok((traffic, faults))

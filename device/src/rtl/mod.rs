@@ -123,6 +123,14 @@ pub(crate) fn parameters(root: &Root, design: &Design, around: Around) -> Result
     })
 }
 
+/// Builds or finds the model of a design, and gives the path of its library.
+///
+/// # Errors
+/// If the program of an inline block or the model does not build.
+pub fn library(root: &Root, design: &Design, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, DeviceError> {
+    Ok(build::model(root, &parameters(root, design, Around::Loop)?, progress)?)
+}
+
 /// A design on its own RTL.
 pub type RtlDevice = CardDevice<Model>;
 

@@ -170,7 +170,8 @@ class Flow(Mapping[str, "Element"]):
 
         It never goes back: an earlier time changes nothing.
         """
-        return asked(self._card, "time", us=None)
+        now: int = asked(self._card, "time", us=None)
+        return now
 
     @time.setter
     def time(self, micros: int) -> None:
@@ -235,7 +236,8 @@ class Element:
 
     def __len__(self) -> int:
         """The number of contexts, including expired ones that have not been visited since."""
-        return self._about()["contexts"]
+        count: int = self._about()["contexts"]
+        return count
 
     def get(self, key: Any) -> Context | None:
         """The context of a flow; None if the flow has no context."""
@@ -273,7 +275,8 @@ class Element:
     @property
     def registers(self) -> dict[str, int]:
         """The registers of the element (`global`), by name."""
-        return self._about()["registers"]
+        registers: dict[str, int] = self._about()["registers"]
+        return registers
 
     def set(self, **registers: int) -> None:
         """Sets registers of the element: `element.set(next_port=1024)`."""

@@ -30,7 +30,8 @@ def asked(card: _native.Card, do: str, **words: Any) -> Any:
 def listed(card: _native.Card) -> list[About]:
     """The maps of the card; empty if its programs have no maps."""
     try:
-        return asked(card, "list")["maps"]
+        found: list[About] = asked(card, "list")["maps"]
+        return found
     except _native.UnsupportedError:
         return []
 
@@ -147,7 +148,8 @@ class Map:
         answer = asked(self._card, do, name=self.name, **words)
         if "entries" not in answer:
             raise MapError(f"{self.name} has records and no entries; `take()` takes them")
-        return answer["entries"]
+        entries: list[dict[str, Any]] = answer["entries"]
+        return entries
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.set(key, value)
