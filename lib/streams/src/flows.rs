@@ -21,7 +21,9 @@ pub struct FlowKey {
     /// IP protocol number.
     pub protocol: u8,
     /// Ids of VLAN tags.
-    pub vlans: [u16; 2],
+    pub vlans: [u16; 3],
+    /// Number of tunnels around its packets.
+    pub level: u8,
     /// Tenant of the frames.
     pub tenant: u8,
 }
@@ -179,14 +181,19 @@ impl<S: Default> Flows<S> {
     /// The flow of a packet at a time in ns, and the packet's direction. The first frame of a flow comes from its
     /// client, unless it is the answer to a SYN that was not seen.
     pub fn enter(&mut self, packet: &Packet<'_>, tenant: u8, now: u64) -> (&mut Flow<S>, Way) {
+        self.enter_as(packet, tenant, now, true)
+    }
+
+    /// The same; a packet that is not `sound` changes no connection, because its receiver ignores it.
+    pub fn enter_as(&mut self, packet: &Packet<'_>, tenant: u8, now: u64, sound: bool) -> (&mut Flow<S>, Way) {
         let from = (packet.source, packet.ports[0]);
         let to = (packet.destination, packet.ports[1]);
         let sender = usize::from(from > to);
         let ends = if sender == 0 { [from, to] } else { [to, from] };
-        let key = FlowKey { ends, protocol: packet.protocol, vlans: packet.vlans, tenant };
+        let key = FlowKey { ends, protocol: packet.protocol, vlans: packet.vlans, level: packet.level, tenant };
         self.age(now, &key);
         let tcp = match &packet.transport {
-            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Tcp(tcp) if sound => Some(tcp),
             _ => None,
         };
         let old = self.table.peek_mut(&key).is_some_and(|flow| {
@@ -227,6 +234,7 @@ impl<S: Default> Flows<S> {
         flow.frames[way as usize] += 1;
         match tcp {
             Some(tcp) => flow.follow(way, tcp, packet.payload.len()),
+            None if packet.protocol == 6 => {}
             None => flow.established = flow.frames.iter().all(|frames| *frames > 0),
         }
         (flow, way)
@@ -285,7 +293,8 @@ mod tests {
     fn packet(from: u16, to: u16, flags: Option<u8>, sequence: u32, acknowledged: u32) -> Packet<'static> {
         let address = |port: u16| IpAddr::V4(Ipv4Addr::new(10, 0, 0, if port == 80 { 1 } else { 9 }));
         Packet {
-            vlans: [0; 2],
+            vlans: [0; 3],
+            level: 0,
             source: address(from),
             destination: address(to),
             protocol: if flags.is_some() { 6 } else { 17 },
@@ -293,7 +302,10 @@ mod tests {
             ports: [from, to],
             transport: flags
                 .map_or(Transport::Udp, |flags| Transport::Tcp(Tcp { sequence, acknowledged, flags, window: 100 })),
-            fragment: false,
+            fragment: None,
+            rebuilt: false,
+            ip: b"",
+            body: b"",
             payload: b"",
             payload_at: 54,
         }
@@ -384,14 +396,15 @@ mod tests {
     }
 
     #[test]
-    fn protocols_vlans_and_tenants_part_flows() {
+    fn protocols_vlans_tunnels_and_tenants_part_flows() {
         let mut flows = Flows::<()>::new(100);
         let udp = packet(1, 53, None, 0, 0);
         let tcp = packet(1, 53, Some(Tcp::SYN), 0, 0);
-        let tagged = Packet { vlans: [7, 0], ..udp };
-        for (packet, tenant) in [(udp, 0), (tcp, 0), (tagged, 0), (udp, 1)] {
+        let tagged = Packet { vlans: [7, 0, 0], ..udp };
+        let inner = Packet { level: 1, ..udp };
+        for (packet, tenant) in [(udp, 0), (tcp, 0), (tagged, 0), (udp, 1), (inner, 0)] {
             flows.enter(&packet, tenant, 0);
         }
-        assert_eq!(flows.len(), 4);
+        assert_eq!(flows.len(), 5);
     }
 }

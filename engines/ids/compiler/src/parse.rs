@@ -166,7 +166,7 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
         Some(_) if given == Some(false) || read.only_stream == Some(false) => {
             return Err("a rule about messages looks at streams: write it without tcp-pkt and no_stream".into());
         }
-        Some(_) => Looks { packets: false, stream: false },
+        Some(_) => Looks { packets: false, stream: false, strays: false },
         None => read.looks(protocol, given)?,
     };
     let (category, class_priority) = read.class.as_deref().map_or(("", classes::PRIORITY), classes::class);
@@ -589,8 +589,8 @@ impl Options {
 
     /// Whether contents are searched in packets or streams.
     fn looks(&self, protocol: Protocol, given: Option<bool>) -> Result<Looks, Refusal> {
-        let packets = Looks { packets: true, stream: false };
-        let stream = Looks { packets: false, stream: true };
+        let packets = Looks { packets: true, stream: false, strays: true };
+        let stream = Looks { packets: false, stream: true, strays: true };
         if protocol != Protocol::Tcp && protocol != Protocol::Ip {
             return Ok(packets);
         }
@@ -599,11 +599,11 @@ impl Options {
             return Err("tcp-stream needs a content or pcre that is not negated".into());
         }
         Ok(match given.or(self.only_stream) {
-            Some(true) if positive => stream,
+            Some(true) if positive => Looks { strays: false, ..stream },
             Some(false) => packets,
             // Conditions on headers are about packets, and so are rules without bytes that must be there.
             _ if self.checks.iter().any(is_of_packet) || !positive => packets,
-            _ if self.placed => Looks { packets: true, stream: true },
+            _ if self.placed => Looks { packets: true, ..stream },
             _ => stream,
         })
     }

@@ -58,6 +58,8 @@ pub struct Looks {
     pub packets: bool,
     /// The stream of a direction of a TCP connection.
     pub stream: bool,
+    /// The payload of a segment that belongs to no stream, because its checksum is wrong.
+    pub strays: bool,
 }
 
 /// A number in a range.

@@ -143,6 +143,7 @@ mod tests {
     #[test]
     fn rules_look_at_packets_or_streams() {
         for (options, packets, stream) in [
+            ("content:\"a\"; flow:only_stream;", false, true),
             ("content:\"a\";", false, true),
             ("content:\"a\"; depth:9;", true, true),
             ("content:\"a\"; dsize:>5;", true, false),
@@ -152,7 +153,8 @@ mod tests {
             ("flags:S;", true, false),
             ("pcre:\"/a/\";", false, true),
         ] {
-            assert_eq!(rule(options).unwrap().looks, Looks { packets, stream }, "{options}");
+            let strays = !options.contains("only_stream");
+            assert_eq!(rule(options).unwrap().looks, Looks { packets, stream, strays }, "{options}");
         }
     }
 

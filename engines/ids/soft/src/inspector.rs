@@ -7,9 +7,12 @@ use std::sync::Arc;
 
 use penstock_app::Exchange;
 use penstock_ids_compiler::Program;
-use penstock_streams::{Chunk, Direction, Flow, Flows, Held, Limits, Packet, Tcp, Transport, Undecoded, Way, decode};
+use penstock_streams::{
+    Chunk, Defrag, DefragLimits, Direction, Flow, Flows, Held, Limits, Packet, Policy, Systems, Tcp, Transport,
+    Tunnels, Undecoded, Way, decode,
+};
 
-use crate::look::{Armed, Around, Look, Reported, Side};
+use crate::look::{Armed, Around, Look, Payload, Reported, Side};
 use crate::memory::{FlowMemory, HostBits};
 use crate::messages::{App, Piece, Spoken};
 use crate::plan::Plan;
@@ -18,8 +21,24 @@ use crate::seen::Seen;
 use crate::stats::{DetectStats, FlowStats, FrameStats, Stats, StreamStats};
 use crate::thresholds::Thresholds;
 
-/// The limits of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether segments with a wrong checksum belong to their stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Checksums {
+    /// They do not: their receiver drops them.
+    Check,
+    /// They do: the network card of a sender fills in the checksums, after a capture.
+    Ignore,
+    /// As `Check`, and as `Ignore` if more than a tenth of the first 1,000 segments have a wrong one.
+    #[default]
+    Auto,
+}
+
+/// Segments by which [`Checksums::Auto`] decides, and the share of wrong ones among them: one in so many.
+const SAMPLE: u64 = 1000;
+const SHARE: u64 = 10;
+
+/// The limits of a block, and its view of packets.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
     /// Flows at a time.
     pub flows: usize,
@@ -29,6 +48,14 @@ pub struct Bounds {
     pub memory: usize,
     /// Segments that wait behind holes.
     pub limits: Limits,
+    /// Fragments that wait for others.
+    pub fragments: DefragLimits,
+    /// Systems of the hosts that receive streams.
+    pub systems: Systems,
+    /// Ports of tunnels.
+    pub tunnels: Tunnels,
+    /// What becomes of segments with a wrong checksum.
+    pub checksums: Checksums,
     /// Rules whose key was found in a direction and that may still match there.
     pub armed: usize,
     /// Bytes of messages of application protocols.
@@ -44,6 +71,10 @@ impl Default for Bounds {
             history: 1 << 16,
             memory: 1 << 29,
             limits: Limits::default(),
+            fragments: DefragLimits::default(),
+            systems: Systems::default(),
+            tunnels: Tunnels::default(),
+            checksums: Checksums::default(),
             armed: 1024,
             messages: penstock_app::Limits::default(),
             epoch: 0,
@@ -96,13 +127,25 @@ pub struct Told {
     pub has_passed: bool,
 }
 
+/// A frame on its way: its bytes, tenant and time, and how a card tells it.
+#[derive(Debug, Clone, Copy)]
+struct Carried<'a> {
+    frame: &'a [u8],
+    tenant: u8,
+    now: u64,
+    told: Told,
+}
+
 /// Filter, matcher and all that they remember.
 #[derive(Debug)]
 pub struct Inspector {
     plan: Plan,
     flows: Flows<State>,
+    defrag: Defrag,
     held: Held,
     bounds: Bounds,
+    /// Segments whose checksum was looked at, and those of them with a wrong one.
+    checked: [u64; 2],
     drops: bool,
     frames: FrameStats,
     detect: DetectStats,
@@ -129,6 +172,8 @@ impl Inspector {
             hosts: HostBits::default(),
             reports,
             flows: Flows::new(bounds.flows),
+            defrag: Defrag::new(bounds.fragments),
+            checked: [0; 2],
             held: Held::default(),
             bounds,
             drops,
@@ -164,6 +209,7 @@ impl Inspector {
             frames: self.frames,
             detect: DetectStats { rules, ..self.detect },
             flows: FlowStats::of(self.flows.len(), self.flows.counters()),
+            defrag: self.defrag.counters().into(),
             streams: StreamStats { waiting_bytes: self.held.bytes as u64, ..self.held.counters.into() },
         }
     }
@@ -211,18 +257,70 @@ impl Inspector {
     pub fn carry_told(&mut self, frame: &[u8], tenant: u8, now: u64, told: Told) -> Outcome {
         self.frames.frames += 1;
         self.frames.bytes += frame.len() as u64;
-        let packet = match decode(frame) {
+        let mut outcome = Outcome::default();
+        let carried = Carried { frame, tenant, now, told };
+        self.decoded(decode(frame), &carried, &mut outcome);
+        while self.kept > self.bounds.memory && self.flows.evict() {
+            self.end(&mut outcome.alerts, &mut outcome.records);
+        }
+        if self.flows.has_ended() {
+            self.end(&mut outcome.alerts, &mut outcome.records);
+        }
+        outcome
+    }
+
+    /// Looks at a packet, and at those that follow from it: the one that it makes whole, and the one that it carries.
+    fn decoded(&mut self, packet: Result<Packet<'_>, Undecoded>, carried: &Carried<'_>, outcome: &mut Outcome) {
+        let packet = match packet {
             Ok(packet) => packet,
             Err(Undecoded::NotIp) => {
                 self.frames.not_ip += 1;
-                return Outcome::default();
+                return;
             }
             Err(Undecoded::Malformed) => {
                 self.frames.malformed += 1;
-                return Outcome::default();
+                return;
             }
         };
         self.count(&packet);
+        self.packet(&packet, carried, outcome);
+        // The card's gaps are those of the stream that the frame itself belongs to.
+        let carried = &Carried { told: Told { after_gap: false, ..carried.told }, ..*carried };
+        if packet.fragment.is_some() {
+            let whole = self.defrag.push(&packet, carried.tenant, carried.now, Policy::default());
+            if let Some(whole) = whole {
+                self.decoded(whole.packet(), carried, outcome);
+            }
+        } else if let Some(inner) = packet.inner(&self.bounds.tunnels) {
+            self.frames.tunnels += 1;
+            self.decoded(inner, carried, outcome);
+        }
+    }
+
+    /// Whether a segment belongs to its stream by its checksum.
+    fn is_sound(&mut self, packet: &Packet<'_>) -> bool {
+        let [checked, wrong] = &mut self.checked;
+        let ignores = match self.bounds.checksums {
+            Checksums::Check => false,
+            Checksums::Ignore => true,
+            Checksums::Auto => *checked >= SAMPLE && *wrong * SHARE > *checked,
+        };
+        if ignores || !matches!(packet.transport, Transport::Tcp(_)) {
+            return true;
+        }
+        let right = packet.has_right_checksum() == Some(true);
+        if *checked < SAMPLE {
+            *checked += 1;
+            *wrong += u64::from(!right);
+        }
+        self.frames.wrong_checksums += u64::from(!right);
+        right
+    }
+
+    /// Looks at one packet.
+    fn packet(&mut self, packet: &Packet<'_>, carried: &Carried<'_>, outcome: &mut Outcome) {
+        let sound = self.is_sound(packet);
+        let Carried { frame, tenant, now, told } = *carried;
         let Self { plan, flows, held, bounds, drops, detect, told: reported, hosts, reports, kept, .. } = self;
         let drops = *drops && !told.has_passed;
         let mut look = Look::new(Around { plan, detect, kept, hosts, armed: bounds.armed }, drops);
@@ -240,17 +338,17 @@ impl Inspector {
             established: false,
             tenant,
             vlans: packet.vlans,
-            packet: Some(&packet),
+            packet: Some(packet),
             streams: [0; 2],
             spoken: Spoken::default(),
             frames: [0; 2],
             frame,
         };
         let (mut wanted, mut drops_flow) = (false, false);
-        if packet.fragment {
-            look.packet(&seen, &packet, false);
+        if packet.fragment.is_some() {
+            look.packet(&seen, packet, Payload::Alone);
         } else {
-            let (flow, way) = flows.enter(&packet, tenant, now);
+            let (flow, way) = flows.enter_as(packet, tenant, now, sound);
             seen.key = Some(flow.key);
             seen.start = flow.start;
             seen.begun = bounds.epoch.saturating_add(flow.start);
@@ -263,9 +361,21 @@ impl Inspector {
             if drops && state.dropped {
                 look.detect.blocked += 1;
                 state.memory = look.memory;
-                return Outcome { drop: true, wanted: true, ..Outcome::default() };
+                outcome.drop = true;
+                outcome.wanted = true;
+                return;
             }
             match &packet.transport {
+                Transport::Tcp(_) if !sound => {
+                    seen.streams = [streams[0].position(), streams[1].position()];
+                    let side = &state.sides[way as usize];
+                    wanted = !side.armed.is_empty() || !side.mixed.is_empty();
+                    if let Some(app) = &state.app {
+                        seen.spoken = app.layer(way as usize);
+                        wanted |= app.is_open(way as usize);
+                    }
+                    look.packet(&seen, packet, Payload::Alone);
+                }
                 Transport::Tcp(tcp) => {
                     let first = tcp.sequence.wrapping_add(u32::from(tcp.has(Tcp::SYN)));
                     let number = way as usize;
@@ -283,10 +393,11 @@ impl Inspector {
                             look.app(&seen, number, app, &piece, &bounds.messages, &mut side.mixed);
                         }
                     };
+                    let limits = Limits { policy: bounds.systems.of(packet.destination), ..bounds.limits };
                     if told.after_gap {
-                        stream.resume(first, packet.payload, &bounds.limits, held, &mut emit);
+                        stream.resume(first, packet.payload, &limits, held, &mut emit);
                     } else {
-                        stream.push(first, packet.payload, &bounds.limits, held, &mut emit);
+                        stream.push(first, packet.payload, &limits, held, &mut emit);
                     }
                     seen.streams = [streams[0].position(), streams[1].position()];
                     if let Some(app) = app {
@@ -295,15 +406,15 @@ impl Inspector {
                     }
                     look.stream(&seen, side, before, bounds.history, false);
                     wanted |= !side.armed.is_empty() || !side.mixed.is_empty();
-                    look.packet(&seen, &packet, whole);
+                    look.packet(&seen, packet, if whole { Payload::Searched } else { Payload::InStream });
                 }
                 Transport::Udp => {
                     if plan.reads && packet.ports.contains(&DNS) {
                         seen.spoken = look.datagram(&seen, packet.payload, &mut Exchange::default());
                     }
-                    look.packet(&seen, &packet, false);
+                    look.packet(&seen, packet, Payload::Alone);
                 }
-                _ => look.packet(&seen, &packet, false),
+                _ => look.packet(&seen, packet, Payload::Alone),
             }
             state.memory = std::mem::take(&mut look.memory);
             if is_over {
@@ -315,16 +426,12 @@ impl Inspector {
         look.detect.host_frames += u64::from(look.evaluated);
         look.detect.hit_frames += u64::from(look.hit);
         let blocked = look.drops().0;
-        look.detect.blocked += u64::from(blocked);
-        let mut records = lines(&seen, &mut look);
-        let mut alerts = look.report(&seen, blocked, reported, reports.fields);
-        while self.kept > self.bounds.memory && self.flows.evict() {
-            self.end(&mut alerts, &mut records);
-        }
-        if self.flows.has_ended() {
-            self.end(&mut alerts, &mut records);
-        }
-        Outcome { alerts, records, drop: blocked, wanted, drops_flow }
+        look.detect.blocked += u64::from(blocked && !outcome.drop);
+        outcome.records.extend(lines(&seen, &mut look));
+        outcome.alerts.extend(look.report(&seen, blocked, reported, reports.fields));
+        outcome.drop |= blocked;
+        outcome.wanted |= wanted;
+        outcome.drops_flow |= drops_flow;
     }
 
     /// Searches the bytes behind holes, as if the holes were given up here, and messages without an end, as if they
@@ -379,7 +486,7 @@ impl Inspector {
             frames.ipv6 += 1;
         }
         match packet.transport {
-            _ if packet.fragment => frames.fragments += 1,
+            _ if packet.fragment.is_some() => frames.fragments += 1,
             Transport::Tcp(_) => frames.tcp += 1,
             Transport::Udp => frames.udp += 1,
             Transport::Icmp(..) => frames.icmp += 1,

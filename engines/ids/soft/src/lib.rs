@@ -33,9 +33,9 @@ mod thresholds;
 mod tier;
 
 pub use block::Block;
-pub use inspector::{Bounds, Inspector, Outcome, Reports, Told};
+pub use inspector::{Bounds, Checksums, Inspector, Outcome, Reports, Told};
 pub use log::{Log, LogError};
 pub use matching::{Bytes, Limited};
 pub use report::{Alert, AlertFields, Ends, Signature, stats_line, timestamp};
 pub use scan::{Scanner, Window};
-pub use stats::{AppStats, DetectStats, FlowStats, FrameStats, Stats, StreamStats};
+pub use stats::{AppStats, DefragStats, DetectStats, FlowStats, FrameStats, Stats, StreamStats};

@@ -2,7 +2,7 @@
 //! One frame on its way through the rules.
 
 use penstock_ids_compiler::rule::{Action, Check, Rule, Step};
-use penstock_streams::{Chunk, Packet};
+use penstock_streams::{Chunk, Packet, Transport};
 
 use crate::matching::{Bytes, Limited, find};
 use crate::memory::{FlowMemory, HostBits};
@@ -135,6 +135,17 @@ pub(crate) struct Look<'a> {
     pub(crate) records: Vec<AppObject>,
     pub(crate) evaluated: bool,
     pub(crate) hit: bool,
+}
+
+/// How the bytes of a packet's payload are looked at elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Payload {
+    /// Nowhere: it belongs to no stream.
+    Alone,
+    /// In a stream.
+    InStream,
+    /// In a stream, and the filter has just searched them as they are here.
+    Searched,
 }
 
 /// The data of a look that outlives it.
@@ -334,16 +345,16 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Takes the payload of a packet. `searched`: the filter has just searched it as a part of a stream.
-    pub(crate) fn packet(&mut self, seen: &Seen<'_>, packet: &Packet<'_>, searched: bool) {
+    /// Takes a packet. Rules about streams look at the payload of a segment that belongs to none.
+    pub(crate) fn packet(&mut self, seen: &Seen<'_>, packet: &Packet<'_>, payload: Payload) {
         let plan = self.plan;
-        let tcp = packet.protocol == 6 && !packet.fragment;
-        let keys = if !tcp {
+        let stray = payload == Payload::Alone && matches!(packet.transport, Transport::Tcp(_));
+        let keys = if payload == Payload::Alone {
             self.filter(&mut Window::default(), packet.payload);
             std::mem::take(&mut self.keys)
         } else if !plan.tcp_packets {
             Vec::new()
-        } else if searched {
+        } else if payload == Payload::Searched {
             std::mem::take(&mut self.own)
         } else {
             self.filter(&mut Window::default(), packet.payload);
@@ -355,11 +366,15 @@ impl<'a> Look<'a> {
             let all = keys.iter().flat_map(|key| &plan.program.by_key[usize::from(*key)]);
             all.copied().filter(move |number| plan.level(*number) == level)
         };
-        let all = |level: usize| of_keys(level).chain(plan.always_packets.of(packet, level));
+        let of_streams = |level: usize| {
+            let all = plan.always_stream.iter().filter(|_| stray).copied();
+            all.filter(move |number| plan.level(*number) == level)
+        };
+        let all = |level: usize| of_keys(level).chain(plan.always_packets.of(packet, level)).chain(of_streams(level));
         for number in (0..=plan.levels).flat_map(all) {
             let rule = plan.rule(number);
             let known = || self.matched.iter().any(|known| known.rule == number);
-            if !looks_at_packet(rule, packet.protocol)
+            if !(looks_at_packet(rule, packet.protocol) || stray && rule.messages.is_none() && rule.looks.strays)
                 || !self.may_match(rule, seen)
                 || !seen.spoken.fits(&rule.layers)
                 || known()

@@ -200,6 +200,7 @@ pub fn stats_line(ns: u64, stats: &Stats, card: &Json) -> String {
                 "udp": frames.udp,
                 "icmp": frames.icmp,
                 "fragments": frames.fragments,
+                "tunnels": frames.tunnels,
             },
             "flow": {
                 "total": flows.begun,
@@ -208,7 +209,14 @@ pub fn stats_line(ns: u64, stats: &Stats, card: &Json) -> String {
                 "evicted": flows.evicted,
                 "reopened": flows.reopened,
             },
+            "defrag": {
+                "reassembled": stats.defrag.reassembled,
+                "overlaps": stats.defrag.overlaps,
+                "timeouts": stats.defrag.timeouts,
+                "evicted": stats.defrag.evicted,
+            },
             "tcp": {
+                "invalid_checksum": frames.wrong_checksums,
                 "segments": streams.segments,
                 "retransmitted": streams.retransmitted,
                 "out_of_order": streams.out_of_order,

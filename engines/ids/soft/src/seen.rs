@@ -23,7 +23,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) way: Option<Way>,
     pub(crate) established: bool,
     pub(crate) tenant: u8,
-    pub(crate) vlans: [u16; 2],
+    pub(crate) vlans: [u16; 3],
     pub(crate) packet: Option<&'a Packet<'a>>,
     /// Bytes in order of client and server.
     pub(crate) streams: [u64; 2],
@@ -106,7 +106,7 @@ pub(crate) fn flow_id(key: &FlowKey, start: u64) -> u64 {
         }
         bytes.extend(port.to_be_bytes());
     }
-    bytes.extend([key.protocol, key.tenant]);
+    bytes.extend([key.protocol, key.tenant, key.level]);
     bytes.extend(key.vlans.iter().flat_map(|id| id.to_be_bytes()));
     bytes.extend(if key.protocol == 6 { start } else { 0 }.to_be_bytes());
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);

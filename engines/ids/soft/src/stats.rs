@@ -2,7 +2,7 @@
 //! The counters of a block.
 
 use penstock_app::Counters as AppCounters;
-use penstock_streams::{FlowCounters, StreamCounters};
+use penstock_streams::{DefragCounters, FlowCounters, StreamCounters};
 use serde::{Deserialize, Serialize};
 
 /// Frames by kind.
@@ -26,8 +26,34 @@ pub struct FrameStats {
     pub udp: u64,
     /// ICMP and ICMPv6.
     pub icmp: u64,
-    /// Fragments: searched one by one, for rules of `ip` only.
+    /// Fragments.
     pub fragments: u64,
+    /// Packets in packets.
+    pub tunnels: u64,
+    /// Segments of TCP with a wrong checksum, which belong to no stream.
+    pub wrong_checksums: u64,
+}
+
+/// Packets from fragments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefragStats {
+    /// Packets that are whole.
+    pub reassembled: u64,
+    /// Fragments that had bytes of earlier ones.
+    pub overlaps: u64,
+    /// Packets that waited too long for a fragment.
+    pub timeouts: u64,
+    /// Packets that made room for others.
+    pub evicted: u64,
+    /// Fragments that end behind the largest packet.
+    pub too_large: u64,
+}
+
+impl From<DefragCounters> for DefragStats {
+    fn from(counters: DefragCounters) -> Self {
+        let DefragCounters { reassembled, overlaps, timeouts, evicted, too_large } = counters;
+        Self { reassembled, overlaps, timeouts, evicted, too_large }
+    }
 }
 
 /// The counters of the filter and the matcher.
@@ -164,6 +190,8 @@ pub struct Stats {
     pub frames: FrameStats,
     /// Filter and matcher.
     pub detect: DetectStats,
+    /// Packets from fragments.
+    pub defrag: DefragStats,
     /// Flows.
     pub flows: FlowStats,
     /// Streams.
