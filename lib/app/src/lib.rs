@@ -16,6 +16,7 @@
 //! assert_eq!(uris, [b"/b?x=%20"]);
 //! ```
 
+pub mod base64;
 mod der;
 mod dns;
 mod field;

@@ -61,6 +61,8 @@ pub struct Flow<S> {
     pub last: u64,
     /// Frames by direction.
     pub frames: [u64; 2],
+    /// Bytes of these frames, which the owner counts.
+    pub bytes: [u64; 2],
     /// A TCP connection whose handshake is over, or that was met after it; other flows once both ends have sent.
     pub established: bool,
     /// A TCP connection that was reset, or closed by both ends.
@@ -214,6 +216,7 @@ impl<S: Default> Flows<S> {
                 start: now,
                 last: now,
                 frames: [0; 2],
+                bytes: [0; 2],
                 established: false,
                 closed: false,
                 streams: [Direction::default(), Direction::default()],

@@ -34,6 +34,20 @@ pub struct Group {
     pub transforms: Vec<Transform>,
     /// The conditions.
     pub steps: Vec<Step>,
+    /// What holds for a message without the field.
+    pub absent: Absent,
+}
+
+/// What holds for a message without a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Absent {
+    /// No condition on the field.
+    #[default]
+    Never,
+    /// All conditions on the field: it is not there, or it meets them.
+    OrElse,
+    /// The one condition that there is: it is not there.
+    Must,
 }
 
 /// A condition on the protocol of a direction.

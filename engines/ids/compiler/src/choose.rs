@@ -3,7 +3,7 @@
 
 use penstock_app::{Field, Protocol};
 
-use crate::rule::{Content, Group, Key, Rule, Step, Transform};
+use crate::rule::{Absent, Content, Group, Key, Rule, Step, Transform};
 
 /// Text that most connections carry. A key that stands in it would be found all the time.
 const COMMON: &str = "get / http/1.1\r\nhost: www..com\r\npost /index.html http/1.0\r\nuser-agent: mozilla/5.0 (windows nt 10.0; win64; x64) applewebkit/537.36 \
@@ -83,7 +83,10 @@ pub fn keys(rule: &Rule) -> Vec<Key> {
 fn parts(rule: &Rule) -> Vec<(Field, &[u8], bool)> {
     let mut parts = Vec::new();
     let Some(messages) = &rule.messages else { return parts };
-    for (number, Group { field, transforms, steps }) in messages.groups.iter().enumerate() {
+    for (number, Group { field, transforms, steps, absent }) in messages.groups.iter().enumerate() {
+        if *absent != Absent::Never {
+            continue;
+        }
         let keeps = |transform: &Transform| transform.keeps_strings() || *transform == Transform::DotPrefix;
         if !transforms.iter().all(keeps) {
             continue;

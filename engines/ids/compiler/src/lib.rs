@@ -21,6 +21,7 @@ mod explain;
 mod faults;
 pub mod filter;
 mod numbers;
+mod packets;
 mod parse;
 mod program;
 mod ranges;

@@ -121,6 +121,10 @@ impl Program {
                 // The host has to see the bytes of both directions.
                 program.tell |= tell::TCP_PAYLOAD;
             }
+            if rule.checks.iter().any(|check| matches!(check, Check::Flow(_))) {
+                // The host has to count all packets of a flow.
+                program.tell |= class(rule) | if rule.protocol == Protocol::Udp { 0 } else { tell::TCP_EMPTY };
+            }
             let (found, class) = match &rule.messages {
                 Some(messages) => program.place_message(number, rule, messages.protocol),
                 None => (program.place(number, rule), None),

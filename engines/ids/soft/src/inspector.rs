@@ -342,6 +342,8 @@ impl Inspector {
             streams: [0; 2],
             spoken: Spoken::default(),
             frames: [0; 2],
+            bytes: [0; 2],
+            age: 0,
             frame,
         };
         let (mut wanted, mut drops_flow) = (false, false);
@@ -355,6 +357,11 @@ impl Inspector {
             seen.way = Some(way);
             seen.established = flow.established;
             seen.frames = flow.frames;
+            let whole =
+                if packet.level == 0 && !packet.rebuilt { frame.len() } else { packet.ip.len() + packet.body.len() };
+            flow.bytes[way as usize] += whole as u64;
+            seen.bytes = flow.bytes;
+            seen.age = flow.last - flow.start;
             let is_over = flow.is_over();
             let Flow { state, streams, .. } = flow;
             look.memory = std::mem::take(&mut state.memory);
@@ -544,6 +551,8 @@ fn flush(
             streams: [flow.streams[0].position(), flow.streams[1].position()],
             spoken: Spoken::default(),
             frames: flow.frames,
+            bytes: flow.bytes,
+            age: flow.last - flow.start,
             frame: &[],
         };
         let number = way as usize;

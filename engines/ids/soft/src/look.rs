@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! One frame on its way through the rules.
 
-use penstock_ids_compiler::rule::{Action, Check, Rule, Step};
+use penstock_ids_compiler::rule::{Action, Rule, Step};
 use penstock_streams::{Chunk, Packet, Transport};
 
 use crate::matching::{Bytes, Limited, find};
@@ -9,7 +9,7 @@ use crate::memory::{FlowMemory, HostBits};
 use crate::plan::{Plan, looks_at_packet};
 use crate::report::{Alert, AlertFields, AppObject};
 use crate::scan::Window;
-use crate::seen::{Seen, check_holds, direction_matches, header_matches};
+use crate::seen::{Seen, check_holds, direction_matches, flow_holds, header_holds, header_matches};
 use crate::stats::DetectStats;
 use crate::thresholds::Thresholds;
 
@@ -177,7 +177,7 @@ impl<'a> Look<'a> {
         header_matches(rule, seen)
             && self.memory.fits(rule)
             && self.hosts.fit(rule, seen.source.0, seen.destination.0, seen.time)
-            && rule.checks.iter().all(|check| !matches!(check, Check::Streams(size) if !size.holds(seen.streams)))
+            && rule.checks.iter().all(|check| flow_holds(check, seen))
     }
 
     /// Takes bytes of a stream in order: finds their keys and keeps them. Bytes from `before` on are of this frame.
@@ -386,7 +386,8 @@ impl<'a> Look<'a> {
             self.evaluated = true;
             let bytes = Bytes { bytes: packet.payload, base: 0, fresh: 0 };
             let mut limited = Limited::default();
-            let matches = bytes.matches(&rule.steps, &mut limited);
+            let matches = rule.headers.iter().all(|group| header_holds(group, packet, &mut limited))
+                && bytes.matches(&rule.steps, &mut limited);
             self.limits(&limited);
             if matches {
                 self.found_in(seen, number, false, None);
@@ -434,7 +435,7 @@ impl<'a> Look<'a> {
         let Reported { hits, thresholds } = told;
         rules.retain(|number| {
             let rule = self.plan.rule(*number);
-            !rule.silent && thresholds.is_due(rule, seen.source.0, seen.destination.0, seen.time)
+            !rule.silent && thresholds.is_due(rule, seen)
         });
         self.detect.alerts += rules.len() as u64;
         let alert = |number: u32| {

@@ -2,7 +2,7 @@
 //! Rules about messages of application protocols.
 
 use penstock_app::{Event, Exchange, Field, Limits, Message, Protocol, Side, type_name};
-use penstock_ids_compiler::rule::{Group, Layer};
+use penstock_ids_compiler::rule::{Absent, Group, Layer};
 use penstock_streams::Chunk;
 use serde_json::{Map, Value as Json, json};
 
@@ -119,6 +119,12 @@ impl Spoken {
 
 /// Whether one of the fields of a message meets the conditions.
 fn meets(group: &Group, message: &Message, limited: &mut Limited) -> bool {
+    if group.absent != Absent::Never {
+        let there = message.field(group.field).is_some();
+        if !there || group.absent == Absent::Must {
+            return !there;
+        }
+    }
     message.all(group.field).any(|bytes| {
         let changed = group.transforms.iter().fold(None, |changed: Option<Vec<u8>>, transform| {
             Some(transform.apply(changed.as_deref().unwrap_or(bytes)))
