@@ -16,6 +16,7 @@ mod byte_ops;
 mod choose;
 mod classes;
 mod conditions;
+mod dates;
 mod ends;
 mod explain;
 mod faults;

@@ -1,18 +1,23 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From the text of a rule to a [`Rule`].
 
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use penstock_app::{Field, Protocol as AppProtocol};
 
 use crate::buffers::{self, Absent, Group, Layer, Messages};
 use crate::byte_ops::{self, Amount, Names, Wrong};
 use crate::classes;
 use crate::conditions::{self, FlowBit, FlowCount, HostBit, Threshold};
+use crate::dates::{self, DateTest};
 use crate::ends::{self, Variables};
 use crate::numbers::{flags, number, within};
 use crate::packets::{self, Part};
 use crate::rule::{
     Action, Base64, Check, Content, FlowTest, HeaderGroup, Looks, Named, Pcre, Place, PlaceVariables, Protocol, Rule,
-    Step,
+    Step, Within,
 };
 use crate::text::{self, Split};
 use crate::transforms::Transform;
@@ -98,7 +103,11 @@ struct Options {
     counts: Vec<FlowCount>,
     host_bits: Vec<HostBit>,
     layers: Vec<Layer>,
+    /// Folder of the file that the rule stands in.
+    folder: PathBuf,
     groups: Vec<OpenGroup>,
+    dates: Vec<DateTest>,
+    bounces: bool,
     headers: Vec<HeaderGroup>,
     /// The group and the number of the `base64_decode` that was read last.
     decoded: Option<(Option<usize>, usize)>,
@@ -137,11 +146,11 @@ struct Buffer {
     group: Option<usize>,
 }
 
-/// Reads a rule that begins in this line of this file.
+/// Reads a rule that begins in this line of this file. Names of lists are relative to `folder`.
 ///
 /// # Errors
 /// The rule is wrong or uses what is not supported.
-pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Result<Rule, Refusal> {
+pub fn rule(text: &str, variables: &Variables, folder: &Path, file: usize, line: usize) -> Result<Rule, Refusal> {
     let Split { header, options } = text::split(text)?;
     let [action, protocol, source, source_ports, direction, destination, destination_ports] = header;
     let action = match action {
@@ -151,7 +160,7 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
         "reject" | "rejectsrc" | "rejectdst" | "rejectboth" => Action::Reject,
         other => return Err(format!("`{other}` is no action: alert, drop, reject or pass").into()),
     };
-    let mut read = Options::default();
+    let mut read = Options { folder: folder.to_owned(), ..Options::default() };
     let layer = buffers::protocol(protocol);
     read.layers.extend(layer.map(|protocol| Layer { protocol, negated: false }));
     let (protocol, given) = match protocol {
@@ -165,7 +174,7 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
         "icmp" => (Protocol::Icmp, None),
         other => {
             let message = format!(
-                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp, icmp, http, dns or tls, \
+                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp, icmp, http, dns, tls, ssh, smtp or ftp, \
                  with contents as they are in the raw bytes"
             );
             return Err(unsupported(other, message));
@@ -319,11 +328,48 @@ impl Options {
                 };
                 self.ask(field, Some(false), keyword, anywhere(text::bytes(text)?, negated))?;
             }
+            "tls.cert_chain_len" => {
+                self.ask(Field::ChainLength, Some(false), keyword, Step::Value(within(needed()?, u32::MAX)?))?;
+            }
+            "ftpbounce" => {
+                self.close()?;
+                self.go(Some(true), keyword)?;
+                self.bounces = true;
+            }
+            "ssh.protoversion" => self.ask(Field::SshProto, None, keyword, whole(needed()?, false))?,
+            "ssh.softwareversion" => {
+                let (negated, text) = text::quoted(needed()?)?;
+                self.ask(Field::SshSoftware, None, keyword, anywhere(text::bytes(text)?, negated))?;
+            }
+            "filesize" => self.ask(Field::FileSize, None, keyword, Step::Value(file_size(needed()?)?))?,
+            "filename" => {
+                let (negated, text) = text::quoted(needed()?)?;
+                self.ask(Field::FileName, None, keyword, in_any_case(text::bytes(text)?, negated, false))?;
+            }
+            "fileext" => {
+                let (negated, text) = text::quoted(needed()?)?;
+                let bytes = [b".".to_vec(), text::bytes(text)?].concat();
+                self.ask(Field::FileName, None, keyword, in_any_case(bytes, negated, true))?;
+            }
+            "filemd5" | "filesha1" | "filesha256" => {
+                let (field, bytes) = match keyword {
+                    "filemd5" => (Field::FileMd5, 16),
+                    "filesha1" => (Field::FileSha1, 20),
+                    _ => (Field::FileSha256, 32),
+                };
+                let value = needed()?;
+                let (negated, name) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim()));
+                let hashes = hashes(&self.folder.join(name.trim_matches('"')), bytes)?;
+                self.ask(field, None, keyword, Step::OneOf(Arc::new(hashes), negated))?;
+            }
             "app-layer-protocol" => {
                 let value = needed()?;
                 let (negated, name) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim()));
                 let protocol = buffers::protocol(name).ok_or_else(|| {
-                    unsupported(keyword, format!("the protocol `{name}` is not supported: http, dns and tls are"))
+                    unsupported(
+                        keyword,
+                        format!("the protocol `{name}` is not supported: http, dns, tls, ssh, smtp and ftp are"),
+                    )
                 })?;
                 self.layers.push(Layer { protocol, negated });
             }
@@ -414,6 +460,12 @@ impl Options {
                 self.checks.push(Check::Flags(test, flags, ignored));
             }
             other => {
+                if let Some(date) = dates::test(other, value)? {
+                    self.close()?;
+                    self.go(Some(false), other)?;
+                    self.dates.push(date);
+                    return Ok(());
+                }
                 if let Some(check) = packets::check(other, value)? {
                     self.checks.push(check);
                     return Ok(());
@@ -552,28 +604,40 @@ impl Options {
             _ => None,
         };
         let groups: Vec<Group> = std::mem::take(&mut self.groups).into_iter().filter_map(message).collect();
-        let Some(first) = groups.first() else {
+        let dates = std::mem::take(&mut self.dates);
+        if groups.is_empty() && dates.is_empty() && !self.bounces {
             // A rule that names a protocol and no bytes is about all messages of it.
             let any = self.steps.is_empty() && self.checks.is_empty() && self.headers.is_empty();
             let to_server = self.flow.to_server;
-            let messages = |protocol| Messages { protocol, to_server, groups: Vec::new() };
+            let (groups, dates) = (Vec::new(), Vec::new());
+            let messages = |_| Messages { protocol: layer, to_server, groups, dates, bounces: false };
             return Ok(layer.filter(|_| any).map(messages));
-        };
-        let app = first.field.protocol();
-        if let Some(other) = groups.iter().find(|group| group.field.protocol() != app) {
-            let (one, two) = (buffers::name(first.field), buffers::name(other.field));
-            return Err(format!("{one} and {two} are of different protocols: no message has both").into());
         }
-        if layer.is_some_and(|layer| layer != app) {
-            return Err(format!("{} is not of the protocol that the rule names", buffers::name(first.field)).into());
+        let mut app = layer;
+        let ftp = self.bounces.then_some((Some(AppProtocol::Ftp), "ftpbounce"));
+        let fields = groups.iter().map(|group| group.field).chain(dates.iter().map(|date| date.field));
+        let named = fields.map(|field| (field.protocol(), buffers::name(field))).chain(ftp);
+        let mut before = None;
+        for (protocol, name) in named.filter(|(protocol, _)| protocol.is_some()) {
+            match (app == protocol, before) {
+                (true, _) => before = Some(name),
+                (false, Some(before)) => {
+                    return Err(format!("{before} and {name} are of different protocols: no message has both").into());
+                }
+                (false, None) if app.is_some() => {
+                    return Err(format!("{name} is not of the protocol that the rule names").into());
+                }
+                (false, None) => (app, before) = (protocol, Some(name)),
+            }
         }
+        let name = groups.first().map_or("the buffer", |group| buffers::name(group.field));
         let fits = match protocol {
             Protocol::Tcp | Protocol::Ip => true,
-            Protocol::Udp => app == AppProtocol::Dns,
+            Protocol::Udp => app == Some(AppProtocol::Dns),
             Protocol::Icmp => false,
         };
         if !fits {
-            return Err(format!("{} does not come in packets of this protocol", buffers::name(first.field)).into());
+            return Err(format!("{name} does not come in packets of this protocol").into());
         }
         let way = self.way.as_ref().map(|(way, _)| *way);
         if let (Some((way, keyword)), Some(asked)) = (&self.way, self.flow.to_server)
@@ -600,7 +664,8 @@ impl Options {
                 }
             }
         }
-        Ok(Some(Messages { protocol: app, to_server: way.or(self.flow.to_server), groups }))
+        let (to_server, bounces) = (way.or(self.flow.to_server), self.bounces);
+        Ok(Some(Messages { protocol: app, to_server, groups, dates, bounces }))
     }
 
     fn flow(&mut self, value: &str) -> Result<(), Refusal> {
@@ -766,6 +831,46 @@ fn metadata(value: &str) -> Vec<(String, String)> {
 fn anywhere(bytes: Vec<u8>, negated: bool) -> Step {
     let place = Place::Absolute { offset: 0, end: None };
     Step::Content(Content { bytes, nocase: false, negated, place, at_end: false, variables: None })
+}
+
+/// A content in any case, anywhere or at the end.
+fn in_any_case(mut bytes: Vec<u8>, negated: bool, at_end: bool) -> Step {
+    bytes.make_ascii_lowercase();
+    let place = Place::Absolute { offset: 0, end: None };
+    Step::Content(Content { bytes, nocase: true, negated, place, at_end, variables: None })
+}
+
+/// The value of `filesize`: numbers may have a unit of KB, MB or GB.
+fn file_size(text: &str) -> Result<Within, String> {
+    let mut plain = text.replace(' ', "");
+    for (unit, bytes) in [("KB", 1_u64 << 10), ("MB", 1 << 20), ("GB", 1 << 30)] {
+        while let Some(at) = plain.to_ascii_uppercase().find(unit) {
+            let begin = plain[..at].rfind(|letter: char| !letter.is_ascii_digit()).map_or(0, |before| before + 1);
+            let size = number::<u64>(&plain[begin..at])?.saturating_mul(bytes).min(u32::MAX.into());
+            plain.replace_range(begin..at + 2, &size.to_string());
+        }
+    }
+    within(&plain, u32::MAX)
+}
+
+/// The hashes in a file: the first word of each line in hexadecimal, of this many bytes.
+fn hashes(file: &Path, bytes: usize) -> Result<HashSet<Vec<u8>>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut hashes = HashSet::new();
+    for (at, line) in (1..).zip(text.lines()) {
+        let word = line.split_whitespace().next().unwrap_or_default();
+        if word.is_empty() || word.starts_with('#') {
+            continue;
+        }
+        let digits: Option<Vec<u8>> = word.chars().map(|digit| Some(digit.to_digit(16)? as u8)).collect();
+        let hash: Vec<u8> =
+            digits.unwrap_or_default().chunks(2).map(|pair| pair[0] << 4 | pair[pair.len() - 1]).collect();
+        if hash.len() != bytes || word.len() != 2 * bytes {
+            return Err(format!("{}:{at}: `{word}` is no hash of {bytes} bytes in hexadecimal", file.display()));
+        }
+        hashes.insert(hash);
+    }
+    Ok(hashes)
 }
 
 /// A content that is the whole buffer.

@@ -32,7 +32,7 @@ pub enum Found {
     /// The filter finds this key, which has this number.
     Key(Key, u16),
     /// Keys that stand for all messages of a protocol are found; every frame behind them is a candidate.
-    Guards(AppProtocol),
+    Guards(Option<AppProtocol>),
     /// Every frame of the rule's classes is a candidate, for this reason.
     Always(&'static str),
 }
@@ -152,7 +152,7 @@ impl Program {
     }
 
     /// Finds keys for a rule about messages: one for the fields, and those that tell the host of such messages.
-    fn place_message(&mut self, number: u32, rule: &Rule, protocol: AppProtocol) -> (Found, Option<Class>) {
+    fn place_message(&mut self, number: u32, rule: &Rule, protocol: Option<AppProtocol>) -> (Found, Option<Class>) {
         match choose::message_keys(rule).iter().find_map(|key| self.fields.add(key)) {
             Some(id) => add(&mut self.by_field_key, id, number),
             None => self.always_messages.push(number),

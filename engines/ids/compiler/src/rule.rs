@@ -1,6 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rules as the matcher evaluates them.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 pub use crate::buffers::{Absent, Group, Layer, Messages};
 pub use crate::byte_ops::{
     Amount, ByteExtract, ByteJump, ByteMath, ByteTest, Compare, Form, JumpFrom, Number, Operator,
@@ -9,6 +12,7 @@ pub use crate::conditions::{
     FlowBit, FlowCount, FlowSize, FlowSizeOf, HostBit, HostBitDo, HostTrack, StreamSize, Threshold, ThresholdKind,
     Track,
 };
+pub use crate::dates::{DateTest, When};
 use crate::ends::Addresses;
 pub use crate::packets::{ChecksumOf, HeaderGroup, Part};
 use crate::ranges::Ranges;
@@ -250,6 +254,8 @@ pub enum Step {
     Size(Within),
     /// The buffer is a number of 4 bytes, the highest first.
     Value(Within),
+    /// The buffer is one of these, or is none of them.
+    OneOf(Arc<HashSet<Vec<u8>>>, bool),
     /// Bytes in base64, and conditions on what they stand for.
     Base64(Base64),
 }

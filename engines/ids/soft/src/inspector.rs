@@ -166,9 +166,13 @@ impl Inspector {
     /// The same, with more in its reports.
     #[must_use]
     pub fn reporting(program: Arc<Program>, bounds: Bounds, drops: bool, reports: Reports) -> Self {
+        let hits = vec![0; program.set.rules.len()];
+        let plan = Plan::new(program, reports.messages);
+        let messages = penstock_app::Limits { hashes: plan.hashes, ..bounds.messages };
+        let bounds = Bounds { messages, ..bounds };
         Self {
-            told: Reported { hits: vec![0; program.set.rules.len()], thresholds: Thresholds::default() },
-            plan: Plan::new(program, reports.messages),
+            told: Reported { hits, thresholds: Thresholds::default() },
+            plan,
             hosts: HostBits::default(),
             reports,
             flows: Flows::new(bounds.flows),
@@ -245,6 +249,7 @@ impl Inspector {
         }
         self.told.hits = hits;
         self.plan = Plan::new(program, self.reports.messages);
+        self.bounds.messages.hashes = self.plan.hashes;
         self.detect.reloads += 1;
     }
 

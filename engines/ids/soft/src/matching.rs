@@ -184,6 +184,13 @@ impl Bytes<'_> {
                     let size = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
                     if within.holds(size) { ends } else { Ends::default() }
                 }
+                Step::OneOf(all, negated) => {
+                    if all.contains(self.bytes) == *negated {
+                        Ends::default()
+                    } else {
+                        ends
+                    }
+                }
                 Step::Base64(base64) => {
                     let mut holds = |end: &i64| self.base64(base64, *end, work);
                     ends.stale.retain(&mut holds);

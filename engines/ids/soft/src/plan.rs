@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use penstock_app::Field;
 use penstock_ids_compiler::Program;
 use penstock_ids_compiler::rule::{Protocol, Rule};
 
@@ -25,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) reads: bool,
     /// Messages have records of their own.
     pub(crate) records: bool,
+    /// Rules ask for hashes of files.
+    pub(crate) hashes: bool,
     /// Finds keys in fields of messages.
     pub(crate) fields: Scanner,
     /// Levels of the rules ([`Rule::level`]), and the highest one.
@@ -49,6 +52,10 @@ impl Plan {
             streams: rules.iter().any(|rule| rule.looks.stream || rule.messages.is_some() && !rule.steps.is_empty()),
             reads: records || program.reads_messages(),
             records,
+            hashes: rules.iter().filter_map(|rule| rule.messages.as_ref()).any(|messages| {
+                let is_hash = |field| matches!(field, Field::FileMd5 | Field::FileSha1 | Field::FileSha256);
+                messages.groups.iter().any(|group| is_hash(group.field))
+            }),
             fields: Scanner::new(&program.fields),
             level: rules.iter().map(|rule| rule.level() as u8).collect(),
             levels: rules.iter().map(Rule::level).max().unwrap_or_default(),

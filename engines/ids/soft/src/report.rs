@@ -127,6 +127,15 @@ pub struct Alert {
     /// The hello of TLS that matched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Json>,
+    /// The identification of SSH that matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh: Option<Json>,
+    /// The mail that matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smtp: Option<Json>,
+    /// The command or reply of FTP that matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ftp: Option<Json>,
     /// The flow, if it is asked for: frames that were looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Json>,

@@ -104,6 +104,16 @@ pub struct AppStats {
     pub tls_clients: u64,
     /// Hellos of TLS servers.
     pub tls_servers: u64,
+    /// Identifications of SSH clients.
+    pub ssh_clients: u64,
+    /// Identifications of SSH servers.
+    pub ssh_servers: u64,
+    /// Mails.
+    pub smtp_mails: u64,
+    /// Commands of FTP.
+    pub ftp_commands: u64,
+    /// Replies of FTP.
+    pub ftp_replies: u64,
     /// Messages that break the rules of their protocol: the part before the fault was inspected.
     pub malformed: u64,
     /// Messages that are too long: their beginning was looked at.
@@ -118,13 +128,19 @@ pub struct AppStats {
 
 impl AppStats {
     pub(crate) fn add(&mut self, counters: AppCounters) {
-        let AppCounters { http, dns, tls, malformed, too_long, cut_bodies, damaged, unknown_codings } = counters;
+        let AppCounters { http, dns, tls, ssh, smtp, ftp, malformed, too_long, cut_bodies, damaged, unknown_codings } =
+            counters;
         self.http_requests += http[0];
         self.http_responses += http[1];
         self.dns_queries += dns[0];
         self.dns_responses += dns[1];
         self.tls_clients += tls[0];
         self.tls_servers += tls[1];
+        self.ssh_clients += ssh[0];
+        self.ssh_servers += ssh[1];
+        self.smtp_mails += smtp;
+        self.ftp_commands += ftp[0];
+        self.ftp_replies += ftp[1];
         self.malformed += malformed;
         self.too_long += too_long;
         self.cut_bodies += cut_bodies;
