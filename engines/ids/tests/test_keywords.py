@@ -60,7 +60,7 @@ PACKETS: list[tuple[str, Any, Any]] = [
     ("ip ipopts:nop;", IP(options=[IPOption_NOP()]) / UDP(), IP(options=[IPOption_EOL()]) / UDP()),
     ("ip ipopts:lsrr;", IP(options=[IPOption_LSRR()]) / UDP(), IP(options=[IPOption_SSRR()]) / UDP()),
     ("ip ipopts:ssrr;", IP(options=[IPOption_SSRR()]) / UDP(), IP(options=[IPOption_LSRR()]) / UDP()),
-    ("ip ipopts:ts;", IP(options=[IPOption_Timestamp(flg=0)]) / UDP(), V4 / UDP()),
+    ("ip ipopts:ts;", IP(options=[IPOption_Timestamp(flg=0)]) / UDP(), IP(options=[IPOption_RR(routers=["68.68.68.68"])]) / UDP()),
     ("ip ipopts:any;", IP(options=[IPOption_RR()]) / UDP(), V6 / UDP()),
     ("ip sameip;", IP(src="1.2.3.4", dst="1.2.3.4") / UDP(), V4 / UDP()),
     ("ip sameip;", IPv6(src="fd00::1", dst="fd00::1") / UDP(), V6 / UDP()),

@@ -270,7 +270,7 @@ def test_files_of_http(tmp_path: Path) -> None:
         (tmp_path / f"{name}.list").write_text(f"# hashes\n{'0' * len(text)}\n{text}  file\n")
     (tmp_path / "other.list").write_text("0" * 32 + "\n")
     rules = [
-        'alert http any any -> any any (file.name; content:"tool.exe"; bsize:8; sid:1;)',
+        'alert http any any -> any any (file.name; content:"/dir/tool.exe"; bsize:13; sid:1;)',
         "alert http any any -> any any (filesize:202; sid:2;)",
         "alert http any any -> any any (filemd5:md5.list; sid:3;)",
         "alert http any any -> any any (filesha1:sha1.list; sid:4;)",
@@ -281,7 +281,7 @@ def test_files_of_http(tmp_path: Path) -> None:
         'alert http any any -> any any (fileext:"EXE"; filesize:100<>1KB; sid:9;)',
         'alert http any any -> any any (file.name; content:"other"; sid:10;)',
     ]
-    request = b"GET /dir/tool.exe?x=/other HTTP/1.1\r\n\r\n"
+    request = b"GET /x/../dir/%74ool.exe?x=/other HTTP/1.1\r\n\r\n"
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunks = b"64\r\n" + body[:100] + b"\r\n66\r\n" + body[100:] + b"\r\n0\r\n"
     packets = exchange((True, request), (False, head + chunks), (False, b"X-Sum:abc\r\n\r\n"))

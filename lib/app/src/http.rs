@@ -533,7 +533,7 @@ impl Http {
         }
     }
 
-    /// Name of the file that is the body: the headers say it, or the last part of the path does.
+    /// Name of the file that is the body: the headers say it, otherwise it is the path.
     fn file_name(&self) -> Vec<u8> {
         if let Some(name) = self.value(b"content-disposition").and_then(|value| parameter(&value, b"filename")) {
             return name;
@@ -543,8 +543,7 @@ impl Http {
             None => self.message.field(Field::UriRaw).unwrap_or_default(),
         };
         let end = url.iter().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(url.len());
-        let begin = url[..end].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
-        url[begin..end].to_vec()
+        uri::normalized(&url[..end])
     }
 
     /// Makes the body a field.

@@ -48,6 +48,17 @@ impl Way {
     }
 }
 
+/// Why a flow has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// No frame arrived for long.
+    Aged,
+    /// It made room for others.
+    Evicted,
+    /// A new connection began between the same ends.
+    Reopened,
+}
+
 /// A flow, with `S` kept for its owner.
 #[derive(Debug)]
 pub struct Flow<S> {
@@ -67,6 +78,10 @@ pub struct Flow<S> {
     pub established: bool,
     /// A TCP connection that was reset, or closed by both ends.
     pub closed: bool,
+    /// Flags of all segments by direction, of TCP.
+    pub flags: [u8; 2],
+    /// Why it has ended; None: it has not.
+    pub ending: Option<Ending>,
     /// Streams by direction, of TCP.
     pub streams: [Direction; 2],
     /// Number of the byte after the FIN, by direction.
@@ -98,6 +113,7 @@ impl<S> Flow<S> {
     /// Follows the handshake and the end of a connection. The payload is pushed by the owner.
     fn follow(&mut self, way: Way, tcp: &Tcp, payload: usize) {
         let (own, other) = (way as usize, way.back() as usize);
+        self.flags[own] |= tcp.flags;
         if tcp.has(Tcp::SYN) {
             self.streams[own].open(tcp.sequence.wrapping_add(1));
         } else {
@@ -204,6 +220,7 @@ impl<S: Default> Flows<S> {
             let again = !aged && tcp.is_some_and(|tcp| flow.begins_again(way, tcp));
             self.counters.aged += u64::from(aged);
             self.counters.reopened += u64::from(again);
+            flow.ending = if aged { Some(Ending::Aged) } else { again.then_some(Ending::Reopened) };
             aged || again
         });
         let before = if old { self.table.pop(&key) } else { None };
@@ -219,6 +236,8 @@ impl<S: Default> Flows<S> {
                 bytes: [0; 2],
                 established: false,
                 closed: false,
+                flags: [0; 2],
+                ending: None,
                 streams: [Direction::default(), Direction::default()],
                 fin: [None; 2],
                 reopening: None,
@@ -252,7 +271,8 @@ impl<S: Default> Flows<S> {
             }
             self.counters.aged += u64::from(aged);
             self.counters.evicted += u64::from(!aged);
-            self.ended.extend(self.table.pop_lru().map(|(_, flow)| flow));
+            let ending = Some(if aged { Ending::Aged } else { Ending::Evicted });
+            self.ended.extend(self.table.pop_lru().map(|(_, flow)| Flow { ending, ..flow }));
         }
     }
 
@@ -261,7 +281,7 @@ impl<S: Default> Flows<S> {
         let oldest = if self.table.len() > 1 { self.table.pop_lru() } else { None };
         let there = oldest.is_some();
         self.counters.evicted += u64::from(there);
-        self.ended.extend(oldest.map(|(_, flow)| flow));
+        self.ended.extend(oldest.map(|(_, flow)| Flow { ending: Some(Ending::Evicted), ..flow }));
         there
     }
 
@@ -389,11 +409,13 @@ mod tests {
             flows.enter(&packet(port, 53, None, 0, 0), 0, time);
         }
         assert_eq!((flows.len(), flows.counters().evicted, flows.counters().begun), (2, 1, 3));
+        let endings = |flows: &mut Flows<()>| flows.take_ended().iter().map(|flow| flow.ending).collect::<Vec<_>>();
+        assert_eq!(endings(&mut flows), [Some(Ending::Evicted)]);
         assert!(!flows.enter(&packet(1, 53, None, 0, 0), 0, 5).0.established);
         let (flow, way) = flows.enter(&packet(53, 1, None, 0, 0), 0, 5);
         assert!(flow.established && way == Way::ToClient && flow.start == 0);
         assert_eq!(flows.enter(&packet(1, 53, None, 0, 0), 0, 66 * SECOND).0.start, 66 * SECOND);
-        assert_eq!((flows.counters().aged, flows.take_ended().len()), (1, 2));
+        assert_eq!((flows.counters().aged, endings(&mut flows)), (1, vec![Some(Ending::Aged)]));
         flows.enter(&packet(9, 53, None, 0, 0), 0, 4000 * SECOND);
         assert_eq!(flows.len(), 1);
     }

@@ -26,7 +26,7 @@ mod tunnel;
 
 pub use decode::{Fragment, Packet, Tcp, Transport, Undecoded, decode};
 pub use defrag::{Assembled, Defrag, DefragCounters, DefragLimits};
-pub use flows::{Flow, FlowCounters, FlowKey, Flows, Way};
+pub use flows::{Ending, Flow, FlowCounters, FlowKey, Flows, Way};
 pub use overlap::Policy;
 pub use stream::{Chunk, Direction, Held, Limits, StreamCounters};
 pub use systems::Systems;

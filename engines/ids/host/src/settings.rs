@@ -43,8 +43,22 @@ pub enum Records {
     /// Alerts and counters.
     #[default]
     Alerts,
-    /// Also messages of HTTP, DNS and TLS.
+    /// Also messages of application protocols.
     All,
+}
+
+/// Records that are written beside alerts, counters and messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MoreRecords {
+    /// Flows that have ended, or that a run ends with.
+    Flow,
+    /// Files in messages of HTTP and SMTP.
+    Fileinfo,
+    /// Dropped packets.
+    Drop,
+    /// Frames, streams and messages that are not as they should be.
+    Anomaly,
 }
 
 /// What becomes of TCP segments with a wrong checksum.
@@ -146,6 +160,9 @@ pub(crate) struct Keys {
     /// The contents of the file of EVE records.
     #[serde(default)]
     log: Records,
+    /// More records.
+    #[serde(default)]
+    records: Vec<MoreRecords>,
     /// More fields of alerts.
     #[serde(default)]
     alert: Vec<MoreOfAlerts>,
@@ -260,7 +277,14 @@ impl Settings {
             mode: keys.mode,
             late: keys.late,
             eve: keys.eve.map(|eve| folder.join(eve)),
-            reports: Reports { fields, messages: keys.log == Records::All },
+            reports: Reports {
+                fields,
+                messages: keys.log == Records::All,
+                flows: keys.records.contains(&MoreRecords::Flow),
+                files: keys.records.contains(&MoreRecords::Fileinfo),
+                drops: keys.records.contains(&MoreRecords::Drop),
+                anomalies: keys.records.contains(&MoreRecords::Anomaly),
+            },
             variables,
             skip_unsupported: keys.skip_unsupported,
             bounds,
@@ -319,7 +343,9 @@ mod tests {
         assert_eq!((settings.mode, settings.bounds.history), (Mode::Ips, 100));
         let more = read("[ids]\nlog = \"all\"\nalert = [\"payload\", \"flow\"]\nbody = 9\narmed = 8\n").unwrap();
         let fields = AlertFields { payload: true, packet: false, flow: true };
-        assert_eq!(more.reports, Reports { fields, messages: true });
+        assert_eq!(more.reports, Reports { fields, messages: true, ..Reports::default() });
+        let records = read("[ids]\nrecords = [\"flow\", \"drop\"]\n").unwrap().reports;
+        assert_eq!((records.flows, records.files, records.drops, records.anomalies), (true, false, true, false));
         assert_eq!((more.bounds.messages.body, more.bounds.armed), (9, 8));
         let view =
             read("[ids]\nchecksums = \"ignore\"\nvxlan = []\nhost_os.linux = [\"10.0.0.0/8\"]\n").unwrap().bounds;
@@ -335,6 +361,7 @@ mod tests {
             ("armed = 0", "armed is 1 to"),
             ("log = \"none\"", "unknown word"),
             ("alert = [\"frame\"]", "unknown word"),
+            ("records = [\"netflow\"]", "unknown word"),
             ("flows = 0", "flows is 1 to"),
             ("checksums = \"some\"", "unknown word"),
             ("host_os.plan9 = [\"10.0.0.0/8\"]", "no system `plan9`: bsd, "),

@@ -5,19 +5,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use penstock_app::Exchange;
+use penstock_app::{Exchange, Protocol};
 use penstock_ids_compiler::Program;
 use penstock_streams::{
-    Chunk, Defrag, DefragLimits, Direction, Flow, Flows, Held, Limits, Packet, Policy, Systems, Tcp, Transport,
-    Tunnels, Undecoded, Way, decode,
+    Chunk, Defrag, DefragLimits, Direction, Flow, Flows, Held, Limits, Packet, Policy, StreamCounters, Systems, Tcp,
+    Transport, Tunnels, Undecoded, Way, decode,
 };
+use serde_json::json;
 
 use crate::look::{Armed, Around, Look, Payload, Reported, Side};
 use crate::memory::{FlowMemory, HostBits};
 use crate::messages::{App, Piece, Spoken};
 use crate::plan::Plan;
-use crate::report::{Alert, AlertFields, record_line};
-use crate::seen::Seen;
+use crate::records;
+use crate::report::{Alert, AlertFields, Ends, record_line, record_with};
+use crate::seen::{Seen, flow_id, protocol_name};
 use crate::stats::{DetectStats, FlowStats, FrameStats, Stats, StreamStats};
 use crate::thresholds::Thresholds;
 
@@ -89,6 +91,14 @@ pub struct Reports {
     pub fields: AlertFields,
     /// Messages of application protocols have records of their own.
     pub messages: bool,
+    /// Flows that have ended, or that a run ends with.
+    pub flows: bool,
+    /// Files in messages.
+    pub files: bool,
+    /// Dropped packets.
+    pub drops: bool,
+    /// Frames, streams and messages that are not as they should be.
+    pub anomalies: bool,
 }
 
 /// The state of a flow.
@@ -101,6 +111,12 @@ struct State {
     app: Option<Box<App>>,
     /// A rule has dropped the flow.
     dropped: bool,
+    /// A rule has reported in it.
+    alerted: bool,
+    /// The protocol that it has shown.
+    spoken: Option<Protocol>,
+    /// Frames that its last record counted.
+    logged: u64,
 }
 
 /// The outcome for a frame.
@@ -167,7 +183,7 @@ impl Inspector {
     #[must_use]
     pub fn reporting(program: Arc<Program>, bounds: Bounds, drops: bool, reports: Reports) -> Self {
         let hits = vec![0; program.set.rules.len()];
-        let plan = Plan::new(program, reports.messages);
+        let plan = Plan::new(program, reports);
         let messages = penstock_app::Limits { hashes: plan.hashes, ..bounds.messages };
         let bounds = Bounds { messages, ..bounds };
         Self {
@@ -248,7 +264,7 @@ impl Inspector {
             }
         }
         self.told.hits = hits;
-        self.plan = Plan::new(program, self.reports.messages);
+        self.plan = Plan::new(program, self.reports);
         self.bounds.messages.hashes = self.plan.hashes;
         self.detect.reloads += 1;
     }
@@ -284,21 +300,65 @@ impl Inspector {
             }
             Err(Undecoded::Malformed) => {
                 self.frames.malformed += 1;
+                let time = self.bounds.epoch.saturating_add(carried.now);
+                outcome.records.extend(self.anomaly(time, None, "decode", "decoder.malformed"));
                 return;
             }
         };
         self.count(&packet);
+        let before = self.held.counters;
         self.packet(&packet, carried, outcome);
+        if self.reports.anomalies {
+            self.anomalies(&packet, carried, before, outcome);
+        }
         // The card's gaps are those of the stream that the frame itself belongs to.
         let carried = &Carried { told: Told { after_gap: false, ..carried.told }, ..*carried };
         if packet.fragment.is_some() {
+            let before = self.defrag.counters();
             let whole = self.defrag.push(&packet, carried.tenant, carried.now, Policy::default());
+            let after = self.defrag.counters();
+            let version = if packet.source.is_ipv4() { 4 } else { 6 };
+            for (was, is, event) in [
+                (before.overlaps, after.overlaps, "frag_overlap"),
+                (before.too_large, after.too_large, "frag_pkt_too_large"),
+            ] {
+                if is > was {
+                    let time = self.bounds.epoch.saturating_add(carried.now);
+                    let ends = ends_of(&packet, carried.tenant);
+                    let event = format!("decoder.ipv{version}.{event}");
+                    outcome.records.extend(self.anomaly(time, Some(&ends), "decode", &event));
+                }
+            }
             if let Some(whole) = whole {
                 self.decoded(whole.packet(), carried, outcome);
             }
         } else if let Some(inner) = packet.inner(&self.bounds.tunnels) {
             self.frames.tunnels += 1;
             self.decoded(inner, carried, outcome);
+        }
+    }
+
+    /// A record of an anomaly, if they are asked for.
+    fn anomaly(&self, time: u64, ends: Option<&Ends>, kind: &str, event: &str) -> Option<String> {
+        let object = || vec![("anomaly", json!({"type": kind, "event": event}))];
+        self.reports.anomalies.then(|| record_with(time, ends, "anomaly", object()))
+    }
+
+    /// Records of what a packet's stream and checksum show.
+    fn anomalies(&self, packet: &Packet<'_>, carried: &Carried<'_>, before: StreamCounters, outcome: &mut Outcome) {
+        let after = self.held.counters;
+        let wrong = matches!(packet.transport, Transport::Tcp(_)) && packet.has_right_checksum() == Some(false);
+        for (is, kind, event) in [
+            (wrong, "stream", "stream.pkt_invalid_checksum"),
+            (after.gaps > before.gaps, "stream", "stream.reassembly_seq_gap"),
+            (after.overlaps > before.overlaps, "stream", "stream.reassembly_overlap"),
+            (after.far > before.far, "stream", "stream.pkt_out_of_window"),
+        ] {
+            if is {
+                let time = self.bounds.epoch.saturating_add(carried.now);
+                let ends = ends_of(packet, carried.tenant);
+                outcome.records.extend(self.anomaly(time, Some(&ends), kind, event));
+            }
         }
     }
 
@@ -328,6 +388,7 @@ impl Inspector {
         let Carried { frame, tenant, now, told } = *carried;
         let Self { plan, flows, held, bounds, drops, detect, told: reported, hosts, reports, kept, .. } = self;
         let drops = *drops && !told.has_passed;
+        let malformed = detect.app.malformed;
         let mut look = Look::new(Around { plan, detect, kept, hosts, armed: bounds.armed }, drops);
         let source = (packet.source, packet.ports[0]);
         let destination = (packet.destination, packet.ports[1]);
@@ -375,6 +436,10 @@ impl Inspector {
                 state.memory = look.memory;
                 outcome.drop = true;
                 outcome.wanted = true;
+                if reports.drops {
+                    let object = vec![("drop", records::dropped(packet, "flow drop"))];
+                    outcome.records.push(record_with(seen.time, Some(&seen.ends()), "drop", object));
+                }
                 return;
             }
             match &packet.transport {
@@ -434,13 +499,27 @@ impl Inspector {
             }
             drops_flow = look.drops().1;
             state.dropped |= drops_flow;
+            state.alerted |= look.has_matched();
+            state.spoken = seen.spoken.protocol.or(state.spoken);
         }
         look.detect.host_frames += u64::from(look.evaluated);
         look.detect.hit_frames += u64::from(look.hit);
         let blocked = look.drops().0;
         look.detect.blocked += u64::from(blocked && !outcome.drop);
         outcome.records.extend(lines(&seen, &mut look));
-        outcome.alerts.extend(look.report(&seen, blocked, reported, reports.fields));
+        if reports.anomalies && look.detect.app.malformed > malformed {
+            let object = json!({"type": "applayer", "event": "malformed", "layer": "proto_parser"});
+            let named = seen.spoken.protocol.map(|protocol| ("app_proto", protocol.name().into()));
+            let objects = named.into_iter().chain([("anomaly", object)]).collect();
+            outcome.records.push(record_with(seen.time, Some(&seen.ends()), "anomaly", objects));
+        }
+        let alerts = look.report(&seen, blocked, reported, reports.fields);
+        if reports.drops && blocked {
+            let mut objects = vec![("drop", records::dropped(packet, "rules"))];
+            objects.extend(alerts.first().map(|alert| ("alert", json!(alert.alert))));
+            outcome.records.push(record_with(seen.time, Some(&seen.ends()), "drop", objects));
+        }
+        outcome.alerts.extend(alerts);
         outcome.drop |= blocked;
         outcome.wanted |= wanted;
         outcome.drops_flow |= drops_flow;
@@ -453,6 +532,11 @@ impl Inspector {
         let Self { plan, flows, held, bounds, detect, told: reported, hosts, reports, kept, .. } = self;
         let (mut alerts, mut records) = (Vec::new(), Vec::new());
         for flow in flows.iter_mut() {
+            let frames = flow.frames.iter().sum();
+            if reports.flows && flow.state.logged != frames {
+                flow.state.logged = frames;
+                records.push(flow_line(flow, bounds.epoch));
+            }
             if !needs_end(flow) {
                 continue;
             }
@@ -482,8 +566,12 @@ impl Inspector {
             if needs_end(&flow) {
                 let around = Around { plan, detect, kept, hosts, armed: bounds.armed };
                 let (more, lines) = flush(around, &mut flow, held, bounds, reported, reports.fields);
+                flow.state.alerted |= !more.is_empty();
                 alerts.extend(more);
                 records.extend(lines);
+            }
+            if reports.flows {
+                records.push(flow_line(&flow, bounds.epoch));
             }
             *kept -= flow.state.sides.iter().map(|side| side.history.len()).sum::<usize>();
             *kept -= flow.state.app.as_ref().map_or(0, |app| app.counted());
@@ -510,13 +598,59 @@ impl Inspector {
 /// Port of DNS.
 const DNS: u16 = 53;
 
-/// Records of the messages of a frame.
+/// Records of the messages of a frame, and of the files in them.
 fn lines(seen: &Seen<'_>, look: &mut Look<'_>) -> Vec<String> {
-    if look.records.is_empty() {
+    if look.records.is_empty() && look.files.is_empty() {
         return Vec::new();
     }
     let ends = seen.ends();
-    std::mem::take(&mut look.records).into_iter().map(|object| record_line(seen.time, &ends, object)).collect()
+    let messages = std::mem::take(&mut look.records).into_iter().map(|object| record_line(seen.time, &ends, object));
+    let files = std::mem::take(&mut look.files).into_iter().map(|((protocol, message), file)| {
+        let objects = vec![("app_proto", protocol.into()), (protocol, message), ("fileinfo", file)];
+        record_with(seen.time, Some(&ends), "fileinfo", objects)
+    });
+    messages.chain(files).collect()
+}
+
+/// Ends of a packet that is not looked up in its flow.
+fn ends_of(packet: &Packet<'_>, tenant: u8) -> Ends {
+    let ports = matches!(packet.transport, Transport::Tcp(_) | Transport::Udp);
+    Ends {
+        flow_id: 0,
+        vlan: packet.vlans.into_iter().take_while(|id| *id != 0).collect(),
+        src_ip: packet.source,
+        src_port: ports.then_some(packet.ports[0]),
+        dest_ip: packet.destination,
+        dest_port: ports.then_some(packet.ports[1]),
+        proto: protocol_name(packet.protocol),
+        icmp_type: None,
+        icmp_code: None,
+        direction: None,
+        tenant,
+    }
+}
+
+/// The record of a flow.
+fn flow_line(flow: &Flow<State>, epoch: u64) -> String {
+    let [client, server] = flow.ends();
+    let ports = matches!(flow.key.protocol, 6 | 17);
+    let ends = Ends {
+        flow_id: flow_id(&flow.key, flow.start),
+        vlan: flow.key.vlans.into_iter().take_while(|id| *id != 0).collect(),
+        src_ip: client.0,
+        src_port: ports.then_some(client.1),
+        dest_ip: server.0,
+        dest_port: ports.then_some(server.1),
+        proto: protocol_name(flow.key.protocol),
+        icmp_type: None,
+        icmp_code: None,
+        direction: None,
+        tenant: flow.key.tenant,
+    };
+    let (about, tcp) = records::flow(flow, epoch, flow.state.alerted);
+    let named = flow.state.spoken.map(|protocol| ("app_proto", protocol.name().into()));
+    let objects = named.into_iter().chain([("flow", about)]).chain(tcp.map(|tcp| ("tcp", tcp))).collect();
+    record_with(epoch.saturating_add(flow.last), Some(&ends), "flow", objects)
 }
 
 /// Whether something of a flow waits for its end.

@@ -25,6 +25,7 @@ mod matching;
 mod memory;
 mod messages;
 mod plan;
+mod records;
 mod report;
 mod scan;
 mod seen;

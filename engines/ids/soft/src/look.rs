@@ -3,6 +3,7 @@
 
 use penstock_ids_compiler::rule::{Action, Rule, Step};
 use penstock_streams::{Chunk, Packet, Transport};
+use serde_json::Value as Json;
 
 use crate::matching::{Bytes, Limited, find};
 use crate::memory::{FlowMemory, HostBits};
@@ -133,6 +134,8 @@ pub(crate) struct Look<'a> {
     pub(crate) memory: FlowMemory,
     /// Messages that have records of their own.
     pub(crate) records: Vec<AppObject>,
+    /// Files that have records: protocol, message and file.
+    pub(crate) files: Vec<(AppObject, Json)>,
     pub(crate) evaluated: bool,
     pub(crate) hit: bool,
 }
@@ -162,8 +165,8 @@ impl<'a> Look<'a> {
     pub(crate) fn new(around: Around<'a>, drops: bool) -> Self {
         let Around { plan, detect, kept, hosts, armed } = around;
         let (matched, keys, own, memory) = (Vec::new(), Vec::new(), Vec::new(), FlowMemory::default());
-        let (evaluated, hit, records) = (false, false, Vec::new());
-        Self { plan, detect, kept, hosts, armed, drops, matched, keys, own, memory, records, evaluated, hit }
+        let (evaluated, hit, records, files) = (false, false, Vec::new(), Vec::new());
+        Self { plan, detect, kept, hosts, armed, drops, matched, keys, own, memory, records, files, evaluated, hit }
     }
 
     /// Counts what limits have done.
@@ -406,6 +409,11 @@ impl<'a> Look<'a> {
             }
         });
         self.hit |= !keys.is_empty();
+    }
+
+    /// Whether a rule that reports has matched.
+    pub(crate) fn has_matched(&self) -> bool {
+        !self.passes() && self.matched.iter().any(|known| !self.plan.rule(known.rule).silent)
     }
 
     /// Whether a rule lets the frame pass whatever others say.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::look::Look;
 use crate::matching::{Bytes, Limited};
+use crate::records;
 use crate::scan::Window;
 use crate::seen::Seen;
 
@@ -256,6 +257,10 @@ impl Look<'_> {
             *progress = Progress::default();
             if plan.records {
                 self.records.extend(record(message));
+            }
+            if plan.files {
+                let about = |file| ((message.protocol.name(), object(message)), file);
+                self.files.extend(records::files(message).into_iter().map(about));
             }
         }
     }

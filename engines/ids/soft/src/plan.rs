@@ -8,6 +8,7 @@ use penstock_ids_compiler::Program;
 use penstock_ids_compiler::rule::{Protocol, Rule};
 
 use crate::always::Always;
+use crate::inspector::Reports;
 use crate::scan::Scanner;
 
 /// The rules of a program by what they look at.
@@ -26,7 +27,9 @@ pub(crate) struct Plan {
     pub(crate) reads: bool,
     /// Messages have records of their own.
     pub(crate) records: bool,
-    /// Rules ask for hashes of files.
+    /// Files have records.
+    pub(crate) files: bool,
+    /// Rules or records ask for hashes of files.
     pub(crate) hashes: bool,
     /// Finds keys in fields of messages.
     pub(crate) fields: Scanner,
@@ -41,7 +44,8 @@ pub(crate) fn looks_at_packet(rule: &Rule, protocol: u8) -> bool {
 }
 
 impl Plan {
-    pub(crate) fn new(program: Arc<Program>, records: bool) -> Self {
+    pub(crate) fn new(program: Arc<Program>, reports: Reports) -> Self {
+        let Reports { messages: records, files, .. } = reports;
         let rules = &program.set.rules;
         let always = || program.always.iter().map(|number| (*number, &rules[*number as usize]));
         let of_tcp = |rule: &Rule| matches!(rule.protocol, Protocol::Tcp | Protocol::Ip) && rule.looks.packets;
@@ -50,12 +54,14 @@ impl Plan {
             always_packets: Always::new(always()),
             tcp_packets: program.by_key.iter().flatten().any(|number| of_tcp(&rules[*number as usize])),
             streams: rules.iter().any(|rule| rule.looks.stream || rule.messages.is_some() && !rule.steps.is_empty()),
-            reads: records || program.reads_messages(),
+            reads: records || files || program.reads_messages(),
+            files,
             records,
-            hashes: rules.iter().filter_map(|rule| rule.messages.as_ref()).any(|messages| {
-                let is_hash = |field| matches!(field, Field::FileMd5 | Field::FileSha1 | Field::FileSha256);
-                messages.groups.iter().any(|group| is_hash(group.field))
-            }),
+            hashes: files
+                || rules.iter().filter_map(|rule| rule.messages.as_ref()).any(|messages| {
+                    let is_hash = |field| matches!(field, Field::FileMd5 | Field::FileSha1 | Field::FileSha256);
+                    messages.groups.iter().any(|group| is_hash(group.field))
+                }),
             fields: Scanner::new(&program.fields),
             level: rules.iter().map(|rule| rule.level() as u8).collect(),
             levels: rules.iter().map(Rule::level).max().unwrap_or_default(),

@@ -157,6 +157,18 @@ pub(crate) fn record_line(ns: u64, ends: &Ends, (name, object): AppObject) -> St
     record.to_string()
 }
 
+/// A record that has more objects than the one that its type names.
+pub(crate) fn record_with(ns: u64, ends: Option<&Ends>, kind: &str, objects: Vec<(&str, Json)>) -> String {
+    let mut record = json!({"timestamp": timestamp(ns), "event_type": kind});
+    if let Some(record) = record.as_object_mut() {
+        if let Some(Json::Object(ends)) = ends.map(|ends| json!(ends)) {
+            record.extend(ends);
+        }
+        record.extend(objects.into_iter().map(|(name, object)| (name.to_owned(), object)));
+    }
+    record.to_string()
+}
+
 /// Bytes in base64 (RFC 4648).
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -82,13 +82,7 @@ impl Seen<'_> {
             src_port: ports.then_some(self.source.1),
             dest_ip: self.destination.0,
             dest_port: ports.then_some(self.destination.1),
-            proto: match self.protocol {
-                6 => "TCP".to_owned(),
-                17 => "UDP".to_owned(),
-                1 => "ICMP".to_owned(),
-                58 => "IPv6-ICMP".to_owned(),
-                other => format!("{other:03}"),
-            },
+            proto: protocol_name(self.protocol),
             icmp_type: icmp.map(|(kind, _)| kind),
             icmp_code: icmp.map(|(_, code)| code),
             direction: self.way.map(|way| match way {
@@ -97,6 +91,17 @@ impl Seen<'_> {
             }),
             tenant: self.tenant,
         }
+    }
+}
+
+/// Name of a protocol of IP in records.
+pub(crate) fn protocol_name(number: u8) -> String {
+    match number {
+        6 => "TCP".to_owned(),
+        17 => "UDP".to_owned(),
+        1 => "ICMP".to_owned(),
+        58 => "IPv6-ICMP".to_owned(),
+        other => format!("{other:03}"),
     }
 }
 
