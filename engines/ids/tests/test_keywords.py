@@ -69,7 +69,7 @@ PACKETS: list[tuple[str, Any, Any]] = [
     ("tcp tcp.mss:1400-1460;", V4 / TCP(options=[("NOP", None), ("MSS", 1460)]), V4 / TCP(options=[("MSS", 1399)])),
     ("tcp tcp.mss:>100;", V6 / TCP(options=[("Timestamp", (1, 2)), ("MSS", 200)]), V6 / TCP()),
     ("icmp icmp_id:77;", V4 / ICMP(type=8, id=77), V4 / ICMP(type=8, id=78)),
-    ("icmp icmp_id:77;", V6 / ICMPv6EchoRequest(id=77), V4 / ICMP(type=3, code=1, unused=77)),
+    ("icmp icmp_id:77;", V6 / ICMPv6EchoRequest(id=77), IP(proto=1) / bytes.fromhex("03 01 fcb1 004d 0000")),
     ('icmp icmp_seq:"5";', V4 / ICMP(type=0, seq=5), V4 / ICMP(type=0, seq=6)),
     ("icmp icmpv6.mtu:<1280;", V6 / ICMPv6PacketTooBig(mtu=1279), V6 / ICMPv6PacketTooBig(mtu=1280)),
     ("icmp icmpv6.mtu:>0;", V6 / ICMPv6PacketTooBig(mtu=1), V6 / ICMPv6EchoRequest(id=0, seq=9)),
