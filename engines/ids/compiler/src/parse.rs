@@ -174,8 +174,8 @@ pub fn rule(text: &str, variables: &Variables, folder: &Path, file: usize, line:
         "icmp" => (Protocol::Icmp, None),
         other => {
             let message = format!(
-                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp, icmp, http, dns, tls, ssh, smtp or ftp, \
-                 with contents as they are in the raw bytes"
+                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp, icmp, http, dns, tls, \
+                 ssh, smtp or ftp, with contents as they are in the raw bytes"
             );
             return Err(unsupported(other, message));
         }
