@@ -102,6 +102,15 @@ def test_a_protocol_of_ppp_may_have_one_byte(tmp_path: Path) -> None:
     assert sids(alerts) == [1]
 
 
+def test_routes_of_gre_are_skipped(tmp_path: Path) -> None:
+    """An entry with four bytes, and the one that ends the list."""
+    head = bytes.fromhex("4000 0800 0000 0000" + "0800 00 04 01020304" + "0000 00 00")
+    [alerts], _ = play(tmp_path, RULES, [ETHER / IP(src="192.0.2.1", dst="192.0.2.2", proto=47) / head / inner()])
+    assert sids(alerts) == [1]
+    [alerts], end = play(tmp_path, RULES, [ETHER / IP(src="192.0.2.1", dst="192.0.2.2", proto=47) / head[:-1]])
+    assert alerts == [] and end["stats"]["frames"]["malformed"] == 1
+
+
 def test_options_of_geneve_are_skipped(tmp_path: Path) -> None:
     datagram = outer() / UDP(sport=9, dport=6081) / bytes.fromhex("02 00 0800 000007 00 0102 8001 aabbccdd")
     [alerts], _ = play(tmp_path, RULES, [ETHER / datagram / inner()])

@@ -49,14 +49,14 @@ impl Packet<'_> {
             of_address(self.source) + of_address(self.destination) + u32::from(self.protocol) + length
         };
         let sum = sum(bytes) + pseudo;
-        Some(sum > 0 && sum % 0xFFFF == 0)
+        Some(sum > 0 && sum.is_multiple_of(0xFFFF))
     }
 
     /// Whether the checksum of the header of IPv4 is right. None: the packet is of IPv6.
     #[must_use]
     pub fn has_right_ip_checksum(&self) -> Option<bool> {
         let sum = sum(self.ip);
-        self.source.is_ipv4().then_some(sum > 0 && sum % 0xFFFF == 0)
+        self.source.is_ipv4().then_some(sum > 0 && sum.is_multiple_of(0xFFFF))
     }
 }
 

@@ -236,7 +236,7 @@ mod tests {
             let place = (offset | u16::from(more)).to_be_bytes();
             frame.extend([17, 0, place[0], place[1], 0, 0, 0, id]);
         } else {
-            let place = (offset / 8 | u16::from(more) << 13).to_be_bytes();
+            let place = ((offset / 8) | (u16::from(more) << 13)).to_be_bytes();
             frame.extend([8, 0, 0x45, 0, 0, (20 + data.len()) as u8, 0, id, place[0], place[1], 64, 17, 0, 0]);
             frame.extend([10, 0, 0, 1, 10, 0, 0, 2]);
         }

@@ -65,6 +65,18 @@ impl<'a> Packet<'a> {
     }
 }
 
+/// The offset behind source routes of GRE: entries with family, offset and length, of which the last has neither family
+/// nor length.
+fn behind_routes(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let (family, length) = (word(bytes, at)?, *bytes.get(at + 3)?);
+        at += 4 + usize::from(length);
+        if (family, length) == (0, 0) {
+            return Some(at);
+        }
+    }
+}
+
 /// The packet behind a header of GRE, version 0 or 1.
 fn gre(bytes: &[u8], vlans: [u16; MAX_TAGS], level: u8) -> Result<Packet<'_>, Undecoded> {
     let (Some(flags), Some(kind)) = (word(bytes, 0), word(bytes, 2)) else { return Err(Undecoded::Malformed) };
@@ -74,14 +86,8 @@ fn gre(bytes: &[u8], vlans: [u16; MAX_TAGS], level: u8) -> Result<Packet<'_>, Un
     match flags & 7 {
         0 => {
             at += 4 * usize::from(checksum || routing);
-            while routing {
-                // Entries of source routes: family, offset, length; one without family and length is the last.
-                let (family, length) = (word(bytes, at), bytes.get(at + 3));
-                let (Some(family), Some(length)) = (family, length) else { return Err(Undecoded::Malformed) };
-                at += 4 + usize::from(*length);
-                if (family, *length) == (0, 0) {
-                    break;
-                }
+            if routing {
+                at = behind_routes(bytes, at).ok_or(Undecoded::Malformed)?;
             }
         }
         1 if kind == PPP && key && !checksum && !routing => at += 4 * usize::from(acknowledged),
