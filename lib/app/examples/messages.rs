@@ -30,7 +30,7 @@ fn show(messages: &[Vec<(String, Vec<u8>)>]) -> String {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
-    let limits = Limits { hashes: true, ..Limits::default() };
+    let limits = Limits { files: true, hashes: true, ..Limits::default() };
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (mut messages, mut exchange) = (Vec::new(), Exchange::default());

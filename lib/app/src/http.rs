@@ -570,7 +570,7 @@ impl Http {
         if !self.trailer.is_empty() {
             self.message.fields.push((Field::Trailer, std::mem::take(&mut self.trailer)));
         }
-        if let Some(body) = self.message.field(Field::Body) {
+        if let Some(body) = self.message.field(Field::Body).filter(|_| limits.files) {
             let facts = file_fields(&self.file_name(), body, self.body_size, limits);
             self.message.fields.extend(facts);
         }

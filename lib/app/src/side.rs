@@ -26,13 +26,15 @@ pub struct Limits {
     pub handshake: usize,
     /// Bytes of a line of SMTP and FTP.
     pub line: usize,
+    /// Bodies of HTTP have the fields of files.
+    pub files: bool,
     /// Files have hashes.
     pub hashes: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 102_400, head: 1 << 17, handshake: 1 << 17, line: 1 << 16, hashes: false }
+        Self { body: 102_400, head: 1 << 17, handshake: 1 << 17, line: 1 << 16, files: false, hashes: false }
     }
 }
 

@@ -7,16 +7,17 @@ use crate::decode::{Packet, Transport, word};
 
 /// The sum of bytes as words of 16 bits in network order, with its carries added back.
 fn sum(bytes: &[u8]) -> u32 {
-    // The sum of larger words has the same remainder by 0xFFFF.
+    // Words of any order have the same sum but for the order of its bytes, and larger words have the same remainder by
+    // 0xFFFF (RFC 1071, section 2).
     let (words, rest) = bytes.as_chunks::<4>();
-    let mut sum: u64 = words.iter().map(|four| u64::from(u32::from_be_bytes(*four))).sum();
+    let mut sum: u64 = words.iter().map(|four| u64::from(u32::from_ne_bytes(*four))).sum();
     let mut last = [0; 4];
     last[..rest.len()].copy_from_slice(rest);
-    sum += u64::from(u32::from_be_bytes(last));
+    sum += u64::from(u32::from_ne_bytes(last));
     while sum > 0xFFFF {
         sum = (sum & 0xFFFF) + (sum >> 16);
     }
-    sum as u32
+    u16::from_be_bytes((sum as u16).to_ne_bytes()).into()
 }
 
 /// The sum of an address.

@@ -184,7 +184,7 @@ impl Inspector {
     pub fn reporting(program: Arc<Program>, bounds: Bounds, drops: bool, reports: Reports) -> Self {
         let hits = vec![0; program.set.rules.len()];
         let plan = Plan::new(program, reports);
-        let messages = penstock_app::Limits { hashes: plan.hashes, ..bounds.messages };
+        let messages = penstock_app::Limits { files: plan.facts, hashes: plan.hashes, ..bounds.messages };
         let bounds = Bounds { messages, ..bounds };
         Self {
             told: Reported { hits, thresholds: Thresholds::default() },
@@ -265,6 +265,7 @@ impl Inspector {
         }
         self.told.hits = hits;
         self.plan = Plan::new(program, self.reports);
+        self.bounds.messages.files = self.plan.facts;
         self.bounds.messages.hashes = self.plan.hashes;
         self.detect.reloads += 1;
     }

@@ -29,6 +29,8 @@ pub(crate) struct Plan {
     pub(crate) records: bool,
     /// Files have records.
     pub(crate) files: bool,
+    /// Rules or records ask for facts about files.
+    pub(crate) facts: bool,
     /// Rules or records ask for hashes of files.
     pub(crate) hashes: bool,
     /// Finds keys in fields of messages.
@@ -47,6 +49,11 @@ impl Plan {
     pub(crate) fn new(program: Arc<Program>, reports: Reports) -> Self {
         let Reports { messages: records, files, .. } = reports;
         let rules = &program.set.rules;
+        let is_hash = |field| matches!(field, Field::FileMd5 | Field::FileSha1 | Field::FileSha256);
+        let asks = |wanted: &dyn Fn(Field) -> bool| {
+            let groups = rules.iter().filter_map(|rule| rule.messages.as_ref()).flat_map(|messages| &messages.groups);
+            groups.map(|group| group.field).any(wanted)
+        };
         let always = || program.always.iter().map(|number| (*number, &rules[*number as usize]));
         let of_tcp = |rule: &Rule| matches!(rule.protocol, Protocol::Tcp | Protocol::Ip) && rule.looks.packets;
         Self {
@@ -57,11 +64,8 @@ impl Plan {
             reads: records || files || program.reads_messages(),
             files,
             records,
-            hashes: files
-                || rules.iter().filter_map(|rule| rule.messages.as_ref()).any(|messages| {
-                    let is_hash = |field| matches!(field, Field::FileMd5 | Field::FileSha1 | Field::FileSha256);
-                    messages.groups.iter().any(|group| is_hash(group.field))
-                }),
+            facts: files || asks(&|field| matches!(field, Field::FileName | Field::FileSize) || is_hash(field)),
+            hashes: files || asks(&is_hash),
             fields: Scanner::new(&program.fields),
             level: rules.iter().map(|rule| rule.level() as u8).collect(),
             levels: rules.iter().map(Rule::level).max().unwrap_or_default(),
