@@ -228,15 +228,15 @@ class Side:
         else:
             self.waiting.append((at, data))
         while True:
-            # Among the segments that go on here: the one that begins first, then the longest, then the oldest.
+            # Among the segments that go on here: the one that begins first, then the oldest, as BSD and Windows do.
             here = [
-                (begin, -len(piece), age)
+                (begin, age)
                 for age, (begin, piece) in enumerate(self.waiting)
                 if begin <= len(self.text) < begin + len(piece)
             ]
             if not here:
                 return
-            begin, _, age = min(here)
+            begin, age = min(here)
             self.text += self.waiting[age][1][len(self.text) - begin :]
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -39,8 +40,8 @@ def frame(packet: Packet, tags: int = 0, options: bool = False) -> bytes:
 class Soft:
     """An inspector; see engines/ids/soft/examples/inspect.rs."""
 
-    def __init__(self, rules: Path, mode: str = "ids", history: int = 1 << 16) -> None:
-        command = [example("inspect"), rules, mode, str(history)]
+    def __init__(self, rules: Path, mode: str = "ids", history: int = 1 << 16, options: Sequence[str] = ()) -> None:
+        command = [example("inspect"), rules, mode, str(history), *options]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self) -> Soft:

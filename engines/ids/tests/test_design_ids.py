@@ -14,6 +14,9 @@ import pytest
 from ids_oracle import Oracle, Packet, read
 from ids_random import CLIENT, SERVER, rule_text, traffic
 from ids_soft import frame
+from scapy.layers.inet import GRE, IP, TCP, UDP, fragment
+from scapy.layers.l2 import Ether
+from scapy.layers.vxlan import VXLAN
 from system import ROOT, TARGETS, Run, assert_twins, call, run_design, write_capture
 
 DESIGN = ROOT / "designs/ids.toml"
@@ -168,6 +171,36 @@ def test_messages_are_found(target: str, tmp_path: Path) -> None:
     ]
     assert alerts[0]["http"]["url"] == "/e%76il//x" and alerts[3]["dns"]["rrname"] == "www.badname.test"
     assert stats["app_layer"]["http_requests"] == 1
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_packets_in_others_are_found(target: str, tmp_path: Path) -> None:
+    """A string that segments part: in a tunnel, in fragments, and around a segment with a wrong checksum."""
+    rules = ['alert tcp any any -> any any (content:"secret word"; sid:1;)']
+    ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+
+    def segment(port: int, at: int, text: bytes, **more: int) -> Any:
+        return (
+            IP(src=CLIENT, dst=SERVER) / TCP(sport=port, dport=80, seq=at, flags="PA" if text else "S", **more) / text
+        )
+
+    frames: list[Any] = []
+    tunnels = [IP() / GRE(), IP() / UDP(sport=9, dport=4789) / VXLAN() / ether, IP()]
+    for port, before in enumerate(tunnels, 1):
+        frames += [ether / before / segment(port, *part) for part in ((99, b""), (100, b"secret"), (106, b" word"))]
+    frames += [ether / segment(11, 99, b""), ether / segment(11, 100, b"secret")]
+    frames += [ether / piece for piece in fragment(segment(11, 106, b" word" + bytes(40)), fragsize=24)]
+    # The card tells the segment behind the one that it has not seen, and with it those before.
+    frames += [ether / segment(11, 151, b"more"), ether / segment(12, 99, b""), ether / segment(12, 100, b"secret")]
+    frames += [ether / segment(12, 106, b"chaff", chksum=0x1234), ether / segment(12, 106, b" word")]
+    capture = write_capture(tmp_path / "in.pcap", [bytes(data) for data in frames])
+    (tmp_path / "my.rules").write_text(rules[0] + "\n")
+    options: list[str | Path] = ["--rules", tmp_path / "my.rules", "--eve", tmp_path / "eve.json"]
+    run = run_design(DESIGN, [capture], tmp_path / "out", target, *options)
+    assert run.status == 0, run.stderr
+    alerts, stats = records(tmp_path / "eve.json")
+    assert [alert["src_port"] for alert in alerts] == [1, 2, 3, 11, 12]
+    assert (stats["defrag"]["reassembled"], stats["tcp"]["invalid_checksum"]) == (1, 1)
 
 
 def test_compile_names_what_does_not_load(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ def test_rules_are_exchanged_in_a_stream(target: str, tmp_path: Path) -> None:
 
         card.send([frame(packet) for packet in handshake()])
         assert sids((100, b"first-part"), (110, b"secret word other w")) == [1]
-        with pytest.raises(PenstockError, match=r"new\.rules:1: .*`ssh\.proto` is not supported"):
-            card.call("ids", reload('alert tcp any any -> any any (ssh.proto; content:"x"; sid:9;)'))
+        with pytest.raises(PenstockError, match=r"new\.rules:1: .*`rfb\.name` is not supported"):
+            card.call("ids", reload('alert tcp any any -> any any (rfb.name; content:"x"; sid:9;)'))
         assert card.call("ids", reload(THREE, TWO)) == []
         # A rule that stays continues; a new one also finds a string that began before the reload.
         assert sids((129, b"ords second-part"), (145, b"secret word")) == [3, 2]

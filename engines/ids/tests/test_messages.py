@@ -199,6 +199,10 @@ def client_hello(name: str) -> bytes:
     return b"\x16\x03\x01" + vector(2, b"\x01" + vector(3, body))
 
 
+def short(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()[:12]
+
+
 def test_hellos_have_names_and_fingerprints(parser: Parser) -> None:
     # The definition of JA3: decimal numbers without those of GREASE.
     text = b"771,4865-49199,0-10-11,29-23,0"
@@ -208,6 +212,10 @@ def test_hellos_have_names_and_fingerprints(parser: Parser) -> None:
         "TlsVersion": b"1.2",
         "Ja3String": text,
         "Ja3Hash": hashlib.md5(text).hexdigest().encode(),
+        "Ja4": "_".join(["t12d020300", short(b"1301,c02f"), short(b"000a,000b")]).encode(),
+        "RandomTime": bytes(4),
+        "RandomBytes": bytes(28),
+        "Random": bytes(32),
     }
 
 

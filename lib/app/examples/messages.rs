@@ -30,6 +30,7 @@ fn show(messages: &[Vec<(String, Vec<u8>)>]) -> String {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
+    let limits = Limits { files: true, hashes: true, ..Limits::default() };
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (mut messages, mut exchange) = (Vec::new(), Exchange::default());
@@ -44,9 +45,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
             };
             for piece in words {
-                side.push(&bytes(piece)?, &Limits::default(), &mut exchange, &mut emit);
+                side.push(&bytes(piece)?, &limits, &mut exchange, &mut emit);
             }
-            side.finish(&mut exchange, &mut emit);
+            side.finish(&limits, &mut exchange, &mut emit);
         }
         writeln!(out, "{}", show(&messages))?;
         out.flush()?;

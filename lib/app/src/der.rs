@@ -2,6 +2,7 @@
 //! As much of X.509 certificates (RFC 5280) as rules look at.
 
 use std::fmt::Write;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Parts of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -9,6 +10,10 @@ pub struct Certificate {
     pub serial: String,
     pub issuer: Vec<u8>,
     pub subject: Vec<u8>,
+    /// Alternative names: DNS names, addresses of mail, URIs and IP addresses.
+    pub names: Vec<Vec<u8>>,
+    /// Begin and end of its validity, in s since 1970.
+    pub valid: Option<[i64; 2]>,
 }
 
 const SEQUENCE: u8 = 0x30;
@@ -16,6 +21,13 @@ const SET: u8 = 0x31;
 const INTEGER: u8 = 0x02;
 const OID: u8 = 0x06;
 const VERSION: u8 = 0xA0;
+const EXTENSIONS: u8 = 0xA3;
+const BOOLEAN: u8 = 0x01;
+const OCTETS: u8 = 0x04;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+/// The extension of alternative names.
+const ALTERNATIVE_NAME: &[u8] = &[0x55, 0x1D, 17];
 
 /// Attributes of names: DER of the object identifier, and the word for it.
 const ATTRIBUTES: [(&[u8], &str); 11] = [
@@ -107,14 +119,93 @@ pub fn certificate(der: &[u8]) -> Option<Certificate> {
     let (number, body) = tagged(body, INTEGER)?;
     let (_, body) = tagged(body, SEQUENCE)?;
     let (issuer, body) = tagged(body, SEQUENCE)?;
-    let (_, body) = tagged(body, SEQUENCE)?;
-    let (subject, _) = tagged(body, SEQUENCE)?;
+    let (validity, body) = tagged(body, SEQUENCE)?;
+    let (subject, body) = tagged(body, SEQUENCE)?;
     let mut serial = String::new();
     for (at, byte) in number.iter().enumerate() {
         // Writing to a string does not fail.
         let _ = write!(serial, "{}{byte:02X}", if at > 0 { ":" } else { "" });
     }
-    Some(Certificate { serial, issuer: name(issuer)?, subject: name(subject)? })
+    let names = alternative_names(body).unwrap_or_default();
+    Some(Certificate { serial, issuer: name(issuer)?, subject: name(subject)?, names, valid: times(validity) })
+}
+
+/// Begin and end of a validity.
+fn times(bytes: &[u8]) -> Option<[i64; 2]> {
+    let (kind, begin, rest) = element(bytes)?;
+    let (other, end, _) = element(rest)?;
+    Some([time(kind, begin)?, time(other, end)?])
+}
+
+/// A time in s since 1970: `YYMMDDhhmmssZ` or `YYYYMMDDhhmmssZ`.
+fn time(kind: u8, text: &[u8]) -> Option<i64> {
+    let digits = text.strip_suffix(b"Z")?;
+    let number = |at: usize, count: usize| -> Option<i64> {
+        let part = digits.get(at..at + count)?;
+        part.iter().all(u8::is_ascii_digit).then(|| str::from_utf8(part).ok()?.parse().ok())?
+    };
+    let (year, at) = match kind {
+        // RFC 5280, section 4.1.2.5.1.
+        UTC_TIME => (number(0, 2).map(|year| if year < 50 { 2000 + year } else { 1900 + year })?, 2),
+        GENERALIZED_TIME => (number(0, 4)?, 4),
+        _ => return None,
+    };
+    let (month, day) = (number(at, 2)?, number(at + 2, 2)?);
+    let clock = number(at + 4, 2)? * 3600 + number(at + 6, 2)? * 60 + number(at + 8, 2).unwrap_or(0);
+    let valid = (1..=12).contains(&month) && (1..=31).contains(&day);
+    valid.then(|| days(year, month, day) * 86_400 + clock)
+}
+
+/// Days from 1970 to a date of the Gregorian calendar.
+#[must_use]
+pub fn days(year: i64, month: i64, day: i64) -> i64 {
+    // Years that begin with March have their leap day at the end.
+    let year = if month > 2 { year } else { year - 1 };
+    let month = (month + 9) % 12;
+    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    365 * year + leaps + (153 * month + 2) / 5 + day - 719_469
+}
+
+/// Names in the extension of a certificate that has them; `bytes` are behind the subject.
+fn alternative_names(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let (_, mut rest) = tagged(bytes, SEQUENCE)?;
+    let extensions = loop {
+        let (tag, content, behind) = element(rest)?;
+        rest = behind;
+        if tag == EXTENSIONS {
+            break content;
+        }
+    };
+    let (mut list, _) = tagged(extensions, SEQUENCE)?;
+    while !list.is_empty() {
+        let (extension, behind) = tagged(list, SEQUENCE)?;
+        list = behind;
+        let (oid, mut value) = tagged(extension, OID)?;
+        if oid != ALTERNATIVE_NAME {
+            continue;
+        }
+        if let Some((_, behind)) = tagged(value, BOOLEAN) {
+            value = behind;
+        }
+        let (value, _) = tagged(value, OCTETS)?;
+        let (mut names, _) = tagged(value, SEQUENCE)?;
+        let mut out = Vec::new();
+        while let Some((tag, content, behind)) = element(names) {
+            names = behind;
+            match (tag, content) {
+                // Mail, DNS name, URI.
+                (0x81 | 0x82 | 0x86, text) => out.push(text.to_vec()),
+                (0x87, [a, b, c, d]) => out.push(Ipv4Addr::new(*a, *b, *c, *d).to_string().into_bytes()),
+                (0x87, other) => {
+                    let address = <[u8; 16]>::try_from(other).map(|bytes| Ipv6Addr::from(bytes).to_string());
+                    out.extend(address.map(String::into_bytes));
+                }
+                _ => {}
+            }
+        }
+        return Some(out);
+    }
+    None
 }
 
 #[cfg(test)]
@@ -125,6 +216,17 @@ mod tests {
     fn identifiers_are_dotted() {
         assert_eq!(dotted(&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 9, 1]), "1.2.840.113549.1.9.1");
         assert_eq!(dotted(&[0x88, 0x37, 3]), "2.999.3");
+    }
+
+    #[test]
+    fn times_are_seconds() {
+        assert_eq!(
+            (days(1970, 1, 1), days(2000, 2, 29), days(2000, 3, 1), days(1969, 12, 31)),
+            (0, 11_016, 11_017, -1)
+        );
+        assert_eq!(time(UTC_TIME, b"700101000001Z"), Some(1));
+        assert_eq!(time(GENERALIZED_TIME, b"20500102030405Z"), Some(2_524_705_445));
+        assert_eq!((time(UTC_TIME, b"7001010000"), time(UTC_TIME, b"701301000000Z"), time(2, b"")), (None, None, None));
     }
 
     #[test]

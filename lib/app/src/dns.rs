@@ -45,6 +45,10 @@ pub struct Dns {
     pub questions: Vec<Question>,
     /// Answers.
     pub answers: Vec<Answer>,
+    /// Names of records of the authority section.
+    pub authorities: Vec<Vec<u8>>,
+    /// Names of additional records.
+    pub additionals: Vec<Vec<u8>>,
     /// The message ends early, or has more than is looked at.
     pub cut: bool,
 }
@@ -138,14 +142,24 @@ fn data(bytes: &[u8], at: usize, length: usize, kind: u16) -> Option<String> {
 /// Reads a message. The part before damage counts. None: it has no header.
 pub(crate) fn read(bytes: &[u8]) -> Option<Dns> {
     let header = bytes.get(..12)?;
-    let mut dns =
-        Dns { id: word(header, 0)?, flags: word(header, 2)?, questions: Vec::new(), answers: Vec::new(), cut: true };
-    let counts = [usize::from(word(header, 4)?), usize::from(word(header, 6)?)];
-    dns.cut = sections(bytes, counts, &mut dns).is_none() || counts.iter().any(|count| *count > MOST);
+    let mut dns = Dns {
+        id: word(header, 0)?,
+        flags: word(header, 2)?,
+        questions: Vec::new(),
+        answers: Vec::new(),
+        authorities: Vec::new(),
+        additionals: Vec::new(),
+        cut: true,
+    };
+    let mut counts = [0; 4];
+    for (at, count) in counts.iter_mut().enumerate() {
+        *count = usize::from(word(header, 4 + 2 * at)?);
+    }
+    dns.cut = sections(bytes, counts, &mut dns).is_none() || counts[..2].iter().any(|count| *count > MOST);
     Some(dns)
 }
 
-fn sections(bytes: &[u8], counts: [usize; 2], dns: &mut Dns) -> Option<()> {
+fn sections(bytes: &[u8], counts: [usize; 4], dns: &mut Dns) -> Option<()> {
     let mut at = 12;
     for number in 0..counts[0] {
         let (name, behind) = name(bytes, at)?;
@@ -164,6 +178,22 @@ fn sections(bytes: &[u8], counts: [usize; 2], dns: &mut Dns) -> Option<()> {
         let data = data(bytes, behind + 10, length, kind)?;
         dns.answers.push(Answer { name, kind, ttl, data });
         at = behind + 10 + length;
+    }
+    if counts[1] > MOST {
+        // The other sections are behind answers that are not looked at.
+        return Some(());
+    }
+    for (count, names) in [(counts[2], &mut dns.authorities), (counts[3], &mut dns.additionals)] {
+        for _ in 0..count.min(MOST) {
+            let (name, behind) = name(bytes, at)?;
+            let length = usize::from(word(bytes, behind + 8)?);
+            bytes.get(behind + 10..behind + 10 + length)?;
+            names.push(name);
+            at = behind + 10 + length;
+        }
+        if count > MOST {
+            break;
+        }
     }
     Some(())
 }
@@ -195,6 +225,15 @@ pub(crate) fn message(dns: Dns) -> Message {
     for answer in &dns.answers {
         fields.push((Field::AnswerName, answer.name.clone()));
         fields.push((Field::RecordType, number(answer.kind.into())));
+    }
+    for (kind, names) in [(Field::AuthorityName, &dns.authorities), (Field::AdditionalName, &dns.additionals)] {
+        fields.extend(names.iter().map(|name| (kind, name.clone())));
+    }
+    if !query {
+        let questions = dns.questions.iter().map(|question| &question.name);
+        let answers = dns.answers.iter().map(|answer| &answer.name);
+        let all = questions.chain(answers).chain(&dns.authorities).chain(&dns.additionals);
+        fields.extend(all.map(|name| (Field::ResponseName, name.clone())));
     }
     Message { fields, dns: Some(dns), ..Message::new(Protocol::Dns, query) }
 }

@@ -5,7 +5,8 @@ use memchr::memchr;
 
 use crate::field::{Field, Protocol};
 use crate::inflate::{Coding, Inflater};
-use crate::side::{Emit, Event, Exchange, LAST, Limits, Message, Request};
+use crate::mime::parameter;
+use crate::side::{Emit, Event, Exchange, LAST, Limits, Message, Request, file_fields};
 use crate::uri;
 
 /// Methods by which a request is known before its first line is complete.
@@ -162,6 +163,10 @@ pub(crate) struct Http {
     headers: Vec<(Vec<u8>, Vec<u8>)>,
     body: Vec<u8>,
     inflater: Inflater,
+    /// Headers behind the last chunk.
+    trailer: Vec<u8>,
+    /// Bytes of the body without its compression, as far as they were counted.
+    body_size: u64,
     /// The body was handed on: nothing more of it is looked at.
     body_told: bool,
     /// The stream stops being HTTP behind this message.
@@ -181,6 +186,8 @@ impl Http {
             headers: Vec::new(),
             body: Vec::new(),
             inflater: Inflater::default(),
+            trailer: Vec::new(),
+            body_size: 0,
             body_told: false,
             tunnel: false,
         }
@@ -194,6 +201,7 @@ impl Http {
             raw: self.raw.clone(),
             headers: self.headers.clone(),
             body: self.body.clone(),
+            trailer: self.trailer.clone(),
             inflater: Inflater::default(),
             ..*self
         }
@@ -202,7 +210,13 @@ impl Http {
     pub(crate) fn memory(&self) -> usize {
         let fields: usize = self.message.fields.iter().map(|(_, bytes)| bytes.capacity() + 32).sum();
         let headers: usize = self.headers.iter().map(|(name, value)| name.capacity() + value.capacity() + 48).sum();
-        self.line.capacity() + self.raw.capacity() + self.body.capacity() + fields + headers + self.inflater.memory()
+        self.line.capacity()
+            + self.raw.capacity()
+            + self.body.capacity()
+            + self.trailer.capacity()
+            + fields
+            + headers
+            + self.inflater.memory()
     }
 
     /// Takes bytes; gives how many belong to HTTP, if others follow.
@@ -223,7 +237,7 @@ impl Http {
                     at += taken;
                     self.data(&rest[..taken], limits, exchange, emit);
                     self.phase = Phase::Fixed(left - taken as u64);
-                    if left == taken as u64 && matches!(self.end(exchange, emit), Next::Tunnel) {
+                    if left == taken as u64 && matches!(self.end(limits, exchange, emit), Next::Tunnel) {
                         return Some(at);
                     }
                 }
@@ -248,10 +262,10 @@ impl Http {
                     }
                     if self.head > limits.head {
                         exchange.counters.too_long += u64::from(self.phase != Phase::Seek);
-                        self.give_up(exchange, emit);
+                        self.give_up(limits, exchange, emit);
                     } else if end.is_some() {
                         let line = std::mem::take(&mut self.line);
-                        if matches!(self.line(&line, exchange, emit), Next::Tunnel) {
+                        if matches!(self.line(&line, limits, exchange, emit), Next::Tunnel) {
                             return Some(at);
                         }
                     }
@@ -262,7 +276,7 @@ impl Http {
     }
 
     /// Takes a line with its end.
-    fn line(&mut self, whole: &[u8], exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
+    fn line(&mut self, whole: &[u8], limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
         let line = whole.strip_suffix(b"\n").unwrap_or(whole);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match self.phase {
@@ -270,7 +284,7 @@ impl Http {
                 // Where nobody knows what came before, a request has a version.
                 let sure = !self.to_server || self.phase == Phase::Line || version_at(trimmed(line)).is_some();
                 if sure && is_start(line, self.to_server) {
-                    return self.start(line, exchange, emit);
+                    return self.start(line, limits, exchange, emit);
                 }
                 if !trimmed(line).is_empty() && self.phase == Phase::Line {
                     exchange.counters.malformed += 1;
@@ -280,7 +294,7 @@ impl Http {
             Phase::Headers => {
                 self.raw.extend_from_slice(whole);
                 if line.is_empty() {
-                    return self.head_ends(exchange, emit);
+                    return self.head_ends(limits, exchange, emit);
                 }
                 self.header(line, exchange);
             }
@@ -290,19 +304,24 @@ impl Http {
                 match size.filter(|_| !digits.starts_with(b"+")) {
                     Some(0) => self.phase = Phase::Trailers,
                     Some(size) => self.phase = Phase::Chunk(size),
-                    None => self.broken(exchange, emit),
+                    None => self.broken(limits, exchange, emit),
                 }
             }
             Phase::ChunkEnd if line.is_empty() => self.phase = Phase::Size,
-            Phase::ChunkEnd => self.broken(exchange, emit),
-            Phase::Trailers if line.is_empty() => return self.end(exchange, emit),
+            Phase::ChunkEnd => self.broken(limits, exchange, emit),
+            Phase::Trailers if line.is_empty() => return self.end(limits, exchange, emit),
+            Phase::Trailers => {
+                let colon = memchr(b':', line).unwrap_or(line.len());
+                let (name, value) = (trimmed(&line[..colon]), trimmed(line.get(colon + 1..).unwrap_or_default()));
+                self.trailer.extend_from_slice(&[name, b": ", value, b"\r\n"].concat());
+            }
             _ => {}
         }
         Next::Message
     }
 
     /// Takes the first line of a message.
-    fn start(&mut self, line: &[u8], exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
+    fn start(&mut self, line: &[u8], limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
         self.head = line.len();
         let line = trimmed(line);
         let end = line.iter().position(|byte| is_space(*byte)).unwrap_or(line.len());
@@ -336,7 +355,7 @@ impl Http {
         }
         self.tell(0, false, emit);
         self.phase = Phase::Headers;
-        if complete { Next::Message } else { self.head_ends(exchange, emit) }
+        if complete { Next::Message } else { self.head_ends(limits, exchange, emit) }
     }
 
     /// Takes a line of the headers.
@@ -425,7 +444,7 @@ impl Http {
     }
 
     /// The head is complete.
-    fn head_ends(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
+    fn head_ends(&mut self, limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
         self.head_fields();
         self.tell(1, false, emit);
         exchange.counters.http[usize::from(!self.to_server)] += 1;
@@ -470,11 +489,11 @@ impl Http {
             empty = self.tunnel || code.starts_with(b"1") || matches!(code, b"204" | b"304") || asked == b"HEAD";
         }
         self.phase = match length {
-            _ if empty => return self.end(exchange, emit),
+            _ if empty => return self.end(limits, exchange, emit),
             _ if chunked => Phase::Size,
-            Some(0) => return self.end(exchange, emit),
+            Some(0) => return self.end(limits, exchange, emit),
             Some(length) => Phase::Fixed(length),
-            None if self.to_server => return self.end(exchange, emit),
+            None if self.to_server => return self.end(limits, exchange, emit),
             None => Phase::Rest,
         };
         self.head = 0;
@@ -494,21 +513,37 @@ impl Http {
         self.head = 0;
         self.message.body_bytes += bytes.len() as u64;
         if self.body_told {
+            self.body_size += bytes.len() as u64;
             return;
         }
         let room = limits.body - self.body.len().min(limits.body);
         if self.inflater.is_plain() {
             self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            self.body_size += bytes.len() as u64;
         } else {
             self.inflater.bound(room.saturating_add(1));
             let more = self.inflater.push(bytes);
             self.body.extend_from_slice(&more[..more.len().min(room)]);
+            self.body_size += more.len() as u64;
         }
         if self.body.len() >= limits.body {
             exchange.counters.cut_bodies += 1;
             self.tell_body(exchange);
-            self.tell(LAST, false, emit);
+            self.tell(Field::Body.stage(), false, emit);
         }
+    }
+
+    /// Name of the file that is the body: the headers say it, otherwise it is the path.
+    fn file_name(&self) -> Vec<u8> {
+        if let Some(name) = self.value(b"content-disposition").and_then(|value| parameter(&value, b"filename")) {
+            return name;
+        }
+        let url = match &self.message.request {
+            Some(request) => request.url.as_slice(),
+            None => self.message.field(Field::UriRaw).unwrap_or_default(),
+        };
+        let end = url.iter().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(url.len());
+        uri::normalized(&url[..end])
     }
 
     /// Makes the body a field.
@@ -528,9 +563,16 @@ impl Http {
     }
 
     /// The message is over.
-    fn end(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
+    fn end(&mut self, limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
         if !self.body_told {
             self.tell_body(exchange);
+        }
+        if !self.trailer.is_empty() {
+            self.message.fields.push((Field::Trailer, std::mem::take(&mut self.trailer)));
+        }
+        if let Some(body) = self.message.field(Field::Body).filter(|_| limits.files) {
+            let facts = file_fields(&self.file_name(), body, self.body_size, limits);
+            self.message.fields.extend(facts);
         }
         self.tell(LAST, true, emit);
         let tunnel = self.tunnel;
@@ -539,13 +581,13 @@ impl Http {
     }
 
     /// The rest of the message cannot be read.
-    fn broken(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) {
+    fn broken(&mut self, limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) {
         exchange.counters.malformed += 1;
-        self.give_up(exchange, emit);
+        self.give_up(limits, exchange, emit);
     }
 
     /// Ends a message early, with what it has.
-    fn give_up(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) {
+    fn give_up(&mut self, limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) {
         if self.phase == Phase::Headers {
             // The line that is not complete may be what a rule looks for.
             let line = std::mem::take(&mut self.line);
@@ -558,14 +600,14 @@ impl Http {
             exchange.counters.http[usize::from(!self.to_server)] += 1;
         }
         if !matches!(self.phase, Phase::Line | Phase::Seek) {
-            self.end(exchange, emit);
+            self.end(limits, exchange, emit);
         }
         *self = Self { phase: Phase::Seek, ..Self::new(self.to_server) };
     }
 
     /// Bytes are missing here, or the stream ends.
-    pub(crate) fn gap(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) {
-        self.give_up(exchange, emit);
+    pub(crate) fn gap(&mut self, limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) {
+        self.give_up(limits, exchange, emit);
     }
 }
 

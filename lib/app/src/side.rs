@@ -4,8 +4,15 @@
 use std::collections::VecDeque;
 
 use crate::dns::{self, Dns};
+use md5::{Digest, Md5};
+use sha1::Sha1;
+use sha2::Sha256;
+
 use crate::field::{Field, Protocol};
+use crate::ftp::Ftp;
 use crate::http::{self, Http};
+use crate::smtp::Smtp;
+use crate::ssh::Ssh;
 use crate::tls::Tls;
 
 /// The limits of a direction.
@@ -15,13 +22,19 @@ pub struct Limits {
     pub body: usize,
     /// Bytes of first line and headers of an HTTP message.
     pub head: usize,
-    /// Bytes of one TLS handshake message.
+    /// Bytes of one TLS handshake message, and of SSH's key exchange.
     pub handshake: usize,
+    /// Bytes of a line of SMTP and FTP.
+    pub line: usize,
+    /// Bodies of HTTP have the fields of files.
+    pub files: bool,
+    /// Files have hashes.
+    pub hashes: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 102_400, head: 1 << 17, handshake: 1 << 17 }
+        Self { body: 102_400, head: 1 << 17, handshake: 1 << 17, line: 1 << 16, files: false, hashes: false }
     }
 }
 
@@ -34,6 +47,12 @@ pub struct Counters {
     pub dns: [u64; 2],
     /// Hellos of TLS: of clients and servers.
     pub tls: [u64; 2],
+    /// Identifications of SSH: of clients and servers.
+    pub ssh: [u64; 2],
+    /// Mails of SMTP.
+    pub smtp: u64,
+    /// Messages of FTP: commands and replies.
+    pub ftp: [u64; 2],
     /// Messages, or parts of them, that break the rules of their protocol: the part before the fault counts.
     pub malformed: u64,
     /// Messages longer than [`Limits`] allow, bodies aside: the part within the limits counts.
@@ -73,6 +92,18 @@ pub struct Exchange {
     pub(crate) requests: VecDeque<Request>,
     /// Parts of the client hello, for records of the server's.
     pub(crate) client_hello: Vec<(Field, Vec<u8>)>,
+    /// The protocol that one direction has shown.
+    pub(crate) spoken: Option<Protocol>,
+    /// A direction has begun as none of the protocols does.
+    pub(crate) foreign: bool,
+    /// Of SMTP: lines of the client that the server has not answered.
+    pub(crate) unanswered_lines: u32,
+    /// Of SMTP: the answer, counted from now, that says whether a mail may come.
+    pub(crate) data: Option<u32>,
+    /// Of SMTP: the answer that says whether encryption begins.
+    pub(crate) encryption: Option<u32>,
+    pub(crate) refused_data: bool,
+    pub(crate) is_encrypted: bool,
     /// The counts since they were last taken.
     pub counters: Counters,
 }
@@ -135,7 +166,8 @@ impl Message {
 
     /// All fields of this kind.
     pub fn all(&self, field: Field) -> impl Iterator<Item = &[u8]> + '_ {
-        self.fields.iter().filter(move |(known, _)| *known == field).map(|(_, bytes)| bytes.as_slice())
+        let is = move |known: Field| known == field || field == Field::File && known == Field::Body;
+        self.fields.iter().filter(move |(known, _)| is(*known)).map(|(_, bytes)| bytes.as_slice())
     }
 }
 
@@ -163,7 +195,7 @@ impl Event<'_> {
 pub(crate) type Emit<'a> = dyn FnMut(&Event<'_>) + 'a;
 
 /// The last stage of all messages.
-pub(crate) const LAST: u8 = 2;
+pub(crate) const LAST: u8 = 4;
 
 /// A message that is complete at once.
 pub(crate) fn whole(message: &Message, exchange: &mut Exchange, emit: &mut Emit<'_>) {
@@ -172,12 +204,31 @@ pub(crate) fn whole(message: &Message, exchange: &mut Exchange, emit: &mut Emit<
         Protocol::Http => &mut counters.http,
         Protocol::Dns => &mut counters.dns,
         Protocol::Tls => &mut counters.tls,
+        Protocol::Ssh => &mut counters.ssh,
+        Protocol::Ftp => &mut counters.ftp,
+        Protocol::Smtp => &mut [0; 2],
     };
     count[usize::from(!message.to_server)] += 1;
     if message.dns.as_ref().is_some_and(|dns| dns.cut) {
         counters.malformed += 1;
     }
     emit(&Event { message, stage: LAST, from: 0, last: true });
+}
+
+/// The facts about a file whose first bytes are these.
+pub(crate) fn file_fields(name: &[u8], bytes: &[u8], size: u64, limits: &Limits) -> Vec<(Field, Vec<u8>)> {
+    let mut fields = Vec::new();
+    if !name.is_empty() {
+        fields.push((Field::FileName, name.to_vec()));
+    }
+    fields.push((Field::FileSize, u32::try_from(size).unwrap_or(u32::MAX).to_be_bytes().to_vec()));
+    // The hash of a part says nothing.
+    if limits.hashes && bytes.len() as u64 == size {
+        fields.push((Field::FileMd5, Md5::digest(bytes).to_vec()));
+        fields.push((Field::FileSha1, Sha1::digest(bytes).to_vec()));
+        fields.push((Field::FileSha256, Sha256::digest(bytes).to_vec()));
+    }
+    fields
 }
 
 /// The DNS message in a datagram to or from port 53, if it is one.
@@ -200,6 +251,9 @@ enum State {
     Http(Box<Http>),
     Tls(Box<Tls>),
     Dns(dns::Stream),
+    Ssh(Box<Ssh>),
+    Smtp(Box<Smtp>),
+    Ftp(Ftp),
     /// None of these.
     Other,
 }
@@ -237,6 +291,9 @@ impl Side {
             State::Http(_) => Some(Protocol::Http),
             State::Tls(_) => Some(Protocol::Tls),
             State::Dns(_) => Some(Protocol::Dns),
+            State::Ssh(_) => Some(Protocol::Ssh),
+            State::Smtp(_) => Some(Protocol::Smtp),
+            State::Ftp(_) => Some(Protocol::Ftp),
             State::Unknown(_) | State::Other => None,
         }
     }
@@ -251,8 +308,10 @@ impl Side {
     #[must_use]
     pub fn is_open(&self) -> bool {
         match &self.state {
-            State::Unknown(_) | State::Http(_) | State::Dns(_) => true,
+            State::Unknown(_) | State::Http(_) | State::Dns(_) | State::Ftp(_) => true,
             State::Tls(tls) => !tls.is_over(),
+            State::Ssh(ssh) => !ssh.is_over(),
+            State::Smtp(smtp) => !smtp.is_over(),
             State::Other => false,
         }
     }
@@ -265,6 +324,9 @@ impl Side {
             State::Http(http) => size_of::<Http>() + http.memory(),
             State::Tls(tls) => size_of::<Tls>() + tls.memory(),
             State::Dns(stream) => stream.memory(),
+            State::Ssh(ssh) => size_of::<Ssh>() + ssh.memory(),
+            State::Smtp(smtp) => size_of::<Smtp>() + smtp.memory(),
+            State::Ftp(ftp) => ftp.memory(),
             State::Other => 0,
         }
     }
@@ -277,6 +339,9 @@ impl Side {
             State::Http(http) => State::Http(Box::new(http.snapshot())),
             State::Tls(tls) => State::Tls(tls.clone()),
             State::Dns(stream) => State::Dns(stream.clone()),
+            State::Ssh(ssh) => State::Ssh(ssh.clone()),
+            State::Smtp(smtp) => State::Smtp(smtp.clone()),
+            State::Ftp(ftp) => State::Ftp(ftp.clone()),
             State::Other => State::Other,
         };
         Self { state, ..*self }
@@ -291,14 +356,18 @@ impl Side {
                 State::Unknown(begin) => {
                     begin.extend_from_slice(&bytes);
                     let all = std::mem::take(begin);
-                    match guess(&all, self.to_server, self.dns) {
+                    match guess(&all, self.to_server, self.dns, exchange) {
                         Guess::More => {
                             self.state = State::Unknown(all);
                             return;
                         }
-                        Guess::Other => self.state = State::Other,
+                        Guess::Other => {
+                            exchange.foreign = true;
+                            self.state = State::Other;
+                        }
                         Guess::Is(state) => {
                             self.state = state;
+                            exchange.spoken = self.protocol();
                             bytes = std::borrow::Cow::Owned(all);
                         }
                     }
@@ -318,15 +387,36 @@ impl Side {
                     stream.push(&bytes, exchange, emit);
                     return;
                 }
+                State::Ssh(ssh) => {
+                    ssh.push(&bytes, limits, exchange, emit);
+                    return;
+                }
+                State::Smtp(smtp) => {
+                    smtp.push(&bytes, limits, exchange, emit);
+                    return;
+                }
+                State::Ftp(ftp) => {
+                    ftp.push(&bytes, limits, exchange, emit);
+                    return;
+                }
                 State::Other => return,
             }
         }
     }
 
     /// Bytes are missing here: messages end, and the next ones are looked for.
-    pub fn gap(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) {
+    pub fn gap(&mut self, limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) {
         match &mut self.state {
-            State::Http(http) => http.gap(exchange, emit),
+            State::Http(http) => http.gap(limits, exchange, emit),
+            State::Ssh(ssh) => {
+                ssh.finish(emit);
+                self.state = State::Other;
+            }
+            State::Smtp(smtp) => smtp.gap(limits, exchange, emit),
+            State::Ftp(ftp) => {
+                ftp.finish(exchange, emit);
+                *ftp = Ftp::new(self.to_server);
+            }
             State::Tls(tls) => {
                 tls.finish(emit);
                 self.state = State::Other;
@@ -338,9 +428,12 @@ impl Side {
     }
 
     /// The flow is over: messages end.
-    pub fn finish(&mut self, exchange: &mut Exchange, emit: &mut Emit<'_>) {
+    pub fn finish(&mut self, limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) {
         match &mut self.state {
-            State::Http(http) => http.gap(exchange, emit),
+            State::Http(http) => http.gap(limits, exchange, emit),
+            State::Ssh(ssh) => ssh.finish(emit),
+            State::Smtp(smtp) => smtp.gap(limits, exchange, emit),
+            State::Ftp(ftp) => ftp.finish(exchange, emit),
             State::Tls(tls) => tls.finish(emit),
             _ => {}
         }
@@ -348,7 +441,7 @@ impl Side {
 }
 
 /// The protocol in the first bytes of a direction.
-fn guess(begin: &[u8], to_server: bool, dns: bool) -> Guess {
+fn guess(begin: &[u8], to_server: bool, dns: bool, exchange: &Exchange) -> Guess {
     let state = |state| Guess::Is(state);
     if dns {
         return match begin.get(..14) {
@@ -366,10 +459,78 @@ fn guess(begin: &[u8], to_server: bool, dns: bool) -> Guess {
             Some(_) => Guess::Other,
         };
     }
+    if is_begin(begin, b"SSH-") {
+        return if begin.len() < 4 { Guess::More } else { state(State::Ssh(Box::new(Ssh::new(to_server)))) };
+    }
+    let of_lines = if to_server { client_of_lines(begin, exchange) } else { server_of_lines(begin, exchange) };
+    match of_lines {
+        Some(Lined::Smtp) => return state(State::Smtp(Box::new(Smtp::new(to_server)))),
+        Some(Lined::Ftp) => return state(State::Ftp(Ftp::new(to_server))),
+        Some(Lined::More) if begin.len() <= BEGIN => return Guess::More,
+        _ => {}
+    }
     match http::begins(begin, to_server) {
         Some(true) => state(State::Http(Box::new(Http::new(to_server)))),
         Some(false) => Guess::Other,
         None if begin.len() > BEGIN => Guess::Other,
         None => Guess::More,
     }
+}
+
+/// A guess about the protocols whose directions are lines of text.
+enum Lined {
+    Smtp,
+    Ftp,
+    More,
+}
+
+/// Whether bytes are this word, or the beginning of it; in any case.
+fn is_begin(bytes: &[u8], word: &[u8]) -> bool {
+    let length = bytes.len().min(word.len());
+    bytes[..length].eq_ignore_ascii_case(&word[..length])
+}
+
+/// Commands by which clients of SMTP and FTP begin.
+const OF_SMTP: [&[u8]; 4] = [b"EHLO ", b"HELO ", b"LHLO ", b"QUIT\r"];
+const OF_FTP: [&[u8]; 3] = [b"USER ", b"PASS ", b"PORT "];
+
+fn client_of_lines(begin: &[u8], exchange: &Exchange) -> Option<Lined> {
+    // A server that speaks something else, as of POP3, has users, too.
+    if exchange.foreign {
+        return None;
+    }
+    match exchange.spoken {
+        Some(Protocol::Smtp) => return Some(Lined::Smtp),
+        Some(Protocol::Ftp) => return Some(Lined::Ftp),
+        _ => {}
+    }
+    for (words, found) in [(&OF_SMTP[..], Lined::Smtp), (&OF_FTP[..], Lined::Ftp)] {
+        if words.iter().any(|word| begin.len() >= word.len() && is_begin(begin, word)) {
+            return Some(found);
+        }
+    }
+    let more = OF_SMTP.iter().chain(&OF_FTP).any(|word| is_begin(begin, word));
+    more.then_some(Lined::More)
+}
+
+fn server_of_lines(begin: &[u8], exchange: &Exchange) -> Option<Lined> {
+    match exchange.spoken {
+        Some(Protocol::Smtp) => return Some(Lined::Smtp),
+        Some(Protocol::Ftp) => return Some(Lined::Ftp),
+        _ => {}
+    }
+    if !is_begin(begin, b"220") || begin.get(3).is_some_and(|behind| !matches!(behind, b' ' | b'-')) {
+        return None;
+    }
+    // The greeting may name the protocol; otherwise the client does.
+    let line = begin.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if begin.len() == line.len() {
+        return Some(Lined::More);
+    }
+    let names = |word: &[u8]| line.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+    Some(match (names(b"SMTP"), names(b"FTP")) {
+        (true, false) => Lined::Smtp,
+        (false, true) => Lined::Ftp,
+        _ => Lined::More,
+    })
 }

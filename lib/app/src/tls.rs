@@ -1,13 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! What TLS says before encryption begins: hellos and certificates (RFC 5246, RFC 8446).
 
-use std::fmt::Write;
-
 use md5::{Digest, Md5};
 use sha1::Sha1;
+use sha2::Sha256;
 
 use crate::der;
 use crate::field::{Field, Protocol};
+use crate::reader::{Reader, hex};
 use crate::side::{Emit, Event, Exchange, LAST, Limits, Message};
 
 const HANDSHAKE: u8 = 22;
@@ -18,37 +18,6 @@ const CERTIFICATE: u8 = 11;
 const RECORD: usize = (1 << 14) + 2048;
 /// Certificates of a chain that are looked at, and protocols of ALPN.
 const MOST: usize = 16;
-
-/// A reader of bytes whose lengths are not trusted.
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    /// A number of this many bytes.
-    fn number(&mut self, bytes: usize) -> Option<usize> {
-        Some(self.take(bytes)?.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))
-    }
-
-    /// A vector whose length has this many bytes.
-    fn vector(&mut self, bytes: usize) -> Option<Reader<'a>> {
-        let length = self.number(bytes)?;
-        self.take(length).map(Reader)
-    }
-
-    /// All numbers of two bytes.
-    fn words(mut self) -> Vec<u16> {
-        let mut all = Vec::new();
-        while let Some(word) = self.number(2) {
-            all.push(word as u16);
-        }
-        all
-    }
-}
 
 /// Values that stand in hellos to keep servers tolerant (RFC 8701).
 fn is_grease(word: u16) -> bool {
@@ -61,15 +30,6 @@ fn joined(words: &[u16]) -> String {
     words.join("-")
 }
 
-fn hex(bytes: &[u8], between: &str) -> Vec<u8> {
-    let mut text = String::new();
-    for (at, byte) in bytes.iter().enumerate() {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{}{byte:02x}", if at > 0 { between } else { "" });
-    }
-    text.into_bytes()
-}
-
 /// A version as rules name it.
 fn version(word: u16) -> Vec<u8> {
     match word {
@@ -77,6 +37,55 @@ fn version(word: u16) -> Vec<u8> {
         0x0301..=0x0304 => format!("1.{}", word - 0x0301).into_bytes(),
         other => format!("0x{other:04x}").into_bytes(),
     }
+}
+
+/// The first 12 digits of the SHA-256 of a text, or zeros if there is none.
+fn short_hash(text: &str) -> String {
+    if text.is_empty() {
+        return "0".repeat(12);
+    }
+    String::from_utf8_lossy(&hex(&Sha256::digest(text)[..6], "")).into_owned()
+}
+
+/// The JA4 of a client over TCP: its version, what it offers, and hashes of ciphers and extensions in order of their
+/// numbers.
+fn ja4(version: u16, ciphers: &[u16], kinds: &[u16], algorithms: &[u16], alpn: Option<&[u8]>) -> String {
+    let real = |words: &[u16]| words.iter().copied().filter(|word| !is_grease(*word)).collect::<Vec<_>>();
+    let list = |words: &[u16]| words.iter().map(|word| format!("{word:04x}")).collect::<Vec<_>>().join(",");
+    let (mut ciphers, kinds) = (real(ciphers), real(kinds));
+    let version = match version {
+        0x0304 => "13",
+        0x0303 => "12",
+        0x0302 => "11",
+        0x0301 => "10",
+        0x0300 => "s3",
+        0x0002 => "s2",
+        _ => "00",
+    };
+    let alpn = match alpn {
+        Some(name @ ([first, .., last] | [first @ last])) => {
+            if first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric() {
+                format!("{}{}", char::from(*first), char::from(*last))
+            } else {
+                let digits = hex(name, "");
+                let ends = [digits[0], digits[digits.len() - 1]];
+                String::from_utf8_lossy(&ends).into_owned()
+            }
+        }
+        _ => "00".to_owned(),
+    };
+    let name = if kinds.contains(&0) { 'd' } else { 'i' };
+    let counts = [ciphers.len().min(99), kinds.len().min(99)];
+    ciphers.sort_unstable();
+    // The server name and ALPN are in the first part.
+    let mut others: Vec<u16> = kinds.into_iter().filter(|kind| !matches!(kind, 0 | 16)).collect();
+    others.sort_unstable();
+    let algorithms = list(&real(algorithms));
+    let others = list(&others);
+    let extensions = if algorithms.is_empty() || others.is_empty() { others } else { format!("{others}_{algorithms}") };
+    let [first, second] = counts;
+    let (ciphers, extensions) = (short_hash(&list(&ciphers)), short_hash(&extensions));
+    format!("t{version}{name}{first:02}{second:02}{alpn}_{ciphers}_{extensions}")
 }
 
 /// The handshake of one direction.
@@ -186,17 +195,25 @@ impl Tls {
         }
     }
 
+    fn random(&mut self, random: &[u8]) {
+        let (time, bytes) = random.split_at(random.len().min(4));
+        self.put(Field::RandomTime, time.to_vec());
+        self.put(Field::RandomBytes, bytes.to_vec());
+        self.put(Field::Random, random.to_vec());
+    }
+
     fn put(&mut self, field: Field, bytes: Vec<u8>) {
         self.message.fields.push((field, bytes));
     }
 
     fn client_hello(&mut self, mut body: Reader<'_>, exchange: &mut Exchange) -> Option<()> {
         let legacy = body.number(2)? as u16;
-        body.take(32)?;
+        let random = body.take(32)?;
         body.vector(1)?;
         let ciphers = body.vector(2)?.words();
         body.vector(1)?;
         let (mut kinds, mut curves, mut points, mut newest) = (Vec::new(), Vec::new(), Vec::new(), legacy);
+        let mut algorithms = Vec::new();
         let mut extensions = body.vector(2).unwrap_or(Reader(&[]));
         while let Some(kind) = extensions.number(2) {
             kinds.push(kind as u16);
@@ -214,6 +231,7 @@ impl Tls {
                     }
                 }
                 10 => curves = data.vector(2).map(Reader::words).unwrap_or_default(),
+                13 => algorithms = data.vector(2).map(Reader::words).unwrap_or_default(),
                 11 => points = data.vector(1).map(|points| points.0.to_vec()).unwrap_or_default(),
                 16 => {
                     let mut names = data.vector(2);
@@ -238,13 +256,16 @@ impl Tls {
         self.put(Field::TlsVersion, version(newest));
         self.put(Field::Ja3Hash, hex(&Md5::digest(&text), ""));
         self.put(Field::Ja3String, text.into_bytes());
+        let ja4 = ja4(newest, &ciphers, &kinds, &algorithms, self.message.field(Field::Alpn));
+        self.put(Field::Ja4, ja4.into_bytes());
+        self.random(random);
         exchange.client_hello.clone_from(&self.message.fields);
         Some(())
     }
 
     fn server_hello(&mut self, mut body: Reader<'_>, exchange: &mut Exchange) -> Option<()> {
         let legacy = body.number(2)? as u16;
-        body.take(32)?;
+        let random = body.take(32)?;
         body.vector(1)?;
         let cipher = body.number(2)?;
         body.take(1)?;
@@ -267,21 +288,33 @@ impl Tls {
         self.put(Field::TlsVersion, version(chosen));
         self.put(Field::Ja3sHash, hex(&Md5::digest(&text), ""));
         self.put(Field::Ja3sString, text.into_bytes());
+        self.random(random);
         self.message.client_hello.clone_from(&exchange.client_hello);
         Some(())
     }
 
     fn certificates(&mut self, mut body: Reader<'_>) -> Option<()> {
         let mut chain = body.vector(3)?;
-        let mut read = Some(());
-        for number in 0..MOST {
-            let Some(certificate) = chain.vector(3) else { break };
+        let (mut read, mut length) = (Some(()), 0_u32);
+        while let Some(certificate) = chain.vector(3) {
+            let number = length as usize;
+            length += 1;
+            if number >= MOST {
+                continue;
+            }
             if number == 0 {
                 match der::certificate(certificate.0) {
                     Some(parts) => {
                         self.put(Field::Subject, parts.subject);
                         self.put(Field::Issuer, parts.issuer);
                         self.put(Field::Serial, parts.serial.into_bytes());
+                        for name in parts.names {
+                            self.put(Field::AlternativeName, name);
+                        }
+                        if let Some([begin, end]) = parts.valid {
+                            self.put(Field::NotBefore, begin.to_be_bytes().to_vec());
+                            self.put(Field::NotAfter, end.to_be_bytes().to_vec());
+                        }
                     }
                     None => read = None,
                 }
@@ -289,6 +322,7 @@ impl Tls {
             }
             self.put(Field::Certificate, certificate.0.to_vec());
         }
+        self.put(Field::ChainLength, length.to_be_bytes().to_vec());
         read
     }
 

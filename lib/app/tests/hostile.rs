@@ -23,6 +23,15 @@ const REQUESTS: &[u8] = b"POST /a/%2e%2e/b?c HTTP/1.1\r\nHost: A.test:80\r\nTran
 const RESPONSES: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 25\r\n\r\n\
     \x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xcbH\xcd\xc9\xc9\x07\x00\x86\xa6\x106\x05\x00\x00\x00HTTP/1.1 204 No\n\nHTTP/1.0 404 Not Found\r\n\r\nrest";
 
+const SMTP: &[u8] = b"EHLO a.test\r\nMAIL FROM:<a@b.test>\r\nRCPT TO:<c@d.test>\r\nDATA\r\nContent-Type: multipart/mixed; boundary=\"x\"\r\n\r\n\
+    --x\r\nContent-Disposition: attachment; filename=a.bin\r\nContent-Transfer-Encoding: base64\r\n\r\naGVs\r\nbG8=\r\n--x\r\n\
+    Content-Type: text/plain; name=b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\na=3D=\r\nb\r\n--x--\r\n.\r\nMAIL FROM:<e>\r\n\
+    RCPT TO:f\r\nBDAT 20 LAST\r\nSubject: x\r\n\r\n012345QUIT\r\n";
+const SSH: &[u8] = b"SSH-2.0-Some_1.0 x\r\n\0\0\0\x42\x04\x140123456789abcdef\0\0\0\x01k\0\0\0\x01h\0\0\0\x01e\0\0\0\x01f\0\0\0\x01m\0\0\0\x01n\0\0\0\x01c\0\0\0\x01d\
+    \0\0\0\0\0\0\0\0\0\0\0\0\0pad!";
+const FTP: &[u8] = b"USER me\r\nPORT 1,2,3,4,5,6\r\nRETR  a b\r\n";
+const REPLIES: &[u8] = b"220-FTP\r\n more\r\n220 ready\r\n331 Password\r\n230-x\r\n230-y\r\n230 z\r\n";
+
 /// A sample, changed at random: bytes replaced, removed, repeated, or lengths made large.
 fn mutated(random: &mut Random, sample: &[u8]) -> Vec<u8> {
     let mut bytes = sample.to_vec();
@@ -49,7 +58,7 @@ fn mutated(random: &mut Random, sample: &[u8]) -> Vec<u8> {
 
 /// The fields of all messages of a direction that comes in pieces.
 fn fields(bytes: &[u8], to_server: bool, dns: bool, mut piece: impl FnMut() -> usize) -> Vec<(Field, Vec<u8>)> {
-    let limits = Limits { body: 300, head: 2_000, handshake: 2_000 };
+    let limits = Limits { body: 300, head: 2_000, handshake: 2_000, line: 500, files: true, hashes: true };
     let (mut side, mut exchange, mut fields) = (Side::new(to_server, dns), Exchange::default(), Vec::new());
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -59,15 +68,24 @@ fn fields(bytes: &[u8], to_server: bool, dns: bool, mut piece: impl FnMut() -> u
         // The limits bound the kept state for any input; a decoder has a fixed size.
         assert!(side.memory() + exchange.memory() < 600_000, "{} {}", side.memory(), exchange.memory());
     }
-    side.finish(&mut exchange, &mut |event| fields.extend(event.new_fields().cloned()));
+    side.finish(&limits, &mut exchange, &mut |event| fields.extend(event.new_fields().cloned()));
     fields
 }
 
 #[test]
 fn mutated_messages_in_any_pieces_give_the_same_fields() {
     let mut random = Random(7);
-    let samples =
-        [(REQUESTS, true, false), (RESPONSES, false, false), (CLIENT_HELLO, true, false), (QUERY, true, true)];
+    let samples = [
+        (REQUESTS, true, false),
+        (RESPONSES, false, false),
+        (CLIENT_HELLO, true, false),
+        (QUERY, true, true),
+        (SMTP, true, false),
+        (SSH, true, false),
+        (SSH, false, false),
+        (FTP, true, false),
+        (REPLIES, false, false),
+    ];
     let mut found = 0;
     for _ in 0..20_000 {
         let (sample, to_server, dns) = samples[random.below(samples.len())];
@@ -87,7 +105,17 @@ fn mutated_messages_in_any_pieces_give_the_same_fields() {
 fn random_bytes_are_no_messages_and_do_no_harm() {
     let mut random = Random(11);
     for round in 0..20_000 {
-        let begin: &[u8] = [&b""[..], b"GET ", b"HTTP/1.1 200 ", b"\x16\x03\x03", b"POST / HTTP/1.1\r\n"][round % 5];
+        let begin: &[u8] = [
+            &b""[..],
+            b"GET ",
+            b"HTTP/1.1 200 ",
+            b"\x16\x03\x03",
+            b"POST / HTTP/1.1\r\n",
+            b"EHLO a\r\nDATA\r\n",
+            b"220 SMTP\r\n",
+            b"USER ",
+            b"SSH-2.0-a\n",
+        ][round % 9];
         let mut bytes = begin.to_vec();
         bytes.extend((0..random.below(400)).map(|_| random.below(256) as u8));
         for to_server in [true, false] {
@@ -103,7 +131,15 @@ fn messages_without_an_end_are_bounded() {
     let headers = [&b"GET / HTTP/1.1\r\n"[..], &b"A: b\r\n".repeat(300_000)].concat();
     let requests = b"GET /x HTTP/1.1\r\nHost: a\r\n\r\n".repeat(20_000);
     let body = [&b"HTTP/1.1 200 OK\r\n\r\n"[..], &b"x".repeat(3_000_000)].concat();
-    for (bytes, to_server) in [(long, true), (headers, true), (requests, true), (body, false)] {
+    let file = b"--x\r\nContent-Disposition: a; filename=b\r\n\r\n0123456789\r\n".repeat(20_000);
+    let mail = [&b"EHLO a\r\nDATA\r\nContent-Type: multipart/x; boundary=x\r\n\r\n"[..], &file].concat();
+    let recipients = [&b"EHLO a\r\n"[..], &b"RCPT TO:<a>\r\n".repeat(100_000)].concat();
+    let line = [&b"USER "[..], &b"a".repeat(3_000_000)].concat();
+    let reply = [&b"220-FTP\r\n"[..], &b"220-more\r\n".repeat(300_000)].concat();
+    let key = [&b"SSH-2.0-a\r\n\0\xff\xff\xff"[..], &b"a".repeat(3_000_000)].concat();
+    let others = [(mail, true), (recipients, true), (line, true), (reply, false), (key, true)];
+    let all = [(long, true), (headers, true), (requests, true), (body, false)].into_iter().chain(others);
+    for (bytes, to_server) in all {
         fields(&bytes, to_server, false, || 60_000);
     }
 }

@@ -1,16 +1,26 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Headers of a frame, from Ethernet to the transport protocol.
+//! Headers of a frame, from Ethernet to the transport protocol; and of the packets that tunnels carry in it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::tunnel;
 
 /// EtherTypes of VLAN tags: 802.1Q, 802.1ad, and the value that QinQ used before 802.1ad.
 const TAGS: [u16; 3] = [0x8100, 0x88A8, 0x9100];
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
+/// MPLS (RFC 3032), with a unicast and with a multicast address.
+const MPLS: [u16; 2] = [0x8847, 0x8848];
+/// Session stage of PPPoE (RFC 2516).
+const PPPOE: u16 = 0x8864;
 /// VLAN tags that are skipped. Frames with more tags are not decoded.
-const MAX_TAGS: usize = 2;
+pub(crate) const MAX_TAGS: usize = 3;
+/// MPLS labels that are skipped.
+const MAX_LABELS: usize = 16;
 /// IPv6 extension headers that are skipped (RFC 8200 and RFC 4302).
 const MAX_EXTENSIONS: usize = 8;
+/// Header of a fragment of IPv6.
+pub(crate) const FRAGMENT: usize = 8;
 
 /// Why a frame was not decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,11 +74,26 @@ pub enum Transport {
     Other,
 }
 
-/// A decoded frame.
+/// The place of a fragment in its packet (RFC 791, RFC 8200).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fragment {
+    /// Number that all fragments of a packet share.
+    pub id: u32,
+    /// Position of its first byte behind the headers that all fragments have.
+    pub offset: u16,
+    /// More fragments follow.
+    pub more: bool,
+    /// Of IPv6: the offset in [`Packet::ip`] of the number that names the fragment header.
+    pub named_at: usize,
+}
+
+/// A decoded packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
     /// VLAN ids, the outer one first; 0 where there is no tag.
     pub vlans: [u16; MAX_TAGS],
+    /// Number of tunnels around the packet.
+    pub level: u8,
     /// Source address.
     pub source: IpAddr,
     /// Destination address.
@@ -81,30 +106,51 @@ pub struct Packet<'a> {
     pub ports: [u16; 2],
     /// The transport header.
     pub transport: Transport,
-    /// The frame is a fragment: ports and transport header are not read.
-    pub fragment: bool,
-    /// Bytes after the transport header, without padding; for a fragment and for other protocols, those after the IP
-    /// headers.
+    /// The packet is a fragment: ports and transport header are not read.
+    pub fragment: Option<Fragment>,
+    /// The packet was put together from fragments.
+    pub rebuilt: bool,
+    /// IP header with options, or with extension headers.
+    pub ip: &'a [u8],
+    /// Bytes after it, without padding.
+    pub body: &'a [u8],
+    /// Bytes after the transport header, without padding; for other protocols, those after the IP headers. A fragment
+    /// and a packet around another one have none.
     pub payload: &'a [u8],
-    /// Offset of the payload in the frame.
+    /// Offset of the payload in the bytes that were decoded.
     pub payload_at: usize,
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+impl<'a> Packet<'a> {
+    /// The transport header: empty for protocols that are not decoded.
+    #[must_use]
+    pub fn header(&self) -> &'a [u8] {
+        let length = match self.transport {
+            Transport::Tcp(_) => usize::from(self.body.get(12).copied().unwrap_or_default() >> 4) * 4,
+            Transport::Udp | Transport::Icmp(..) => 8,
+            Transport::Other => 0,
+        };
+        self.body.get(..length).unwrap_or_default()
+    }
 }
 
-fn long(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
 }
 
-/// The IP layer of a frame.
+pub(crate) fn long(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+/// The IP layer of a packet.
 struct Ip<'a> {
     source: IpAddr,
     destination: IpAddr,
     protocol: u8,
     ttl: u8,
-    fragment: bool,
+    fragment: Option<Fragment>,
+    /// The headers.
+    header: &'a [u8],
     /// Offset of `rest` in the frame.
     at: usize,
     /// Bytes after the IP headers, without padding.
@@ -119,13 +165,16 @@ fn ipv4(frame: &[u8], at: usize) -> Option<Ip<'_>> {
         return None;
     }
     let address = |at: usize| Some(IpAddr::V4(Ipv4Addr::from(long(header, at)?)));
+    let place = word(header, 6)?;
+    let (offset, more) = (place << 3, place & 0x2000 != 0);
+    let fragment = Fragment { id: word(header, 4)?.into(), offset, more, named_at: 0 };
     Some(Ip {
         source: address(12)?,
         destination: address(16)?,
         protocol: header[9],
         ttl: header[8],
-        // More fragments, or an offset.
-        fragment: word(header, 6)? & 0x3FFF != 0,
+        fragment: (more || offset > 0).then_some(fragment),
+        header: frame.get(at..at + length)?,
         at: at + length,
         rest: frame.get(at + length..at + total)?,
     })
@@ -138,28 +187,33 @@ fn ipv6(frame: &[u8], at: usize) -> Option<Ip<'_>> {
     }
     let address = |at: usize| Some(IpAddr::V6(Ipv6Addr::from(<[u8; 16]>::try_from(header.get(at..at + 16)?).ok()?)));
     let mut rest = frame.get(at + 40..at + 40 + usize::from(word(header, 4)?))?;
-    let (mut protocol, mut begin, mut fragment) = (header[6], at + 40, false);
+    let (mut protocol, mut begin, mut fragment, mut named_at) = (header[6], at + 40, None, 6);
     for _ in 0..MAX_EXTENSIONS {
         let length = match protocol {
-            // Hop-by-hop options, routing header, destination options.
-            0 | 43 | 60 => 8 + usize::from(*rest.get(1)?) * 8,
+            // Hop-by-hop options, routing header, destination options, mobility, HIP, shim6.
+            0 | 43 | 60 | 135 | 139 | 140 => 8 + usize::from(*rest.get(1)?) * 8,
             // Authentication header, in words of 4 bytes.
             51 => 8 + usize::from(*rest.get(1)?) * 4,
             44 => {
+                let place = word(rest, 2)?;
+                let (offset, more) = (place & 0xFFF8, place & 1 != 0);
                 // An atomic fragment is whole (RFC 6946).
-                fragment |= word(rest, 2)? & 0xFFF9 != 0;
-                8
+                fragment = (more || offset > 0).then_some(Fragment { id: long(rest, 4)?, offset, more, named_at });
+                FRAGMENT
             }
             _ => break,
         };
         protocol = *rest.first()?;
+        named_at = begin - at;
         rest = rest.get(length..)?;
         begin += length;
-        if fragment {
+        if fragment.is_some() {
             break;
         }
     }
-    Some(Ip { source: address(8)?, destination: address(24)?, protocol, ttl: header[7], fragment, at: begin, rest })
+    let header = frame.get(at..begin)?;
+    let ttl = header[7];
+    Some(Ip { source: address(8)?, destination: address(24)?, protocol, ttl, fragment, header, at: begin, rest })
 }
 
 /// Decodes a frame without FCS.
@@ -167,28 +221,86 @@ fn ipv6(frame: &[u8], at: usize) -> Option<Ip<'_>> {
 /// # Errors
 /// The frame is not IP, or its headers are wrong.
 pub fn decode(frame: &[u8]) -> Result<Packet<'_>, Undecoded> {
-    let (mut vlans, mut at) = ([0; MAX_TAGS], 12);
-    let mut kind = word(frame, at).ok_or(Undecoded::Malformed)?;
-    for vlan in &mut vlans {
-        if !TAGS.contains(&kind) {
-            break;
-        }
-        *vlan = word(frame, at + 2).ok_or(Undecoded::Malformed)? & 0xFFF;
-        at += 4;
-        kind = word(frame, at).ok_or(Undecoded::Malformed)?;
-    }
-    let ip = match kind {
-        IPV4 => ipv4(frame, at + 2),
-        IPV6 => ipv6(frame, at + 2),
-        _ => return Err(Undecoded::NotIp),
-    };
-    ip.and_then(|ip| transport(vlans, ip)).ok_or(Undecoded::Malformed)
+    ethernet(frame, 0, [0; MAX_TAGS], 0)
 }
 
-fn transport(vlans: [u16; MAX_TAGS], ip: Ip<'_>) -> Option<Packet<'_>> {
-    let Ip { source, destination, protocol, ttl, fragment, at, rest } = ip;
+/// Decodes an Ethernet header and what follows it.
+pub(crate) fn ethernet(frame: &[u8], begin: usize, vlans: [u16; MAX_TAGS], level: u8) -> Result<Packet<'_>, Undecoded> {
+    let kind = word(frame, begin + 12).ok_or(Undecoded::Malformed)?;
+    typed(frame, kind, begin + 14, vlans, level)
+}
+
+/// Decodes what an EtherType announces at an offset. Tags are added to those that are known.
+pub(crate) fn typed(
+    frame: &[u8],
+    mut kind: u16,
+    mut at: usize,
+    mut vlans: [u16; MAX_TAGS],
+    level: u8,
+) -> Result<Packet<'_>, Undecoded> {
+    let mut tags = vlans.iter().take_while(|id| **id != 0).count();
+    while TAGS.contains(&kind) && tags < MAX_TAGS {
+        vlans[tags] = word(frame, at).ok_or(Undecoded::Malformed)? & 0xFFF;
+        kind = word(frame, at + 2).ok_or(Undecoded::Malformed)?;
+        at += 4;
+        tags += 1;
+    }
+    match kind {
+        IPV4 | IPV6 => ip(frame, at, kind == IPV6, vlans, level),
+        kind if MPLS.contains(&kind) => mpls(frame, at, vlans, level),
+        PPPOE => ppp(frame, at + 6, vlans, level),
+        _ => Err(Undecoded::NotIp),
+    }
+}
+
+/// Decodes labels and the packet behind them, which has IP's version in its first bits.
+fn mpls(frame: &[u8], mut at: usize, vlans: [u16; MAX_TAGS], level: u8) -> Result<Packet<'_>, Undecoded> {
+    for _ in 0..MAX_LABELS {
+        let label = long(frame, at).ok_or(Undecoded::Malformed)?;
+        at += 4;
+        if label & 0x100 == 0 {
+            continue;
+        }
+        return match frame.get(at).map(|first| first >> 4) {
+            Some(4) => ip(frame, at, false, vlans, level),
+            Some(6) => ip(frame, at, true, vlans, level),
+            // The control word of a pseudowire (RFC 4385) before an Ethernet header.
+            Some(0) => ethernet(frame, at + 4, vlans, level),
+            _ => Err(Undecoded::NotIp),
+        };
+    }
+    Err(Undecoded::NotIp)
+}
+
+/// Decodes the number of a PPP protocol (RFC 1661), of which one byte may be left out, and the packet behind it.
+pub(crate) fn ppp(frame: &[u8], at: usize, vlans: [u16; MAX_TAGS], level: u8) -> Result<Packet<'_>, Undecoded> {
+    let first = *frame.get(at).ok_or(Undecoded::Malformed)?;
+    let (number, at) =
+        if first & 1 == 1 { (first.into(), at + 1) } else { (word(frame, at).ok_or(Undecoded::Malformed)?, at + 2) };
+    match number {
+        0x21 => ip(frame, at, false, vlans, level),
+        0x57 => ip(frame, at, true, vlans, level),
+        _ => Err(Undecoded::NotIp),
+    }
+}
+
+/// Decodes an IP header and what follows it.
+pub(crate) fn ip(
+    frame: &[u8],
+    at: usize,
+    is_v6: bool,
+    vlans: [u16; MAX_TAGS],
+    level: u8,
+) -> Result<Packet<'_>, Undecoded> {
+    let ip = if is_v6 { ipv6(frame, at) } else { ipv4(frame, at) };
+    ip.and_then(|ip| transport(vlans, level, ip)).ok_or(Undecoded::Malformed)
+}
+
+fn transport(vlans: [u16; MAX_TAGS], level: u8, ip: Ip<'_>) -> Option<Packet<'_>> {
+    let Ip { source, destination, protocol, ttl, fragment, header, at, rest } = ip;
     let mut packet = Packet {
         vlans,
+        level,
         source,
         destination,
         protocol,
@@ -196,11 +308,14 @@ fn transport(vlans: [u16; MAX_TAGS], ip: Ip<'_>) -> Option<Packet<'_>> {
         ports: [0; 2],
         transport: Transport::Other,
         fragment,
+        rebuilt: false,
+        ip: header,
+        body: rest,
         payload: rest,
         payload_at: at,
     };
     let (length, end) = match protocol {
-        _ if fragment => return Some(packet),
+        _ if fragment.is_some() || tunnel::PROTOCOLS.contains(&protocol) => (0, 0),
         6 => {
             let length = usize::from(*rest.get(12)? >> 4) * 4;
             if length < 20 {
@@ -224,7 +339,7 @@ fn transport(vlans: [u16; MAX_TAGS], ip: Ip<'_>) -> Option<Packet<'_>> {
         }
         _ => return Some(packet),
     };
-    if matches!(protocol, 6 | 17) {
+    if matches!(packet.transport, Transport::Tcp(_) | Transport::Udp) {
         packet.ports = [word(rest, 0)?, word(rest, 2)?];
     }
     packet.payload = rest.get(length..end)?;
@@ -292,7 +407,7 @@ mod tests {
         }
         let bytes = frame(&[(0x88A8, 0x2005), (0x8100, 7)], IPV6, &ip6(58, &[128, 0, 0, 0, 0, 0, 0, 0, 1]));
         let packet = decode(&bytes).unwrap();
-        assert_eq!((packet.vlans, packet.transport, packet.payload), ([5, 7], Transport::Icmp(128, 0), &[1u8][..]));
+        assert_eq!((packet.vlans, packet.transport, packet.payload), ([5, 7, 0], Transport::Icmp(128, 0), &[1u8][..]));
     }
 
     #[test]
@@ -302,7 +417,7 @@ mod tests {
         let chain = [hop(60, 0), hop(44, 2), vec![17, 0, 0, 0, 0, 0, 0, 1], udp.to_vec()].concat();
         let bytes = frame(&[], IPV6, &ip6(0, &chain));
         let packet = decode(&bytes).unwrap();
-        assert_eq!((packet.protocol, packet.payload, packet.fragment), (17, &b"ok"[..], false));
+        assert_eq!((packet.protocol, packet.payload, packet.fragment), (17, &b"ok"[..], None));
         assert_eq!(packet.payload_at, bytes.len() - 2);
         // Without the headers that a length promises, the frame is malformed.
         assert_eq!(decode(&frame(&[], IPV6, &ip6(0, &hop(17, 2)[..16]))), Err(Undecoded::Malformed));
@@ -313,10 +428,13 @@ mod tests {
         for fragment in [0x2000, 1] {
             let bytes = frame(&[], IPV4, &ip4(6, 0, fragment, &tcp(0, b"")));
             let packet = decode(&bytes).unwrap();
-            assert_eq!((packet.fragment, packet.transport, packet.ports), (true, Transport::Other, [0, 0]));
+            assert_eq!((packet.transport, packet.ports, packet.payload), (Transport::Other, [0, 0], &b""[..]));
+            let place = packet.fragment.unwrap();
+            assert_eq!((place.offset, place.more), if fragment == 1 { (8, false) } else { (0, true) });
         }
         let bytes = frame(&[], IPV6, &ip6(44, &[17, 0, 0, 1, 0, 0, 0, 1, 0xFF]));
-        assert!(decode(&bytes).unwrap().fragment);
+        let place = decode(&bytes).unwrap().fragment.unwrap();
+        assert_eq!(place, Fragment { id: 1, offset: 0, more: true, named_at: 6 });
     }
 
     #[test]

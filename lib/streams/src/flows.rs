@@ -21,7 +21,9 @@ pub struct FlowKey {
     /// IP protocol number.
     pub protocol: u8,
     /// Ids of VLAN tags.
-    pub vlans: [u16; 2],
+    pub vlans: [u16; 3],
+    /// Number of tunnels around its packets.
+    pub level: u8,
     /// Tenant of the frames.
     pub tenant: u8,
 }
@@ -46,6 +48,17 @@ impl Way {
     }
 }
 
+/// Why a flow has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// No frame arrived for long.
+    Aged,
+    /// It made room for others.
+    Evicted,
+    /// A new connection began between the same ends.
+    Reopened,
+}
+
 /// A flow, with `S` kept for its owner.
 #[derive(Debug)]
 pub struct Flow<S> {
@@ -59,10 +72,16 @@ pub struct Flow<S> {
     pub last: u64,
     /// Frames by direction.
     pub frames: [u64; 2],
+    /// Bytes of these frames, which the owner counts.
+    pub bytes: [u64; 2],
     /// A TCP connection whose handshake is over, or that was met after it; other flows once both ends have sent.
     pub established: bool,
     /// A TCP connection that was reset, or closed by both ends.
     pub closed: bool,
+    /// Flags of all segments by direction, of TCP.
+    pub flags: [u8; 2],
+    /// Why it has ended; None: it has not.
+    pub ending: Option<Ending>,
     /// Streams by direction, of TCP.
     pub streams: [Direction; 2],
     /// Number of the byte after the FIN, by direction.
@@ -94,6 +113,7 @@ impl<S> Flow<S> {
     /// Follows the handshake and the end of a connection. The payload is pushed by the owner.
     fn follow(&mut self, way: Way, tcp: &Tcp, payload: usize) {
         let (own, other) = (way as usize, way.back() as usize);
+        self.flags[own] |= tcp.flags;
         if tcp.has(Tcp::SYN) {
             self.streams[own].open(tcp.sequence.wrapping_add(1));
         } else {
@@ -179,14 +199,19 @@ impl<S: Default> Flows<S> {
     /// The flow of a packet at a time in ns, and the packet's direction. The first frame of a flow comes from its
     /// client, unless it is the answer to a SYN that was not seen.
     pub fn enter(&mut self, packet: &Packet<'_>, tenant: u8, now: u64) -> (&mut Flow<S>, Way) {
+        self.enter_as(packet, tenant, now, true)
+    }
+
+    /// The same; a packet that is not `sound` changes no connection, because its receiver ignores it.
+    pub fn enter_as(&mut self, packet: &Packet<'_>, tenant: u8, now: u64, sound: bool) -> (&mut Flow<S>, Way) {
         let from = (packet.source, packet.ports[0]);
         let to = (packet.destination, packet.ports[1]);
         let sender = usize::from(from > to);
         let ends = if sender == 0 { [from, to] } else { [to, from] };
-        let key = FlowKey { ends, protocol: packet.protocol, vlans: packet.vlans, tenant };
+        let key = FlowKey { ends, protocol: packet.protocol, vlans: packet.vlans, level: packet.level, tenant };
         self.age(now, &key);
         let tcp = match &packet.transport {
-            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Tcp(tcp) if sound => Some(tcp),
             _ => None,
         };
         let old = self.table.peek_mut(&key).is_some_and(|flow| {
@@ -195,6 +220,7 @@ impl<S: Default> Flows<S> {
             let again = !aged && tcp.is_some_and(|tcp| flow.begins_again(way, tcp));
             self.counters.aged += u64::from(aged);
             self.counters.reopened += u64::from(again);
+            flow.ending = if aged { Some(Ending::Aged) } else { again.then_some(Ending::Reopened) };
             aged || again
         });
         let before = if old { self.table.pop(&key) } else { None };
@@ -207,8 +233,11 @@ impl<S: Default> Flows<S> {
                 start: now,
                 last: now,
                 frames: [0; 2],
+                bytes: [0; 2],
                 established: false,
                 closed: false,
+                flags: [0; 2],
+                ending: None,
                 streams: [Direction::default(), Direction::default()],
                 fin: [None; 2],
                 reopening: None,
@@ -227,6 +256,7 @@ impl<S: Default> Flows<S> {
         flow.frames[way as usize] += 1;
         match tcp {
             Some(tcp) => flow.follow(way, tcp, packet.payload.len()),
+            None if packet.protocol == 6 => {}
             None => flow.established = flow.frames.iter().all(|frames| *frames > 0),
         }
         (flow, way)
@@ -241,7 +271,8 @@ impl<S: Default> Flows<S> {
             }
             self.counters.aged += u64::from(aged);
             self.counters.evicted += u64::from(!aged);
-            self.ended.extend(self.table.pop_lru().map(|(_, flow)| flow));
+            let ending = Some(if aged { Ending::Aged } else { Ending::Evicted });
+            self.ended.extend(self.table.pop_lru().map(|(_, flow)| Flow { ending, ..flow }));
         }
     }
 
@@ -250,7 +281,7 @@ impl<S: Default> Flows<S> {
         let oldest = if self.table.len() > 1 { self.table.pop_lru() } else { None };
         let there = oldest.is_some();
         self.counters.evicted += u64::from(there);
-        self.ended.extend(oldest.map(|(_, flow)| flow));
+        self.ended.extend(oldest.map(|(_, flow)| Flow { ending: Some(Ending::Evicted), ..flow }));
         there
     }
 
@@ -285,7 +316,8 @@ mod tests {
     fn packet(from: u16, to: u16, flags: Option<u8>, sequence: u32, acknowledged: u32) -> Packet<'static> {
         let address = |port: u16| IpAddr::V4(Ipv4Addr::new(10, 0, 0, if port == 80 { 1 } else { 9 }));
         Packet {
-            vlans: [0; 2],
+            vlans: [0; 3],
+            level: 0,
             source: address(from),
             destination: address(to),
             protocol: if flags.is_some() { 6 } else { 17 },
@@ -293,7 +325,10 @@ mod tests {
             ports: [from, to],
             transport: flags
                 .map_or(Transport::Udp, |flags| Transport::Tcp(Tcp { sequence, acknowledged, flags, window: 100 })),
-            fragment: false,
+            fragment: None,
+            rebuilt: false,
+            ip: b"",
+            body: b"",
             payload: b"",
             payload_at: 54,
         }
@@ -374,24 +409,27 @@ mod tests {
             flows.enter(&packet(port, 53, None, 0, 0), 0, time);
         }
         assert_eq!((flows.len(), flows.counters().evicted, flows.counters().begun), (2, 1, 3));
+        let endings = |flows: &mut Flows<()>| flows.take_ended().iter().map(|flow| flow.ending).collect::<Vec<_>>();
+        assert_eq!(endings(&mut flows), [Some(Ending::Evicted)]);
         assert!(!flows.enter(&packet(1, 53, None, 0, 0), 0, 5).0.established);
         let (flow, way) = flows.enter(&packet(53, 1, None, 0, 0), 0, 5);
         assert!(flow.established && way == Way::ToClient && flow.start == 0);
         assert_eq!(flows.enter(&packet(1, 53, None, 0, 0), 0, 66 * SECOND).0.start, 66 * SECOND);
-        assert_eq!((flows.counters().aged, flows.take_ended().len()), (1, 2));
+        assert_eq!((flows.counters().aged, endings(&mut flows)), (1, vec![Some(Ending::Aged)]));
         flows.enter(&packet(9, 53, None, 0, 0), 0, 4000 * SECOND);
         assert_eq!(flows.len(), 1);
     }
 
     #[test]
-    fn protocols_vlans_and_tenants_part_flows() {
+    fn protocols_vlans_tunnels_and_tenants_part_flows() {
         let mut flows = Flows::<()>::new(100);
         let udp = packet(1, 53, None, 0, 0);
         let tcp = packet(1, 53, Some(Tcp::SYN), 0, 0);
-        let tagged = Packet { vlans: [7, 0], ..udp };
-        for (packet, tenant) in [(udp, 0), (tcp, 0), (tagged, 0), (udp, 1)] {
+        let tagged = Packet { vlans: [7, 0, 0], ..udp };
+        let inner = Packet { level: 1, ..udp };
+        for (packet, tenant) in [(udp, 0), (tcp, 0), (tagged, 0), (udp, 1), (inner, 0)] {
             flows.enter(&packet, tenant, 0);
         }
-        assert_eq!(flows.len(), 4);
+        assert_eq!(flows.len(), 5);
     }
 }

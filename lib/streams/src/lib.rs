@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! From frames to streams: decodes frames ([`Packet`]), keeps the flows that they belong to ([`Flows`]), and puts the
-//! bytes of each direction of a TCP connection in order ([`Direction`]). All memory is bounded, and no length in a
-//! frame is trusted.
+//! From frames to streams: decodes frames ([`Packet`]), puts fragments together ([`Defrag`]), keeps the flows that
+//! packets belong to ([`Flows`]), and puts the bytes of each direction of a TCP connection in order ([`Direction`]).
+//! All memory is bounded, and no length in a frame is trusted.
 //!
 //! ```
 //! use penstock_streams::{Direction, Held, Limits};
@@ -15,10 +15,19 @@
 //! assert_eq!(text, b"hello");
 //! ```
 
+mod checksum;
 mod decode;
+mod defrag;
 mod flows;
+mod overlap;
 mod stream;
+mod systems;
+mod tunnel;
 
-pub use decode::{Packet, Tcp, Transport, Undecoded, decode};
-pub use flows::{Flow, FlowCounters, FlowKey, Flows, Way};
+pub use decode::{Fragment, Packet, Tcp, Transport, Undecoded, decode};
+pub use defrag::{Assembled, Defrag, DefragCounters, DefragLimits};
+pub use flows::{Ending, Flow, FlowCounters, FlowKey, Flows, Way};
+pub use overlap::Policy;
 pub use stream::{Chunk, Direction, Held, Limits, StreamCounters};
+pub use systems::Systems;
+pub use tunnel::Tunnels;

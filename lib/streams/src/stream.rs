@@ -2,8 +2,9 @@
 //! One direction of a TCP connection, put in order.
 //!
 //! Bytes leave as soon as they are in order, so bytes that have left are never replaced. Segments after a hole wait.
-//! Where waiting segments overlap, the direction follows Linux: a byte is taken from the segment that begins first,
-//! among those that begin at the same byte from the longest, and among equal ones from the first to arrive.
+//! Where waiting segments overlap, a [`Policy`] chooses between their bytes.
+
+use crate::overlap::{Pieces, Policy};
 
 /// Bounds of the memory that waiting segments take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,11 +17,13 @@ pub struct Limits {
     /// Bytes ahead of the next expected byte at which a segment may begin. Segments further ahead belong to no window
     /// and are dropped.
     pub ahead: u32,
+    /// The choice between bytes of waiting segments that overlap.
+    pub policy: Policy,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { direction: 1 << 20, all: 64 << 20, ahead: 16 << 20 }
+        Self { direction: 1 << 20, all: 64 << 20, ahead: 16 << 20, policy: Policy::default() }
     }
 }
 
@@ -65,13 +68,6 @@ pub struct Chunk<'a> {
     pub direct: bool,
 }
 
-/// A waiting segment.
-#[derive(Debug, Clone)]
-struct Segment {
-    sequence: u32,
-    bytes: Vec<u8>,
-}
-
 /// One direction of a connection.
 #[derive(Debug, Clone, Default)]
 pub struct Direction {
@@ -79,8 +75,8 @@ pub struct Direction {
     next: Option<u32>,
     /// Bytes before `next`.
     position: u64,
-    /// Waiting segments, in the order of their numbers.
-    waiting: Vec<Segment>,
+    /// Bytes that wait, by their position.
+    waiting: Pieces,
 }
 
 /// The distance of `to` after `from`, in sequence space.
@@ -139,7 +135,12 @@ impl Direction {
             match payload.get(known..).filter(|new| !new.is_empty()) {
                 None => held.counters.retransmitted += 1,
                 Some(new) => {
-                    self.leave(new, 0, true, emit);
+                    let (at, begin) = (self.at(), self.at() + distance);
+                    if self.waiting.first_before(at + new.len() as i64).is_some() {
+                        self.wait(begin, at, new, limits, held);
+                    } else {
+                        self.leave(new, 0, true, emit);
+                    }
                     self.drain(held, emit);
                 }
             }
@@ -150,8 +151,9 @@ impl Direction {
             return;
         }
         held.counters.out_of_order += 1;
-        self.wait(sequence, payload, held);
-        while self.waits() && (self.held() > limits.direction || held.bytes > limits.all) {
+        let at = self.at() + distance;
+        self.wait(at, at, payload, limits, held);
+        while self.waits() && (self.waiting.bytes() > limits.direction || held.bytes > limits.all) {
             self.skip(held, emit);
         }
     }
@@ -186,8 +188,9 @@ impl Direction {
         }
     }
 
-    fn held(&self) -> usize {
-        self.waiting.iter().map(|segment| segment.bytes.len()).sum()
+    /// Position of the next byte.
+    fn at(&self) -> i64 {
+        self.position.cast_signed()
     }
 
     /// Bytes in order leave, after a gap.
@@ -199,57 +202,32 @@ impl Direction {
         self.next = Some(next.wrapping_add(gap).wrapping_add(bytes.len() as u32));
     }
 
-    /// Puts a segment among the waiting ones, unless one of them has all its bytes and goes before it. Segments whose
-    /// bytes it has all and before which it goes are removed.
-    fn wait(&mut self, sequence: u32, payload: &[u8], held: &mut Held) {
-        let next = self.next.unwrap_or_default();
-        let begin = ahead(next, sequence);
-        let end = begin + payload.len() as i64;
-        let span = |segment: &Segment| {
-            let begin = ahead(next, segment.sequence);
-            (begin, begin + segment.bytes.len() as i64)
-        };
-        let overlaps = self.waiting.iter().map(span).any(|(from, to)| from < end && begin < to);
+    /// Puts bytes from a position on, of a segment that began at `begin`, among the waiting ones.
+    fn wait(&mut self, begin: i64, at: i64, bytes: &[u8], limits: &Limits, held: &mut Held) {
+        held.bytes -= self.waiting.bytes();
+        let overlaps = self.waiting.insert(begin, at, bytes, limits.policy);
         held.counters.overlaps += u64::from(overlaps);
-        if self.waiting.iter().map(span).any(|(from, to)| from <= begin && end <= to) {
-            return;
-        }
-        self.waiting.retain(|segment| {
-            let (from, to) = span(segment);
-            let covered = begin <= from && to <= end;
-            held.bytes -= if covered { segment.bytes.len() } else { 0 };
-            !covered
-        });
-        let place = self.waiting.partition_point(|segment| span(segment).0 < begin);
-        held.bytes += payload.len();
-        self.waiting.insert(place, Segment { sequence, bytes: payload.to_vec() });
+        held.bytes += self.waiting.bytes();
     }
 
-    /// Waiting segments that the stream has reached leave.
+    /// Waiting bytes that the stream has reached leave.
     fn drain(&mut self, held: &mut Held, emit: &mut dyn FnMut(Chunk<'_>)) {
-        while let (Some(next), Some(first)) = (self.next, self.waiting.first()) {
-            let distance = ahead(next, first.sequence);
-            if distance > 0 {
-                return;
-            }
-            let segment = self.waiting.remove(0);
-            held.bytes -= segment.bytes.len();
-            let known = usize::try_from(-distance).unwrap_or(usize::MAX);
-            if let Some(new) = segment.bytes.get(known..).filter(|new| !new.is_empty()) {
-                self.leave(new, 0, false, emit);
-            }
+        while self.waiting.first_before(self.at() + 1).is_some()
+            && let Some(piece) = self.waiting.pop()
+        {
+            held.bytes -= piece.bytes.len();
+            self.leave(&piece.bytes, 0, false, emit);
         }
     }
 
     /// Gives up the first hole.
     fn skip(&mut self, held: &mut Held, emit: &mut dyn FnMut(Chunk<'_>)) {
-        let (Some(next), false) = (self.next, self.waiting.is_empty()) else { return };
-        let segment = self.waiting.remove(0);
-        let gap = segment.sequence.wrapping_sub(next);
-        held.bytes -= segment.bytes.len();
+        let Some(piece) = self.waiting.pop() else { return };
+        let gap = u32::try_from(piece.at - self.at()).unwrap_or_default();
+        held.bytes -= piece.bytes.len();
         held.counters.gaps += 1;
         held.counters.gap_bytes += u64::from(gap);
-        self.leave(&segment.bytes, gap, false, emit);
+        self.leave(&piece.bytes, gap, false, emit);
         self.drain(held, emit);
     }
 }
@@ -305,15 +283,17 @@ mod tests {
     }
 
     #[test]
-    fn overlaps_follow_linux() {
+    fn overlaps_follow_a_policy() {
         // A segment that begins before a waiting one wins, and one that begins after it loses.
         let mut case = Case::at(0);
+        case.limits.policy = Policy::Linux;
         case.push(4, "4444");
         case.push(2, "2222");
         case.push(6, "6666");
         assert_eq!(case.push(0, "00"), "0022224466");
         // If segments begin together, the longer one wins; if they are equally long, the first.
         let mut case = Case::at(0);
+        case.limits.policy = Policy::Linux;
         case.push(2, "aa");
         case.push(2, "bb");
         case.push(5, "cc");
@@ -323,6 +303,14 @@ mod tests {
         // Bytes that have left stay.
         assert_eq!(case.push(6, "??!e"), "00aaxddd!e");
         assert_eq!(case.held.bytes, 0);
+        // A segment that fills the hole and more: its bytes or the older ones behind the hole.
+        for (policy, text) in [(Policy::Bsd, "000xx"), (Policy::First, "00aax"), (Policy::Solaris, "000xx")] {
+            let mut case = Case::at(0);
+            case.limits.policy = policy;
+            case.push(2, "aa");
+            assert_eq!(case.push(0, "000xx"), text);
+            assert_eq!(case.held.bytes, 0);
+        }
     }
 
     #[test]

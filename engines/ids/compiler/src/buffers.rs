@@ -3,25 +3,31 @@
 
 use penstock_app::{Field, Protocol};
 
+use crate::dates::DateTest;
 use crate::rule::Step;
 use crate::transforms::Transform;
 
 /// A rule's conditions on the messages of a protocol.
 #[derive(Debug, Clone)]
 pub struct Messages {
-    /// The protocol.
-    pub protocol: Protocol,
+    /// The protocol; None: any that has files.
+    pub protocol: Option<Protocol>,
     /// Direction of the messages: to the server or to the client; None: both.
     pub to_server: Option<bool>,
     /// Conditions; all hold for one message.
     pub groups: Vec<Group>,
+    /// Conditions on the validity of a certificate.
+    pub dates: Vec<DateTest>,
+    /// A command PORT of FTP names another address than that of the client.
+    pub bounces: bool,
 }
 
 impl Messages {
     /// The stage of a message with which the conditions can be evaluated.
     #[must_use]
     pub fn stage(&self) -> u8 {
-        self.groups.iter().map(|group| group.field.stage()).max().unwrap_or_default()
+        let fields = self.groups.iter().map(|group| group.field).chain(self.dates.iter().map(|date| date.field));
+        fields.map(Field::stage).max().unwrap_or_default()
     }
 }
 
@@ -34,6 +40,20 @@ pub struct Group {
     pub transforms: Vec<Transform>,
     /// The conditions.
     pub steps: Vec<Step>,
+    /// What holds for a message without the field.
+    pub absent: Absent,
+}
+
+/// What holds for a message without a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Absent {
+    /// No condition on the field.
+    #[default]
+    Never,
+    /// All conditions on the field: it is not there, or it meets them.
+    OrElse,
+    /// The one condition that there is: it is not there.
+    Must,
 }
 
 /// A condition on the protocol of a direction.
@@ -52,7 +72,7 @@ const TO_SERVER: Option<bool> = Some(true);
 const TO_CLIENT: Option<bool> = Some(false);
 
 /// Sticky buffers.
-const STICKY: [Named; 63] = [
+const STICKY: [Named; 59] = [
     ("http.method", Field::Method, TO_SERVER),
     ("http.uri", Field::Uri, TO_SERVER),
     ("http.uri.raw", Field::UriRaw, TO_SERVER),
@@ -80,10 +100,6 @@ const STICKY: [Named; 63] = [
     ("http.cookie", Field::Cookie, None),
     ("http.server", Field::Server, TO_CLIENT),
     ("http.location", Field::Location, TO_CLIENT),
-    ("http.request_body", Field::Body, TO_SERVER),
-    ("http.response_body", Field::Body, TO_CLIENT),
-    ("file.data", Field::Body, None),
-    ("file_data", Field::Body, None),
     ("http_accept", Field::Accept, TO_SERVER),
     ("http_accept_enc", Field::AcceptEncoding, TO_SERVER),
     ("http_accept_lang", Field::AcceptLanguage, TO_SERVER),
@@ -118,9 +134,67 @@ const STICKY: [Named; 63] = [
     ("ja3_string", Field::Ja3String, TO_SERVER),
 ];
 
-/// More sticky buffers, of servers' hellos.
-const SERVER_HELLO: [Named; 2] =
-    [("ja3s.hash", Field::Ja3sHash, TO_CLIENT), ("ja3s.string", Field::Ja3sString, TO_CLIENT)];
+/// More sticky buffers.
+const MORE: [Named; 43] = [
+    ("ja3s.hash", Field::Ja3sHash, TO_CLIENT),
+    ("ja3s.string", Field::Ja3sString, TO_CLIENT),
+    ("ja4.hash", Field::Ja4, TO_SERVER),
+    ("http.trailer", Field::Trailer, None),
+    ("dns.authorities.rrname", Field::AuthorityName, TO_CLIENT),
+    ("dns.additionals.rrname", Field::AdditionalName, None),
+    ("dns.response.rrname", Field::ResponseName, TO_CLIENT),
+    ("tls.random", Field::Random, None),
+    ("tls.random_time", Field::RandomTime, None),
+    ("tls.random_bytes", Field::RandomBytes, None),
+    ("tls.subjectaltname", Field::AlternativeName, TO_CLIENT),
+    ("ssh.proto", Field::SshProto, None),
+    ("ssh_proto", Field::SshProto, None),
+    ("ssh.software", Field::SshSoftware, None),
+    ("ssh_software", Field::SshSoftware, None),
+    ("ssh.hassh", Field::Hassh, TO_SERVER),
+    ("ssh.hassh.string", Field::HasshString, TO_SERVER),
+    ("ssh.hassh.server", Field::HasshServer, TO_CLIENT),
+    ("ssh.hassh.server.string", Field::HasshServerString, TO_CLIENT),
+    ("smtp.helo", Field::Helo, TO_SERVER),
+    ("smtp.mail_from", Field::MailFrom, TO_SERVER),
+    ("smtp.rcpt_to", Field::Recipient, TO_SERVER),
+    ("ftp.command", Field::FtpCommand, TO_SERVER),
+    ("ftp.command_data", Field::FtpCommandData, TO_SERVER),
+    ("ftp.reply", Field::FtpReply, TO_CLIENT),
+    ("ftp.completion_code", Field::FtpCode, TO_CLIENT),
+    ("file.name", Field::FileName, None),
+    ("file_name", Field::FileName, None),
+    ("filesize", Field::FileSize, None),
+    ("filemd5", Field::FileMd5, None),
+    ("filesha1", Field::FileSha1, None),
+    ("filesha256", Field::FileSha256, None),
+    ("tls.cert_chain_len", Field::ChainLength, TO_CLIENT),
+    ("tls_cert_notbefore", Field::NotBefore, TO_CLIENT),
+    ("tls_cert_notafter", Field::NotAfter, TO_CLIENT),
+    ("http.request_body", Field::Body, TO_SERVER),
+    ("http.response_body", Field::Body, TO_CLIENT),
+    ("file.data", Field::File, None),
+    ("file_data", Field::File, None),
+    ("tls.version", Field::TlsVersion, None),
+    ("dns.opcode", Field::Opcode, None),
+    ("dns.rcode", Field::ResponseCode, None),
+    ("dns.rrtype", Field::RecordType, None),
+];
+
+/// Names of fields that have a value in place of contents behind them.
+const VALUES: [&str; 11] = [
+    "filesize",
+    "filemd5",
+    "filesha1",
+    "filesha256",
+    "tls.cert_chain_len",
+    "tls_cert_notbefore",
+    "tls_cert_notafter",
+    "tls.version",
+    "dns.opcode",
+    "dns.rcode",
+    "dns.rrtype",
+];
 
 /// Keywords behind a content that say which buffer it is about, and the letter for `pcre`.
 const MODIFIERS: [(&str, char, Field, Option<bool>); 14] = [
@@ -142,7 +216,8 @@ const MODIFIERS: [(&str, char, Field, Option<bool>); 14] = [
 
 /// The sticky buffer with this name.
 pub(crate) fn sticky(keyword: &str) -> Option<(Field, Option<bool>)> {
-    STICKY.iter().chain(&SERVER_HELLO).find(|(name, ..)| *name == keyword).map(|(_, field, way)| (*field, *way))
+    let mut all = STICKY.iter().chain(&MORE).filter(|(name, ..)| !VALUES.contains(name));
+    all.find(|(name, ..)| *name == keyword).map(|(_, field, way)| (*field, *way))
 }
 
 /// The buffer that this modifier of a content names.
@@ -159,12 +234,8 @@ pub(crate) fn flag(letter: char) -> Option<(Field, Option<bool>)> {
 #[must_use]
 pub fn name(field: Field) -> &'static str {
     match field {
-        Field::TlsVersion => "tls.version",
-        Field::Opcode => "dns.opcode",
-        Field::ResponseCode => "dns.rcode",
-        Field::RecordType => "dns.rrtype",
         Field::Body => "body",
-        _ => STICKY.iter().chain(&SERVER_HELLO).find(|(_, known, _)| *known == field).map_or("", |(name, ..)| name),
+        _ => STICKY.iter().chain(&MORE).find(|(_, known, _)| *known == field).map_or("", |(name, ..)| name),
     }
 }
 
@@ -177,6 +248,12 @@ pub(crate) fn is_many(field: Field) -> bool {
             | Field::Query
             | Field::QuestionName
             | Field::AnswerName
+            | Field::AuthorityName
+            | Field::AdditionalName
+            | Field::ResponseName
+            | Field::AlternativeName
+            | Field::Recipient
+            | Field::FtpReply
             | Field::RecordType
             | Field::Alpn
             | Field::Certificate
@@ -185,7 +262,7 @@ pub(crate) fn is_many(field: Field) -> bool {
 
 /// Protocol by its name in rules.
 pub(crate) fn protocol(name: &str) -> Option<Protocol> {
-    [Protocol::Http, Protocol::Dns, Protocol::Tls].into_iter().find(|protocol| {
+    Protocol::ALL.into_iter().find(|protocol| {
         // Rules name TLS also by the name that it had.
         protocol.name() == name
             || *protocol == Protocol::Http && name == "http1"

@@ -3,7 +3,7 @@
 
 use penstock_app::{Field, Protocol};
 
-use crate::rule::{Content, Group, Key, Rule, Step, Transform};
+use crate::rule::{Absent, Content, Group, Key, Rule, Step, Transform};
 
 /// Text that most connections carry. A key that stands in it would be found all the time.
 const COMMON: &str = "get / http/1.1\r\nhost: www..com\r\npost /index.html http/1.0\r\nuser-agent: mozilla/5.0 (windows nt 10.0; win64; x64) applewebkit/537.36 \
@@ -83,7 +83,10 @@ pub fn keys(rule: &Rule) -> Vec<Key> {
 fn parts(rule: &Rule) -> Vec<(Field, &[u8], bool)> {
     let mut parts = Vec::new();
     let Some(messages) = &rule.messages else { return parts };
-    for (number, Group { field, transforms, steps }) in messages.groups.iter().enumerate() {
+    for (number, Group { field, transforms, steps, absent }) in messages.groups.iter().enumerate() {
+        if *absent != Absent::Never {
+            continue;
+        }
         let keeps = |transform: &Transform| transform.keeps_strings() || *transform == Transform::DotPrefix;
         if !transforms.iter().all(keeps) {
             continue;
@@ -163,6 +166,10 @@ const HTTP: [&str; 21] = [
 /// Headers of TLS records of a handshake: the parser takes no other version.
 const TLS: [&[u8]; 5] = [&[22, 3, 0], &[22, 3, 1], &[22, 3, 2], &[22, 3, 3], &[22, 3, 4]];
 
+/// Bytes by which clients of SMTP and FTP begin, and servers.
+const SMTP: [&[u8]; 5] = [b"ehlo ", b"helo ", b"lhlo ", b"quit\r", b"220"];
+const FTP: [&[u8]; 4] = [b"user ", b"pass ", b"port ", b"220"];
+
 /// Bytes that split the strings of a field: the pieces between them stand in the stream as they are. None: no piece
 /// need.
 fn splits(field: Field) -> Option<(&'static [u8], bool)> {
@@ -190,8 +197,26 @@ fn splits(field: Field) -> Option<(&'static [u8], bool)> {
         | Field::Server
         | Field::Location => (b" \t,", false),
         Field::Body => (b"", true),
+        // Lines of a mail have other ends, and dots before them.
+        Field::File => (b"\r\n.", true),
         // Labels have lengths between them.
-        Field::Query | Field::QuestionName | Field::AnswerName => (b".", false),
+        Field::Query
+        | Field::QuestionName
+        | Field::AnswerName
+        | Field::AuthorityName
+        | Field::AdditionalName
+        | Field::ResponseName => (b".", false),
+        Field::SshProto
+        | Field::SshSoftware
+        | Field::Helo
+        | Field::MailFrom
+        | Field::Recipient
+        | Field::FtpCommand
+        | Field::FtpCommandData
+        | Field::FtpReply
+        | Field::FtpCode => (b"", false),
+        // The lists of algorithms have lengths between them.
+        Field::HasshString | Field::HasshServerString => (b";", false),
         _ => return None,
     })
 }
@@ -230,9 +255,13 @@ pub fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
         return (class, Some(OnCard { keys: all(Vec::new(), windows), guards }));
     }
     let guards = match messages.protocol {
-        Protocol::Http => http_guards(),
-        Protocol::Tls => fixed(&TLS),
-        Protocol::Dns => return (Class::HostOnly, None),
+        Some(Protocol::Http) => http_guards(),
+        Some(Protocol::Tls) => fixed(&TLS),
+        Some(Protocol::Dns) => return (Class::HostOnly, None),
+        Some(Protocol::Ssh) => fixed(&[b"ssh-"]),
+        Some(Protocol::Smtp) => fixed(&SMTP),
+        Some(Protocol::Ftp) => fixed(&FTP),
+        None => [http_guards(), fixed(&SMTP)].concat(),
     };
     (Class::Transformable, Some(OnCard { keys: Vec::new(), guards }))
 }

@@ -255,6 +255,89 @@ pub fn stream_size(text: &str) -> Result<StreamSize, String> {
     Ok(StreamSize { of, bytes: within(&format!("{sign}{value}"), u32::MAX)? })
 }
 
+/// A number that a flow has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlowSizeOf {
+    /// Seconds since its first packet.
+    Age,
+    /// Packets.
+    Packets(StreamOf),
+    /// Bytes of its packets, with all headers.
+    Bytes(StreamOf),
+}
+
+/// `flow.age`, `flow.pkts` and `flow.bytes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowSize {
+    /// The number.
+    pub of: FlowSizeOf,
+    /// Its values.
+    pub within: Within,
+}
+
+impl FlowSize {
+    /// Whether it holds for a flow of this age in ns, with these packets and bytes of client and server.
+    #[must_use]
+    pub fn holds(&self, age: u64, packets: [u64; 2], bytes: [u64; 2]) -> bool {
+        let (of, numbers) = match self.of {
+            FlowSizeOf::Age => {
+                return self.within.holds(u32::try_from(age / 1_000_000_000).unwrap_or(u32::MAX));
+            }
+            FlowSizeOf::Packets(of) => (of, packets),
+            FlowSizeOf::Bytes(of) => (of, bytes),
+        };
+        StreamSize { of, bytes: self.within }.holds(numbers)
+    }
+}
+
+/// The value of one of these keywords; None: it is none of them.
+///
+/// # Errors
+/// A sentence.
+pub fn flow_size(keyword: &str, text: &str) -> Result<Option<FlowSize>, String> {
+    let (of, text) = match keyword {
+        "flow.age" => (FlowSizeOf::Age, text),
+        "flow.pkts_toserver" => (FlowSizeOf::Packets(StreamOf::Client), text),
+        "flow.pkts_toclient" => (FlowSizeOf::Packets(StreamOf::Server), text),
+        "flow.bytes_toserver" => (FlowSizeOf::Bytes(StreamOf::Client), text),
+        "flow.bytes_toclient" => (FlowSizeOf::Bytes(StreamOf::Server), text),
+        "flow.pkts" | "flow.bytes" => {
+            let (way, text) = text.split_once(',').ok_or_else(|| format!("write {keyword}:toserver,>100"))?;
+            let of = match way.trim() {
+                "toserver" => StreamOf::Client,
+                "toclient" => StreamOf::Server,
+                "both" => StreamOf::Both,
+                "either" => StreamOf::Either,
+                other => return Err(format!("`{other}` is none of toserver, toclient, both, either")),
+            };
+            (if keyword == "flow.pkts" { FlowSizeOf::Packets(of) } else { FlowSizeOf::Bytes(of) }, text)
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(FlowSize { of, within: within(text.trim(), u32::MAX)? }))
+}
+
+/// Seconds for which `hostbits` are set if a rule does not say it.
+const HOST_EXPIRE: u32 = 300;
+
+/// The value of `hostbits`: `set,NAME[,src|dst[,SECONDS]]`.
+///
+/// # Errors
+/// A sentence, or something that is not supported.
+pub fn hostbits(text: &str) -> Result<HostBit, Wrong> {
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [what, name, rest @ ..] = &words[..] else {
+        return Err(Wrong::Value("write hostbits:set,NAME,src".to_owned()));
+    };
+    let track = match rest.first() {
+        None | Some(&"src") => "track ip_src",
+        Some(&"dst") => "track ip_dst",
+        Some(other) => return Err(Wrong::Unsupported(format!("`{other}` is not supported: src and dst are"))),
+    };
+    let expire = rest.get(1).map_or(Ok(HOST_EXPIRE), |seconds| number(seconds))?;
+    xbits(&format!("{what},{name},{track},expire {expire}"))
+}
+
 /// When a rule that matches often reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThresholdKind {
@@ -266,6 +349,8 @@ pub enum ThresholdKind {
     Both,
     /// With every match of a period behind the `count`-th: `detection_filter`.
     Filter,
+    /// With the `count`-th match, and each time that this many times more have come as before.
+    Backoff(u32),
 }
 
 /// The key by which matches are counted.
@@ -279,6 +364,8 @@ pub enum Track {
     Both,
     /// All matches of the rule.
     Rule,
+    /// The flow.
+    Flow,
 }
 
 /// `threshold` or `detection_filter`.
@@ -300,23 +387,33 @@ pub struct Threshold {
 /// A sentence, or something that is not supported.
 pub fn threshold(text: &str, filter: bool) -> Result<Threshold, Wrong> {
     let mut kind = filter.then_some(ThresholdKind::Filter);
-    let (mut track, mut count, mut seconds) = (None, None, None);
+    let (mut track, mut count, mut seconds, mut multiplier, mut backoff) = (None, None, None, None, false);
     for part in text.split(',') {
         let (key, value) = part.trim().split_once(char::is_whitespace).unwrap_or((part.trim(), ""));
         match (key, value.trim()) {
             ("type", "limit") if !filter => kind = Some(ThresholdKind::Limit),
             ("type", "threshold") if !filter => kind = Some(ThresholdKind::Threshold),
             ("type", "both") if !filter => kind = Some(ThresholdKind::Both),
+            ("type", "backoff") if !filter => backoff = true,
+            ("multiplier", value) => multiplier = Some(number(value)?),
             ("type", other) => return Err(Wrong::Unsupported(format!("the type `{other}` is not supported"))),
             ("track", "by_src") => track = Some(Track::Source),
             ("track", "by_dst") => track = Some(Track::Destination),
             ("track", "by_both") => track = Some(Track::Both),
             ("track", "by_rule") => track = Some(Track::Rule),
+            ("track", "by_flow") => track = Some(Track::Flow),
             ("track", other) => return Err(Wrong::Unsupported(format!("track `{other}` is not supported"))),
             ("count", value) => count = Some(number(value)?),
             ("seconds", value) => seconds = Some(number(value)?),
             (other, _) => return Err(Wrong::Value(format!("there is no `{other}`"))),
         }
+    }
+    if backoff {
+        let (Some(Track::Flow), Some(count @ 1..), Some(multiplier @ 2..)) = (track, count, multiplier) else {
+            return Err(Wrong::Value("write type backoff, track by_flow, count 1, multiplier 10".to_owned()));
+        };
+        let kind = ThresholdKind::Backoff(multiplier);
+        return Ok(Threshold { kind, track: Track::Flow, count, seconds: u32::MAX });
     }
     match (kind, track, count, seconds) {
         (Some(kind), Some(track), Some(count @ 1..), Some(seconds @ 1..)) => {

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use penstock_app::Protocol as AppProtocol;
+
 use crate::buffers;
 use crate::choose::Class;
 use crate::filter::{BITMAPS, WAYS};
@@ -98,7 +100,7 @@ impl Program {
             Found::Guards(protocol) => {
                 format!(
                     "the host follows every direction in which the filter finds the beginning of {}",
-                    protocol.name()
+                    protocol.map_or("a protocol that has files", AppProtocol::name)
                 )
             }
             Found::Always(why) => format!("the host looks at every frame of its classes: {why}"),
@@ -147,7 +149,8 @@ fn about(rule: &Rule) -> String {
     if let Some(messages) = &rule.messages {
         let fields: Vec<&str> = messages.groups.iter().map(|group| buffers::name(group.field)).collect();
         let of = if fields.is_empty() { String::new() } else { format!(" ({})", fields.join(", ")) };
-        let (name, contents) = (messages.protocol.name(), count(contents, "content"));
+        let name = messages.protocol.map_or("any protocol that has files", AppProtocol::name);
+        let contents = count(contents, "content");
         return format!("messages of {name}{of}{contents}{}", count(expressions, "pcre"));
     }
     format!("{protocol} in {wheres}{}{}", count(contents, "content"), count(expressions, "pcre"))

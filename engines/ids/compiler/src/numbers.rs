@@ -62,19 +62,22 @@ fn letters(text: &str) -> Result<u8, String> {
     Ok(bits)
 }
 
+/// How flags are compared, by a sign before or behind them; and the flags.
+pub(crate) fn tested(text: &str) -> (FlagTest, &str) {
+    let tests = [('+', FlagTest::All), ('*', FlagTest::Any), ('!', FlagTest::None)];
+    let signed = tests.iter().find_map(|(sign, test)| {
+        text.strip_prefix(*sign).or_else(|| text.strip_suffix(*sign)).map(|rest| (*test, rest.trim()))
+    });
+    signed.unwrap_or((FlagTest::Exactly, text))
+}
+
 /// The value of `flags`: how to compare, which flags, and which are ignored.
 ///
 /// # Errors
 /// A sentence.
 pub fn flags(text: &str) -> Result<(FlagTest, u8, u8), String> {
     let (flags, ignored) = text.split_once(',').map_or((text, ""), |(flags, ignored)| (flags.trim(), ignored.trim()));
-    let tests = [('+', FlagTest::All), ('*', FlagTest::Any), ('!', FlagTest::None)];
-    let (test, flags) = tests
-        .iter()
-        .find_map(|(sign, test)| {
-            flags.strip_prefix(*sign).or_else(|| flags.strip_suffix(*sign)).map(|rest| (*test, rest.trim()))
-        })
-        .unwrap_or((FlagTest::Exactly, flags));
+    let (test, flags) = tested(flags);
     if flags.is_empty() {
         return Err("flags need letters of F S R P A U E C, or 0".to_owned());
     }

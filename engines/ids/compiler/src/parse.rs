@@ -1,15 +1,24 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From the text of a rule to a [`Rule`].
 
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use penstock_app::{Field, Protocol as AppProtocol};
 
-use crate::buffers::{self, Group, Layer, Messages};
+use crate::buffers::{self, Absent, Group, Layer, Messages};
 use crate::byte_ops::{self, Amount, Names, Wrong};
 use crate::classes;
 use crate::conditions::{self, FlowBit, FlowCount, HostBit, Threshold};
+use crate::dates::{self, DateTest};
 use crate::ends::{self, Variables};
 use crate::numbers::{flags, number, within};
-use crate::rule::{Action, Check, Content, FlowTest, Looks, Named, Pcre, Place, PlaceVariables, Protocol, Rule, Step};
+use crate::packets::{self, Part};
+use crate::rule::{
+    Action, Base64, Check, Content, FlowTest, HeaderGroup, Looks, Named, Pcre, Place, PlaceVariables, Protocol, Rule,
+    Step, Within,
+};
 use crate::text::{self, Split};
 use crate::transforms::Transform;
 
@@ -94,7 +103,14 @@ struct Options {
     counts: Vec<FlowCount>,
     host_bits: Vec<HostBit>,
     layers: Vec<Layer>,
-    groups: Vec<Group>,
+    /// Folder of the file that the rule stands in.
+    folder: PathBuf,
+    groups: Vec<OpenGroup>,
+    dates: Vec<DateTest>,
+    bounces: bool,
+    headers: Vec<HeaderGroup>,
+    /// The group and the number of the `base64_decode` that was read last.
+    decoded: Option<(Option<usize>, usize)>,
     /// The buffer that keywords are about; None: payload or stream.
     buffer: Option<Buffer>,
     /// Direction of the messages, and the keyword that says so.
@@ -102,20 +118,39 @@ struct Options {
     names: Names,
 }
 
+/// The bytes of a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    /// A field of messages.
+    Field(Field),
+    /// A header of packets.
+    Part(Part),
+    /// Decoded bytes: of a group, or of payload or stream; and the number of the step that decodes them.
+    Decoded(Option<usize>, usize),
+}
+
+/// Conditions on a buffer.
+struct OpenGroup {
+    target: Target,
+    transforms: Vec<Transform>,
+    steps: Vec<Step>,
+    absent: Absent,
+}
+
 /// The buffer that was named last.
 struct Buffer {
     keyword: String,
-    field: Field,
+    target: Target,
     transforms: Vec<Transform>,
     /// Its group, once it has a condition.
     group: Option<usize>,
 }
 
-/// Reads a rule that begins in this line of this file.
+/// Reads a rule that begins in this line of this file. Names of lists are relative to `folder`.
 ///
 /// # Errors
 /// The rule is wrong or uses what is not supported.
-pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Result<Rule, Refusal> {
+pub fn rule(text: &str, variables: &Variables, folder: &Path, file: usize, line: usize) -> Result<Rule, Refusal> {
     let Split { header, options } = text::split(text)?;
     let [action, protocol, source, source_ports, direction, destination, destination_ports] = header;
     let action = match action {
@@ -125,7 +160,7 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
         "reject" | "rejectsrc" | "rejectdst" | "rejectboth" => Action::Reject,
         other => return Err(format!("`{other}` is no action: alert, drop, reject or pass").into()),
     };
-    let mut read = Options::default();
+    let mut read = Options { folder: folder.to_owned(), ..Options::default() };
     let layer = buffers::protocol(protocol);
     read.layers.extend(layer.map(|protocol| Layer { protocol, negated: false }));
     let (protocol, given) = match protocol {
@@ -139,8 +174,8 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
         "icmp" => (Protocol::Icmp, None),
         other => {
             let message = format!(
-                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp, icmp, http, dns or tls, \
-                 with contents as they are in the raw bytes"
+                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp, icmp, http, dns, tls, \
+                 ssh, smtp or ftp, with contents as they are in the raw bytes"
             );
             return Err(unsupported(other, message));
         }
@@ -161,12 +196,13 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
     }
     read.close()?;
     read.leave_buffer()?;
+    read.settle()?;
     let messages = read.messages(protocol)?;
     let looks = match &messages {
         Some(_) if given == Some(false) || read.only_stream == Some(false) => {
             return Err("a rule about messages looks at streams: write it without tcp-pkt and no_stream".into());
         }
-        Some(_) => Looks { packets: false, stream: false },
+        Some(_) => Looks { packets: false, stream: false, strays: false },
         None => read.looks(protocol, given)?,
     };
     let (category, class_priority) = read.class.as_deref().map_or(("", classes::PRIORITY), classes::class);
@@ -191,6 +227,7 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
         threshold: read.threshold,
         looks,
         checks: read.checks,
+        headers: read.headers,
         steps: read.steps,
         layers: read.layers,
         messages,
@@ -219,7 +256,7 @@ impl Options {
                 self.priority = Some(priority);
             }
             "metadata" => self.metadata.extend(metadata(needed()?)),
-            "reference" | "target" => drop(needed()?),
+            "reference" | "target" | "tag" => drop(needed()?),
             "flow" => self.flow(needed()?)?,
             "content" => {
                 self.close()?;
@@ -238,7 +275,7 @@ impl Options {
                 match buffer {
                     Some((field, way)) => {
                         self.go(way, "pcre")?;
-                        let group = self.group(field, &[]);
+                        let group = self.group(Target::Field(field), &[]);
                         self.groups[group].steps.push(Step::Pcre(pcre));
                     }
                     None => self.push(Step::Pcre(pcre)),
@@ -291,11 +328,48 @@ impl Options {
                 };
                 self.ask(field, Some(false), keyword, anywhere(text::bytes(text)?, negated))?;
             }
+            "tls.cert_chain_len" => {
+                self.ask(Field::ChainLength, Some(false), keyword, Step::Value(within(needed()?, u32::MAX)?))?;
+            }
+            "ftpbounce" => {
+                self.close()?;
+                self.go(Some(true), keyword)?;
+                self.bounces = true;
+            }
+            "ssh.protoversion" => self.ask(Field::SshProto, None, keyword, whole(needed()?, false))?,
+            "ssh.softwareversion" => {
+                let (negated, text) = text::quoted(needed()?)?;
+                self.ask(Field::SshSoftware, None, keyword, anywhere(text::bytes(text)?, negated))?;
+            }
+            "filesize" => self.ask(Field::FileSize, None, keyword, Step::Value(file_size(needed()?)?))?,
+            "filename" => {
+                let (negated, text) = text::quoted(needed()?)?;
+                self.ask(Field::FileName, None, keyword, in_any_case(text::bytes(text)?, negated, false))?;
+            }
+            "fileext" => {
+                let (negated, text) = text::quoted(needed()?)?;
+                let bytes = [b".".to_vec(), text::bytes(text)?].concat();
+                self.ask(Field::FileName, None, keyword, in_any_case(bytes, negated, true))?;
+            }
+            "filemd5" | "filesha1" | "filesha256" => {
+                let (field, bytes) = match keyword {
+                    "filemd5" => (Field::FileMd5, 16),
+                    "filesha1" => (Field::FileSha1, 20),
+                    _ => (Field::FileSha256, 32),
+                };
+                let value = needed()?;
+                let (negated, name) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim()));
+                let hashes = hashes(&self.folder.join(name.trim_matches('"')), bytes)?;
+                self.ask(field, None, keyword, Step::OneOf(Arc::new(hashes), negated))?;
+            }
             "app-layer-protocol" => {
                 let value = needed()?;
                 let (negated, name) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim()));
                 let protocol = buffers::protocol(name).ok_or_else(|| {
-                    unsupported(keyword, format!("the protocol `{name}` is not supported: http, dns and tls are"))
+                    unsupported(
+                        keyword,
+                        format!("the protocol `{name}` is not supported: http, dns, tls, ssh, smtp and ftp are"),
+                    )
                 })?;
                 self.layers.push(Layer { protocol, negated });
             }
@@ -303,19 +377,49 @@ impl Options {
                 self.close()?;
                 self.leave_buffer()?;
             }
+            "absent" => {
+                self.close()?;
+                let absent = match value.map(str::trim) {
+                    None => Absent::Must,
+                    Some("or_else") => Absent::OrElse,
+                    Some(other) => return Err(format!("absent has the value or_else or none, not `{other}`").into()),
+                };
+                let group = self.current().ok_or("absent stands behind the name of a buffer")?;
+                self.groups[group].absent = absent;
+            }
+            "base64_decode" => {
+                self.close()?;
+                let base64 = base64_decode(value.unwrap_or_default())?;
+                let group = self.current();
+                let steps = group.map_or(&self.steps, |group| &self.groups[group].steps);
+                self.decoded = Some((group, steps.len()));
+                self.push(Step::Base64(base64));
+            }
+            "base64_data" => {
+                self.close()?;
+                self.leave_buffer()?;
+                let (group, step) = self.decoded.ok_or("base64_data stands behind a base64_decode")?;
+                self.name(keyword, Target::Decoded(group, step));
+            }
+            _ if packets::part(keyword).is_some() => {
+                self.close()?;
+                self.leave_buffer()?;
+                if let Some(part) = packets::part(keyword) {
+                    self.name(keyword, Target::Part(part));
+                }
+            }
             _ if buffers::sticky(keyword).is_some() => {
                 self.close()?;
                 self.leave_buffer()?;
                 if let Some((field, way)) = buffers::sticky(keyword) {
                     self.go(way, keyword)?;
-                    self.buffer =
-                        Some(Buffer { keyword: keyword.to_owned(), field, transforms: Vec::new(), group: None });
+                    self.name(keyword, Target::Field(field));
                 }
             }
             _ if buffers::modifier(keyword).is_some() => {
                 if let Some((field, way)) = buffers::modifier(keyword) {
                     self.go(way, keyword)?;
-                    let group = self.group(field, &[]);
+                    let group = self.group(Target::Field(field), &[]);
                     let open = self.open.as_mut().ok_or_else(|| format!("{keyword} stands behind no content"))?;
                     open.modifiers.group = Some(group);
                 }
@@ -325,6 +429,9 @@ impl Options {
             }
             "xbits" | "hostbits" if value.is_some_and(|value| value.split(',').next() == Some("noalert")) => {
                 self.silent = true;
+            }
+            "hostbits" => {
+                self.host_bits.push(conditions::hostbits(needed()?).map_err(|wrong| refused(keyword, wrong))?);
             }
             "xbits" => self.host_bits.push(conditions::xbits(needed()?).map_err(|wrong| refused(keyword, wrong))?),
             "stream_size" => self.checks.push(Check::Streams(conditions::stream_size(needed()?)?)),
@@ -353,6 +460,20 @@ impl Options {
                 self.checks.push(Check::Flags(test, flags, ignored));
             }
             other => {
+                if let Some(date) = dates::test(other, value)? {
+                    self.close()?;
+                    self.go(Some(false), other)?;
+                    self.dates.push(date);
+                    return Ok(());
+                }
+                if let Some(check) = packets::check(other, value)? {
+                    self.checks.push(check);
+                    return Ok(());
+                }
+                if let Some(size) = conditions::flow_size(other, value.unwrap_or_default())? {
+                    self.checks.push(Check::Flow(size));
+                    return Ok(());
+                }
                 if let Some(transform) = Transform::read(other, value)? {
                     self.close()?;
                     let buffer =
@@ -386,11 +507,13 @@ impl Options {
     }
 
     /// The group of conditions on this field; of fields that come several times, a new one.
-    fn group(&mut self, field: Field, transforms: &[Transform]) -> usize {
-        let same = |group: &Group| group.field == field && group.transforms == transforms;
-        let known = self.groups.iter().position(same).filter(|_| !buffers::is_many(field));
+    fn group(&mut self, target: Target, transforms: &[Transform]) -> usize {
+        let same = |group: &OpenGroup| group.target == target && group.transforms == transforms;
+        let many = matches!(target, Target::Field(field) if buffers::is_many(field));
+        let known = self.groups.iter().position(same).filter(|_| !many);
         known.unwrap_or_else(|| {
-            self.groups.push(Group { field, transforms: transforms.to_vec(), steps: Vec::new() });
+            let transforms = transforms.to_vec();
+            self.groups.push(OpenGroup { target, transforms, steps: Vec::new(), absent: Absent::Never });
             self.groups.len() - 1
         })
     }
@@ -398,7 +521,7 @@ impl Options {
     /// The group of the buffer that was named last.
     fn current(&mut self) -> Option<usize> {
         let mut buffer = self.buffer.take()?;
-        let group = buffer.group.unwrap_or_else(|| self.group(buffer.field, &buffer.transforms));
+        let group = buffer.group.unwrap_or_else(|| self.group(buffer.target, &buffer.transforms));
         buffer.group = Some(group);
         self.buffer = Some(buffer);
         Some(group)
@@ -416,8 +539,48 @@ impl Options {
     fn ask(&mut self, field: Field, way: Option<bool>, keyword: &str, step: Step) -> Result<(), Refusal> {
         self.close()?;
         self.go(way, keyword)?;
-        let group = self.group(field, &[]);
+        let group = self.group(Target::Field(field), &[]);
         self.groups[group].steps.push(step);
+        Ok(())
+    }
+
+    /// The next keywords are about this buffer.
+    fn name(&mut self, keyword: &str, target: Target) {
+        self.buffer = Some(Buffer { keyword: keyword.to_owned(), target, transforms: Vec::new(), group: None });
+    }
+
+    /// Parts the conditions on buffers: those on decoded bytes go to the step that decodes, those on headers to the
+    /// conditions on packets.
+    fn settle(&mut self) -> Result<(), Refusal> {
+        for at in 0..self.groups.len() {
+            let Target::Decoded(group, step) = self.groups[at].target else { continue };
+            let steps = std::mem::take(&mut self.groups[at].steps);
+            let decoding = group.map_or(&mut self.steps, |group| &mut self.groups[group].steps);
+            if let Some(Step::Base64(base64)) = decoding.get_mut(step) {
+                base64.steps = steps;
+            }
+        }
+        let is_message = |group: &OpenGroup| matches!(group.target, Target::Field(_));
+        if let Some(named) = self.named.take() {
+            let place = |group: usize| self.groups[..group].iter().filter(|group| is_message(group)).count();
+            // Only strings that stand in payload or messages are looked for.
+            self.named = match named.group {
+                Some(group) if !is_message(&self.groups[group]) => None,
+                group => Some(Named { group: group.map(place), ..named }),
+            };
+        }
+        let all = std::mem::take(&mut self.groups);
+        for group in all {
+            let OpenGroup { target, transforms, steps, absent } = group;
+            match target {
+                Target::Part(_) if absent != Absent::Never => {
+                    return Err("absent is about a field of messages".into());
+                }
+                Target::Part(part) => self.headers.push(HeaderGroup { part, transforms, steps }),
+                _ => self.groups.push(OpenGroup { target, transforms, steps, absent }),
+            }
+        }
+        self.groups.retain(is_message);
         Ok(())
     }
 
@@ -434,28 +597,47 @@ impl Options {
     /// The rule's conditions on messages.
     fn messages(&mut self, protocol: Protocol) -> Result<Option<Messages>, Refusal> {
         let layer = self.layers.iter().find(|layer| !layer.negated).map(|layer| layer.protocol);
-        let Some(first) = self.groups.first() else {
-            // A rule that names a protocol and no bytes is about all messages of it.
-            let any = self.steps.is_empty() && self.checks.is_empty();
-            let to_server = self.flow.to_server;
-            let messages = |protocol| Messages { protocol, to_server, groups: Vec::new() };
-            return Ok(layer.filter(|_| any).map(messages));
+        let message = |group: OpenGroup| match group.target {
+            Target::Field(field) => {
+                Some(Group { field, transforms: group.transforms, steps: group.steps, absent: group.absent })
+            }
+            _ => None,
         };
-        let app = first.field.protocol();
-        if let Some(other) = self.groups.iter().find(|group| group.field.protocol() != app) {
-            let (one, two) = (buffers::name(first.field), buffers::name(other.field));
-            return Err(format!("{one} and {two} are of different protocols: no message has both").into());
+        let groups: Vec<Group> = std::mem::take(&mut self.groups).into_iter().filter_map(message).collect();
+        let dates = std::mem::take(&mut self.dates);
+        if groups.is_empty() && dates.is_empty() && !self.bounces {
+            // A rule that names a protocol and no bytes is about all messages of it.
+            let any = self.steps.is_empty() && self.checks.is_empty() && self.headers.is_empty();
+            let to_server = self.flow.to_server;
+            let (groups, dates) = (Vec::new(), Vec::new());
+            let messages = |_| Messages { protocol: layer, to_server, groups, dates, bounces: false };
+            return Ok(layer.filter(|_| any).map(messages));
         }
-        if layer.is_some_and(|layer| layer != app) {
-            return Err(format!("{} is not of the protocol that the rule names", buffers::name(first.field)).into());
+        let mut app = layer;
+        let ftp = self.bounces.then_some((Some(AppProtocol::Ftp), "ftpbounce"));
+        let fields = groups.iter().map(|group| group.field).chain(dates.iter().map(|date| date.field));
+        let named = fields.map(|field| (field.protocol(), buffers::name(field))).chain(ftp);
+        let mut before = None;
+        for (protocol, name) in named.filter(|(protocol, _)| protocol.is_some()) {
+            match (app == protocol, before) {
+                (true, _) => before = Some(name),
+                (false, Some(before)) => {
+                    return Err(format!("{before} and {name} are of different protocols: no message has both").into());
+                }
+                (false, None) if app.is_some() => {
+                    return Err(format!("{name} is not of the protocol that the rule names").into());
+                }
+                (false, None) => (app, before) = (protocol, Some(name)),
+            }
         }
+        let name = groups.first().map_or("the buffer", |group| buffers::name(group.field));
         let fits = match protocol {
             Protocol::Tcp | Protocol::Ip => true,
-            Protocol::Udp => app == AppProtocol::Dns,
+            Protocol::Udp => app == Some(AppProtocol::Dns),
             Protocol::Icmp => false,
         };
         if !fits {
-            return Err(format!("{} does not come in packets of this protocol", buffers::name(first.field)).into());
+            return Err(format!("{name} does not come in packets of this protocol").into());
         }
         let way = self.way.as_ref().map(|(way, _)| *way);
         if let (Some((way, keyword)), Some(asked)) = (&self.way, self.flow.to_server)
@@ -463,14 +645,16 @@ impl Options {
         {
             return Err(format!("{keyword} is about messages of the other direction than flow says").into());
         }
-        if self.checks.iter().any(is_of_packet) {
+        if self.checks.iter().any(is_of_packet) || !self.headers.is_empty() {
             return Err(unsupported(
                 "messages",
                 "conditions on headers of packets beside buffers are not supported: leave one of the two out",
             ));
         }
-        let groups = std::mem::take(&mut self.groups);
         for group in &groups {
+            if group.absent == Absent::Must && !group.steps.is_empty() {
+                return Err("a field that is absent meets no condition: write absent:or_else, or absent alone".into());
+            }
             for step in &group.steps {
                 if let (Field::Host, Step::Content(content)) = (group.field, step)
                     && group.transforms.is_empty()
@@ -480,7 +664,8 @@ impl Options {
                 }
             }
         }
-        Ok(Some(Messages { protocol: app, to_server: way.or(self.flow.to_server), groups }))
+        let (to_server, bounces) = (way.or(self.flow.to_server), self.bounces);
+        Ok(Some(Messages { protocol: app, to_server, groups, dates, bounces }))
     }
 
     fn flow(&mut self, value: &str) -> Result<(), Refusal> {
@@ -493,6 +678,8 @@ impl Options {
                 "to_client" | "from_server" => self.flow.to_server = Some(false),
                 "only_stream" => self.only_stream = Some(true),
                 "no_stream" => self.only_stream = Some(false),
+                "only_frag" => self.flow.rebuilt = Some(true),
+                "no_frag" => self.flow.rebuilt = Some(false),
                 other => {
                     let message = format!("`{other}` of the keyword flow is not supported: leave it or the rule out");
                     return Err(unsupported("flow", message));
@@ -589,8 +776,8 @@ impl Options {
 
     /// Whether contents are searched in packets or streams.
     fn looks(&self, protocol: Protocol, given: Option<bool>) -> Result<Looks, Refusal> {
-        let packets = Looks { packets: true, stream: false };
-        let stream = Looks { packets: false, stream: true };
+        let packets = Looks { packets: true, stream: false, strays: true };
+        let stream = Looks { packets: false, stream: true, strays: true };
         if protocol != Protocol::Tcp && protocol != Protocol::Ip {
             return Ok(packets);
         }
@@ -599,11 +786,11 @@ impl Options {
             return Err("tcp-stream needs a content or pcre that is not negated".into());
         }
         Ok(match given.or(self.only_stream) {
-            Some(true) if positive => stream,
+            Some(true) if positive => Looks { strays: false, ..stream },
             Some(false) => packets,
             // Conditions on headers are about packets, and so are rules without bytes that must be there.
-            _ if self.checks.iter().any(is_of_packet) || !positive => packets,
-            _ if self.placed => Looks { packets: true, stream: true },
+            _ if self.checks.iter().any(is_of_packet) || !self.headers.is_empty() || !positive => packets,
+            _ if self.placed => Looks { packets: true, ..stream },
             _ => stream,
         })
     }
@@ -611,7 +798,24 @@ impl Options {
 
 /// Whether a condition is about one packet.
 fn is_of_packet(check: &Check) -> bool {
-    !matches!(check, Check::Streams(_))
+    !matches!(check, Check::Streams(_) | Check::Flow(_))
+}
+
+/// Letters that one `base64_decode` decodes at most.
+const LETTERS: usize = 65_535;
+
+/// The value of `base64_decode`: `[bytes n][, offset n][, relative]`.
+fn base64_decode(text: &str) -> Result<Base64, String> {
+    let mut base64 = Base64 { count: LETTERS, at: 0, relative: false, steps: Vec::new() };
+    for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        match word.split_whitespace().collect::<Vec<_>>()[..] {
+            ["bytes", count] => base64.count = number::<usize>(count)?.min(LETTERS),
+            ["offset", at] => base64.at = i64::from(number::<u32>(at)?),
+            ["relative"] => base64.relative = true,
+            _ => return Err(format!("base64_decode has no option `{word}`: bytes n, offset n and relative")),
+        }
+    }
+    Ok(base64)
 }
 
 /// Pairs of words, separated by commas.
@@ -627,6 +831,46 @@ fn metadata(value: &str) -> Vec<(String, String)> {
 fn anywhere(bytes: Vec<u8>, negated: bool) -> Step {
     let place = Place::Absolute { offset: 0, end: None };
     Step::Content(Content { bytes, nocase: false, negated, place, at_end: false, variables: None })
+}
+
+/// A content in any case, anywhere or at the end.
+fn in_any_case(mut bytes: Vec<u8>, negated: bool, at_end: bool) -> Step {
+    bytes.make_ascii_lowercase();
+    let place = Place::Absolute { offset: 0, end: None };
+    Step::Content(Content { bytes, nocase: true, negated, place, at_end, variables: None })
+}
+
+/// The value of `filesize`: numbers may have a unit of KB, MB or GB.
+fn file_size(text: &str) -> Result<Within, String> {
+    let mut plain = text.replace(' ', "");
+    for (unit, bytes) in [("KB", 1_u64 << 10), ("MB", 1 << 20), ("GB", 1 << 30)] {
+        while let Some(at) = plain.to_ascii_uppercase().find(unit) {
+            let begin = plain[..at].rfind(|letter: char| !letter.is_ascii_digit()).map_or(0, |before| before + 1);
+            let size = number::<u64>(&plain[begin..at])?.saturating_mul(bytes).min(u32::MAX.into());
+            plain.replace_range(begin..at + 2, &size.to_string());
+        }
+    }
+    within(&plain, u32::MAX)
+}
+
+/// The hashes in a file: the first word of each line in hexadecimal, of this many bytes.
+fn hashes(file: &Path, bytes: usize) -> Result<HashSet<Vec<u8>>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut hashes = HashSet::new();
+    for (at, line) in (1..).zip(text.lines()) {
+        let word = line.split_whitespace().next().unwrap_or_default();
+        if word.is_empty() || word.starts_with('#') {
+            continue;
+        }
+        let digits: Option<Vec<u8>> = word.chars().map(|digit| Some(digit.to_digit(16)? as u8)).collect();
+        let hash: Vec<u8> =
+            digits.unwrap_or_default().chunks(2).map(|pair| pair[0] << 4 | pair[pair.len() - 1]).collect();
+        if hash.len() != bytes || word.len() != 2 * bytes {
+            return Err(format!("{}:{at}: `{word}` is no hash of {bytes} bytes in hexadecimal", file.display()));
+        }
+        hashes.insert(hash);
+    }
+    Ok(hashes)
 }
 
 /// A content that is the whole buffer.

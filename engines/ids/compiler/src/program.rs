@@ -32,7 +32,7 @@ pub enum Found {
     /// The filter finds this key, which has this number.
     Key(Key, u16),
     /// Keys that stand for all messages of a protocol are found; every frame behind them is a candidate.
-    Guards(AppProtocol),
+    Guards(Option<AppProtocol>),
     /// Every frame of the rule's classes is a candidate, for this reason.
     Always(&'static str),
 }
@@ -121,6 +121,10 @@ impl Program {
                 // The host has to see the bytes of both directions.
                 program.tell |= tell::TCP_PAYLOAD;
             }
+            if rule.checks.iter().any(|check| matches!(check, Check::Flow(_))) {
+                // The host has to count all packets of a flow.
+                program.tell |= class(rule) | if rule.protocol == Protocol::Udp { 0 } else { tell::TCP_EMPTY };
+            }
             let (found, class) = match &rule.messages {
                 Some(messages) => program.place_message(number, rule, messages.protocol),
                 None => (program.place(number, rule), None),
@@ -148,7 +152,7 @@ impl Program {
     }
 
     /// Finds keys for a rule about messages: one for the fields, and those that tell the host of such messages.
-    fn place_message(&mut self, number: u32, rule: &Rule, protocol: AppProtocol) -> (Found, Option<Class>) {
+    fn place_message(&mut self, number: u32, rule: &Rule, protocol: Option<AppProtocol>) -> (Found, Option<Class>) {
         match choose::message_keys(rule).iter().find_map(|key| self.fields.add(key)) {
             Some(id) => add(&mut self.by_field_key, id, number),
             None => self.always_messages.push(number),

@@ -1,14 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rules as the matcher evaluates them.
 
-pub use crate::buffers::{Group, Layer, Messages};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+pub use crate::buffers::{Absent, Group, Layer, Messages};
 pub use crate::byte_ops::{
     Amount, ByteExtract, ByteJump, ByteMath, ByteTest, Compare, Form, JumpFrom, Number, Operator,
 };
 pub use crate::conditions::{
-    FlowBit, FlowCount, HostBit, HostBitDo, HostTrack, StreamSize, Threshold, ThresholdKind, Track,
+    FlowBit, FlowCount, FlowSize, FlowSizeOf, HostBit, HostBitDo, HostTrack, StreamSize, Threshold, ThresholdKind,
+    Track,
 };
+pub use crate::dates::{DateTest, When};
 use crate::ends::Addresses;
+pub use crate::packets::{ChecksumOf, HeaderGroup, Part};
 use crate::ranges::Ranges;
 pub use crate::transforms::Transform;
 
@@ -58,6 +64,8 @@ pub struct Looks {
     pub packets: bool,
     /// The stream of a direction of a TCP connection.
     pub stream: bool,
+    /// The payload of a segment that belongs to no stream, because its checksum is wrong.
+    pub strays: bool,
 }
 
 /// A number in a range.
@@ -115,6 +123,30 @@ pub enum Check {
     Number(Within),
     /// Bytes of the streams of a TCP connection.
     Streams(StreamSize),
+    /// Age, packets or bytes of the flow.
+    Flow(FlowSize),
+    /// Flags of the fragment field of IPv4: more fragments, do not fragment, reserved, from bit 0.
+    FragBits(FlagTest, u8),
+    /// Offset of the fragment, in units of 8 bytes.
+    FragOffset(Within),
+    /// Identification of IPv4.
+    Id(Within),
+    /// An option of IPv4; None: any.
+    IpOption(Option<u8>),
+    /// Source and destination address are the same.
+    SameIp,
+    /// Type of service of IPv4.
+    Tos(Within),
+    /// Largest segment size among the options of TCP.
+    Mss(Within),
+    /// Identifier of ICMP.
+    IcmpId(Within),
+    /// Sequence number of ICMP.
+    IcmpSequence(Within),
+    /// MTU that ICMPv6 reports.
+    Mtu(Within),
+    /// A checksum is right, or is not.
+    Checksum(ChecksumOf, bool),
 }
 
 /// Where a content may stand.
@@ -222,6 +254,23 @@ pub enum Step {
     Size(Within),
     /// The buffer is a number of 4 bytes, the highest first.
     Value(Within),
+    /// The buffer is one of these, or is none of them.
+    OneOf(Arc<HashSet<Vec<u8>>>, bool),
+    /// Bytes in base64, and conditions on what they stand for.
+    Base64(Base64),
+}
+
+/// `base64_decode` and `base64_data`.
+#[derive(Debug, Clone)]
+pub struct Base64 {
+    /// Letters that are decoded at most.
+    pub count: usize,
+    /// The first letter, counted from the beginning or from the end of the match before.
+    pub at: i64,
+    /// Counted from the match before.
+    pub relative: bool,
+    /// Conditions on the decoded bytes.
+    pub steps: Vec<Step>,
 }
 
 impl Step {
@@ -243,6 +292,8 @@ pub struct FlowTest {
     pub established: Option<bool>,
     /// Whether the packet goes to the server.
     pub to_server: Option<bool>,
+    /// Whether the packet was put together from fragments.
+    pub rebuilt: Option<bool>,
 }
 
 impl FlowTest {
@@ -328,6 +379,8 @@ pub struct Rule {
     pub looks: Looks,
     /// Conditions on headers.
     pub checks: Vec<Check>,
+    /// Conditions on the bytes of headers.
+    pub headers: Vec<HeaderGroup>,
     /// Conditions on bytes.
     pub steps: Vec<Step>,
     /// Its conditions on the protocol of its direction.

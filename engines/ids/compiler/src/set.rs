@@ -2,6 +2,7 @@
 //! All rules of a block.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use crate::ends::Variables;
 use crate::faults::{Fault, Faults};
@@ -51,12 +52,13 @@ impl Ruleset {
         let mut known: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
         for (number, file) in files.iter().enumerate() {
             let rules = text::rules(&file.text);
+            let folder = Path::new(&file.name).parent().unwrap_or(Path::new(""));
             if rules.is_empty() {
                 set.empty.push(file.name.clone());
             }
             for (line, rule) in rules {
                 let fault = |message, unsupported| Fault { file: file.name.clone(), line, message, unsupported };
-                match parse::rule(&rule, &options.variables, number, line) {
+                match parse::rule(&rule, &options.variables, folder, number, line) {
                     Ok(rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
                         None => set.rules.push(rule),
                         Some((other, line)) => {
@@ -143,6 +145,7 @@ mod tests {
     #[test]
     fn rules_look_at_packets_or_streams() {
         for (options, packets, stream) in [
+            ("content:\"a\"; flow:only_stream;", false, true),
             ("content:\"a\";", false, true),
             ("content:\"a\"; depth:9;", true, true),
             ("content:\"a\"; dsize:>5;", true, false),
@@ -152,23 +155,24 @@ mod tests {
             ("flags:S;", true, false),
             ("pcre:\"/a/\";", false, true),
         ] {
-            assert_eq!(rule(options).unwrap().looks, Looks { packets, stream }, "{options}");
+            let strays = !options.contains("only_stream");
+            assert_eq!(rule(options).unwrap().looks, Looks { packets, stream, strays }, "{options}");
         }
     }
 
     #[test]
     fn faults_name_the_line() {
-        let text = "alert tcp any any -> any any (sid:1;)\n\nalert tcp any any -> any any (ssh.proto; content:\"a\"; sid:2;)\n\
+        let text = "alert tcp any any -> any any (sid:1;)\n\nalert tcp any any -> any any (rfb.name; content:\"a\"; sid:2;)\n\
             alert smb any any -> any any (sid:3;)\nalert udp any any -> any any (sid:1;)\n";
         let error = read(text, false).unwrap_err();
         let lines: Vec<String> = error.0.iter().map(ToString::to_string).collect();
-        assert!(lines[0].starts_with("my.rules:3: the keyword `ssh.proto` is not supported: "), "{lines:?}");
+        assert!(lines[0].starts_with("my.rules:3: the keyword `rfb.name` is not supported: "), "{lines:?}");
         assert!(lines[1].starts_with("my.rules:4: the protocol `smb` is not supported: "), "{lines:?}");
         assert_eq!(lines[2], "my.rules:5: sid 1 is also the number of the rule at my.rules:1: each has its own");
         assert!(error.to_string().contains("2 of these rules use") && error.to_string().contains("--skip-unsupported"));
         let set = read(&text[..text.rfind("alert").unwrap()], true).unwrap();
         assert_eq!((set.rules.len(), set.skipped.len()), (1, 2));
-        assert_eq!(set.skipped[0].unsupported.as_deref(), Some("ssh.proto"));
+        assert_eq!(set.skipped[0].unsupported.as_deref(), Some("rfb.name"));
         assert_eq!(set.place(&set.rules[0]), "my.rules:1");
     }
 
@@ -189,7 +193,7 @@ mod tests {
             let messages = rule.messages.unwrap();
             let groups: Vec<(Field, usize)> =
                 messages.groups.iter().map(|group| (group.field, group.steps.len())).collect();
-            (messages.protocol, messages.to_server, groups, messages.groups.len() + rule.steps.len())
+            (messages.protocol.unwrap(), messages.to_server, groups, messages.groups.len() + rule.steps.len())
         };
         let uri = (Protocol::Http, Some(true), vec![(Field::Uri, 3), (Field::Headers, 1)], 2);
         assert_eq!(groups("http.uri; content:\"a\"; content:\"b\"; pcre:\"/c/R\"; http.header; content:\"d\";"), uri);
@@ -198,8 +202,9 @@ mod tests {
         // Fields that come several times have conditions of their own.
         let dns = groups("dns.query; content:\"a\"; dns.query; content:\"b\"; bsize:<9; pkt_data; content:\"c\";");
         assert_eq!(dns, (Protocol::Dns, Some(true), vec![(Field::Query, 1), (Field::Query, 2)], 3));
-        let body = groups("flow:to_client; file_data; content:\"a\";");
-        assert_eq!(body, (Protocol::Http, Some(false), vec![(Field::Body, 1)], 1));
+        let body = groups("flow:to_client; http.stat_code; content:\"a\"; file_data; content:\"a\";");
+        assert_eq!(body, (Protocol::Http, Some(false), vec![(Field::StatusCode, 1), (Field::File, 1)], 2));
+        assert_eq!(rule("file_data; content:\"a\";").unwrap().messages.unwrap().protocol, None);
     }
 
     #[test]
@@ -228,7 +233,7 @@ mod tests {
             ("http.host; content:\"Evil\";", "in lower case"),
             ("bsize:3;", "about a buffer"),
             ("http.uri; content:\"a\"; flags:S;", "conditions on headers of packets"),
-            ("app-layer-protocol:smtp;", "`smtp` is not supported"),
+            ("app-layer-protocol:smb;", "`smb` is not supported"),
             (
                 "content:\"a\"; http_uri; byte_extract:1,0,n; http.cookie; content:\"b\"; offset:n;",
                 "in the same buffer",

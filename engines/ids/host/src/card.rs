@@ -85,13 +85,19 @@ pub struct CardBlock {
 }
 
 /// Classes of frames that the host has to see whatever the filter finds.
-fn classes(program: &Program) -> u8 {
+fn classes(program: &Program, settings: &Settings) -> u8 {
     let rules = &program.set.rules;
     let of = |protocol: Protocol| {
         rules.iter().filter(move |rule| rule.protocol == protocol || rule.protocol == Protocol::Ip)
     };
-    // The host knows more VLAN tags than the card.
+    // The host knows more headers between Ethernet and IP than the card.
     let mut classes = program.tell | tell::NOT_IP;
+    if !rules.is_empty() {
+        // IP in IP and GRE.
+        classes |= tell::OTHER;
+        // The card knows no ports of tunnels.
+        classes |= if settings.bounds.tunnels.is_empty() { 0 } else { tell::UDP };
+    }
     if of(Protocol::Tcp).next().is_some() {
         // The opener of a connection, and whether the connection begins again.
         classes |= tell::TCP_ENDS;
@@ -129,7 +135,7 @@ impl CardBlock {
             control: 0,
             inspector: Inspector::reporting(
                 Arc::clone(&program),
-                settings.bounds,
+                settings.bounds.clone(),
                 settings.mode == Mode::Ips,
                 settings.reports,
             ),
@@ -150,7 +156,7 @@ impl CardBlock {
         card.write_exact(bus, &program.filter)?;
         let empty = Filter::new(program.filter.log);
         card.write_bitmaps(bus, &empty.bitmaps, &program.filter.bitmaps)?;
-        card.write(bus, own::IDS_BLOCK_TELL, classes(&program).into())?;
+        card.write(bus, own::IDS_BLOCK_TELL, classes(&program, settings).into())?;
         let mode = match settings.mode {
             Mode::Ids => FOLLOW,
             Mode::Ips => FOLLOW | IPS | if settings.late == Late::Drop { LATE_DROPS } else { 0 },
@@ -175,7 +181,7 @@ impl CardBlock {
         };
         let both = [either(0), either(1), either(2)];
         self.write_bitmaps(bus, &old.filter.bitmaps, &both)?;
-        let (before, behind) = (classes(&old), classes(&new));
+        let (before, behind) = (classes(&old, &self.settings), classes(&new, &self.settings));
         self.write(bus, own::IDS_BLOCK_TELL, (before | behind).into())?;
         self.control ^= BANK;
         self.write(bus, own::IDS_BLOCK_CONTROL, self.control)?;

@@ -167,7 +167,7 @@ impl Driver for IdsDriver {
         let log = Log::new(settings.eve.as_deref()).map_err(IdsError::from)?;
         let card = match bus.native() {
             Some(native) => {
-                let bounds = Bounds { epoch: self.epoch, ..settings.bounds };
+                let bounds = Bounds { epoch: self.epoch, ..settings.bounds.clone() };
                 let (program, drops) = (Arc::clone(&image.program), settings.mode == Mode::Ips);
                 let inspector = Inspector::reporting(program, bounds, drops, settings.reports);
                 native.set_block(block, Box::new(Block::new(inspector, log)));

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use penstock_engine::{EngineError, Image, PartJob, files};
+use penstock_ids::Reports;
 use penstock_ids_compiler::{Options, Program, RuleFile, Ruleset, tell};
 
 use crate::error::IdsError;
@@ -63,8 +64,11 @@ impl IdsImage {
         if set.skipped.len() > SHOWN {
             messages += &format!("left out: {} more rules\n", set.skipped.len() - SHOWN);
         }
-        // Records of all messages need all frames that may have some.
-        let also = if settings.reports.messages { tell::TCP_PAYLOAD | tell::UDP } else { 0 };
+        let Reports { messages: records, flows, files, drops: _, anomalies, fields: _ } = settings.reports;
+        // Records of all messages or files need all frames that may have some; those of flows need all frames.
+        let payload = if records || files || anomalies { tell::TCP_PAYLOAD | tell::UDP } else { 0 };
+        let all = if flows { tell::TCP_PAYLOAD | tell::TCP_EMPTY | tell::UDP | tell::ICMP | tell::OTHER } else { 0 };
+        let also = payload | all;
         Ok(Self { program: Arc::new(Program::telling(set, also)), settings: settings.clone(), messages })
     }
 

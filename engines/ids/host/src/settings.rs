@@ -9,6 +9,7 @@ use std::sync::Arc;
 use penstock_engine::{Fault, Part, Section, TableNames, only_file};
 use penstock_ids::{AlertFields, Bounds, Reports};
 use penstock_ids_compiler::Variables;
+use penstock_streams::{Policy, Systems, Tunnels};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -42,8 +43,35 @@ pub enum Records {
     /// Alerts and counters.
     #[default]
     Alerts,
-    /// Also messages of HTTP, DNS and TLS.
+    /// Also messages of application protocols.
     All,
+}
+
+/// Records that are written beside alerts, counters and messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MoreRecords {
+    /// Flows that have ended, or that a run ends with.
+    Flow,
+    /// Files in messages of HTTP and SMTP.
+    Fileinfo,
+    /// Dropped packets.
+    Drop,
+    /// Frames, streams and messages that are not as they should be.
+    Anomaly,
+}
+
+/// What becomes of TCP segments with a wrong checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Checksums {
+    /// They belong to no stream.
+    Check,
+    /// They are taken as any other.
+    Ignore,
+    /// `check`, and `ignore` if more than a tenth of the first 1,000 segments have a wrong one.
+    #[default]
+    Auto,
 }
 
 /// A field that alerts may have.
@@ -132,6 +160,9 @@ pub(crate) struct Keys {
     /// The contents of the file of EVE records.
     #[serde(default)]
     log: Records,
+    /// More records.
+    #[serde(default)]
+    records: Vec<MoreRecords>,
     /// More fields of alerts.
     #[serde(default)]
     alert: Vec<MoreOfAlerts>,
@@ -141,6 +172,19 @@ pub(crate) struct Keys {
     /// Leave out rules that use what the engine does not support.
     #[serde(default)]
     skip_unsupported: bool,
+    /// What becomes of TCP segments with a wrong checksum.
+    #[serde(default)]
+    checksums: Checksums,
+    /// Systems of hosts, which choose between overlapping segments: addresses by the name of a system.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Vec<String>>")]
+    host_os: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
+    /// Destination ports of VXLAN.
+    vxlan: Option<Vec<u16>>,
+    /// Destination ports of Geneve.
+    geneve: Option<Vec<u16>>,
+    /// Whether datagrams to and from port 3544 may carry IPv6.
+    teredo: Option<bool>,
     /// Flows that the block remembers.
     #[schemars(with = "Option<i64>", range(min = *FLOWS.start(), max = *FLOWS.end()))]
     flows: Option<Spanned<i64>>,
@@ -153,6 +197,25 @@ pub(crate) struct Keys {
     /// Bytes of a body that rules look at.
     #[schemars(with = "Option<i64>", range(min = *BODY.start(), max = *BODY.end()))]
     body: Option<Spanned<i64>>,
+}
+
+/// Reads `host_os`.
+fn systems(table: BTreeMap<Spanned<String>, Vec<Spanned<String>>>) -> Result<Systems, Fault> {
+    let mut systems = Systems::default();
+    for (name, addresses) in table {
+        let Some(policy) = Policy::named(name.get_ref()) else {
+            let known: Vec<&str> = Policy::names().collect();
+            let message = format!("host_os: there is no system `{}`: {}", name.get_ref(), known.join(", "));
+            return Err(Fault::at(name.span(), message));
+        };
+        for address in addresses {
+            if !systems.add(address.get_ref(), policy) {
+                let message = format!("host_os: `{}` is neither ADDRESS nor ADDRESS/LENGTH", address.get_ref());
+                return Err(Fault::at(address.span(), message));
+            }
+        }
+    }
+    Ok(systems)
 }
 
 impl Settings {
@@ -180,6 +243,17 @@ impl Settings {
         };
         let default = Bounds::default();
         let bounds = Bounds {
+            systems: systems(keys.host_os)?,
+            tunnels: Tunnels {
+                vxlan: keys.vxlan.unwrap_or(default.tunnels.vxlan),
+                geneve: keys.geneve.unwrap_or(default.tunnels.geneve),
+                teredo: keys.teredo.unwrap_or(default.tunnels.teredo),
+            },
+            checksums: match keys.checksums {
+                Checksums::Check => penstock_ids::Checksums::Check,
+                Checksums::Ignore => penstock_ids::Checksums::Ignore,
+                Checksums::Auto => penstock_ids::Checksums::Auto,
+            },
             flows: number("flows", keys.flows, FLOWS, default.flows)?,
             history: number("history", keys.history, HISTORY, default.history)?,
             armed: number("armed", keys.armed, ARMED, default.armed)?,
@@ -203,7 +277,14 @@ impl Settings {
             mode: keys.mode,
             late: keys.late,
             eve: keys.eve.map(|eve| folder.join(eve)),
-            reports: Reports { fields, messages: keys.log == Records::All },
+            reports: Reports {
+                fields,
+                messages: keys.log == Records::All,
+                flows: keys.records.contains(&MoreRecords::Flow),
+                files: keys.records.contains(&MoreRecords::Fileinfo),
+                drops: keys.records.contains(&MoreRecords::Drop),
+                anomalies: keys.records.contains(&MoreRecords::Anomaly),
+            },
             variables,
             skip_unsupported: keys.skip_unsupported,
             bounds,
@@ -262,8 +343,14 @@ mod tests {
         assert_eq!((settings.mode, settings.bounds.history), (Mode::Ips, 100));
         let more = read("[ids]\nlog = \"all\"\nalert = [\"payload\", \"flow\"]\nbody = 9\narmed = 8\n").unwrap();
         let fields = AlertFields { payload: true, packet: false, flow: true };
-        assert_eq!(more.reports, Reports { fields, messages: true });
+        assert_eq!(more.reports, Reports { fields, messages: true, ..Reports::default() });
+        let records = read("[ids]\nrecords = [\"flow\", \"drop\"]\n").unwrap().reports;
+        assert_eq!((records.flows, records.files, records.drops, records.anomalies), (true, false, true, false));
         assert_eq!((more.bounds.messages.body, more.bounds.armed), (9, 8));
+        let view =
+            read("[ids]\nchecksums = \"ignore\"\nvxlan = []\nhost_os.linux = [\"10.0.0.0/8\"]\n").unwrap().bounds;
+        assert_eq!((view.checksums, view.tunnels.vxlan.len()), (penstock_ids::Checksums::Ignore, 0));
+        assert_eq!(view.systems.of("10.2.3.4".parse().unwrap()), Policy::Linux);
         assert_eq!(settings.eve.as_deref(), Some(Path::new("/there/eve.json")));
         assert_eq!(settings.variables.0["HOME_NET"], "10.0.0.0/8");
         assert_eq!(settings.variables.0["HTTP_PORTS"], "80");
@@ -274,7 +361,11 @@ mod tests {
             ("armed = 0", "armed is 1 to"),
             ("log = \"none\"", "unknown word"),
             ("alert = [\"frame\"]", "unknown word"),
+            ("records = [\"netflow\"]", "unknown word"),
             ("flows = 0", "flows is 1 to"),
+            ("checksums = \"some\"", "unknown word"),
+            ("host_os.plan9 = [\"10.0.0.0/8\"]", "no system `plan9`: bsd, "),
+            ("host_os.linux = [\"10.0.0.0/40\"]", "`10.0.0.0/40` is neither"),
             ("lanes = 4", "unknown field `lanes`"),
             ("rules = [\"none.rules\"]", "rules: /there/none.rules does not exist"),
         ] {

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Runs an inspector for tests: `inspect RULES MODE HISTORY`. Commands come line by line, and each has an answer of one
+//! Runs an inspector for tests: `inspect RULES MODE HISTORY [OPTION…]` with the options `checksums=check`,
+//! `checksums=ignore`, `SYSTEM=ADDRESS/LENGTH` and `records=all`. Commands come line by line, and each has an answer of one
 //! line.
 //!
 //!     frame NS HEX     a frame: {"drop": false, "alerts": [...], "records": [...]}
@@ -11,8 +12,9 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use penstock_ids::{Bounds, Inspector};
+use penstock_ids::{Bounds, Checksums, Inspector, Reports};
 use penstock_ids_compiler::{Options, Program, RuleFile, Ruleset};
+use penstock_streams::Policy;
 use serde_json::json;
 
 fn program(path: &str) -> Result<Arc<Program>, Box<dyn Error>> {
@@ -27,9 +29,26 @@ fn bytes(hex: &str) -> Result<Vec<u8>, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [rules, mode, history] = arguments.as_slice() else { return Err("inspect RULES MODE HISTORY".into()) };
-    let bounds = Bounds { history: history.parse()?, ..Bounds::default() };
-    let mut inspector = Inspector::new(program(rules)?, bounds, mode == "ips");
+    let [rules, mode, history, options @ ..] = arguments.as_slice() else {
+        return Err("inspect RULES MODE HISTORY [OPTION…]".into());
+    };
+    let mut bounds = Bounds { history: history.parse()?, ..Bounds::default() };
+    let mut reports = Reports::default();
+    for option in options {
+        let (name, value) = option.split_once('=').ok_or("an option is NAME=VALUE")?;
+        match (name, value) {
+            ("checksums", "check") => bounds.checksums = Checksums::Check,
+            ("checksums", "ignore") => bounds.checksums = Checksums::Ignore,
+            ("records", _) => {
+                reports = Reports { flows: true, files: true, drops: true, anomalies: true, ..reports };
+            }
+            (name, range) => {
+                let policy = Policy::named(name).ok_or("there is no such option")?;
+                bounds.systems.add(range, policy).then_some(()).ok_or("this is no address")?;
+            }
+        }
+    }
+    let mut inspector = Inspector::reporting(program(rules)?, bounds, mode == "ips", reports);
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;

@@ -107,14 +107,18 @@ mod tests {
         let tcp = Transport::Tcp(Tcp { sequence: 0, acknowledged: 0, flags: 2, window: 0 });
         let sids = |transport, port, level| {
             let packet = Packet {
-                vlans: [0; 2],
+                vlans: [0; 3],
+                level: 0,
                 source: address,
                 destination: address,
                 protocol: 0,
                 ttl: 1,
                 ports: [80, port],
                 transport,
-                fragment: false,
+                fragment: None,
+                rebuilt: false,
+                ip: b"",
+                body: b"",
                 payload: b"",
                 payload_at: 0,
             };

@@ -5,21 +5,42 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use penstock_app::Exchange;
+use penstock_app::{Exchange, Protocol};
 use penstock_ids_compiler::Program;
-use penstock_streams::{Chunk, Direction, Flow, Flows, Held, Limits, Packet, Tcp, Transport, Undecoded, Way, decode};
+use penstock_streams::{
+    Chunk, Defrag, DefragLimits, Direction, Flow, Flows, Held, Limits, Packet, Policy, StreamCounters, Systems, Tcp,
+    Transport, Tunnels, Undecoded, Way, decode,
+};
+use serde_json::json;
 
-use crate::look::{Armed, Around, Look, Reported, Side};
+use crate::look::{Armed, Around, Look, Payload, Reported, Side};
 use crate::memory::{FlowMemory, HostBits};
 use crate::messages::{App, Piece, Spoken};
 use crate::plan::Plan;
-use crate::report::{Alert, AlertFields, record_line};
-use crate::seen::Seen;
+use crate::records;
+use crate::report::{Alert, AlertFields, Ends, record_line, record_with};
+use crate::seen::{Seen, flow_id, protocol_name};
 use crate::stats::{DetectStats, FlowStats, FrameStats, Stats, StreamStats};
 use crate::thresholds::Thresholds;
 
-/// The limits of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether segments with a wrong checksum belong to their stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Checksums {
+    /// They do not: their receiver drops them.
+    Check,
+    /// They do: the network card of a sender fills in the checksums, after a capture.
+    Ignore,
+    /// As `Check`, and as `Ignore` if more than a tenth of the first 1,000 segments have a wrong one.
+    #[default]
+    Auto,
+}
+
+/// Segments by which [`Checksums::Auto`] decides, and the share of wrong ones among them: one in so many.
+const SAMPLE: u64 = 1000;
+const SHARE: u64 = 10;
+
+/// The limits of a block, and its view of packets.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
     /// Flows at a time.
     pub flows: usize,
@@ -29,6 +50,14 @@ pub struct Bounds {
     pub memory: usize,
     /// Segments that wait behind holes.
     pub limits: Limits,
+    /// Fragments that wait for others.
+    pub fragments: DefragLimits,
+    /// Systems of the hosts that receive streams.
+    pub systems: Systems,
+    /// Ports of tunnels.
+    pub tunnels: Tunnels,
+    /// What becomes of segments with a wrong checksum.
+    pub checksums: Checksums,
     /// Rules whose key was found in a direction and that may still match there.
     pub armed: usize,
     /// Bytes of messages of application protocols.
@@ -44,6 +73,10 @@ impl Default for Bounds {
             history: 1 << 16,
             memory: 1 << 29,
             limits: Limits::default(),
+            fragments: DefragLimits::default(),
+            systems: Systems::default(),
+            tunnels: Tunnels::default(),
+            checksums: Checksums::default(),
             armed: 1024,
             messages: penstock_app::Limits::default(),
             epoch: 0,
@@ -58,6 +91,14 @@ pub struct Reports {
     pub fields: AlertFields,
     /// Messages of application protocols have records of their own.
     pub messages: bool,
+    /// Flows that have ended, or that a run ends with.
+    pub flows: bool,
+    /// Files in messages.
+    pub files: bool,
+    /// Dropped packets.
+    pub drops: bool,
+    /// Frames, streams and messages that are not as they should be.
+    pub anomalies: bool,
 }
 
 /// The state of a flow.
@@ -70,6 +111,12 @@ struct State {
     app: Option<Box<App>>,
     /// A rule has dropped the flow.
     dropped: bool,
+    /// A rule has reported in it.
+    alerted: bool,
+    /// The protocol that it has shown.
+    spoken: Option<Protocol>,
+    /// Frames that its last record counted.
+    logged: u64,
 }
 
 /// The outcome for a frame.
@@ -96,13 +143,25 @@ pub struct Told {
     pub has_passed: bool,
 }
 
+/// A frame on its way: its bytes, tenant and time, and how a card tells it.
+#[derive(Debug, Clone, Copy)]
+struct Carried<'a> {
+    frame: &'a [u8],
+    tenant: u8,
+    now: u64,
+    told: Told,
+}
+
 /// Filter, matcher and all that they remember.
 #[derive(Debug)]
 pub struct Inspector {
     plan: Plan,
     flows: Flows<State>,
+    defrag: Defrag,
     held: Held,
     bounds: Bounds,
+    /// Segments whose checksum was looked at, and those of them with a wrong one.
+    checked: [u64; 2],
     drops: bool,
     frames: FrameStats,
     detect: DetectStats,
@@ -123,12 +182,18 @@ impl Inspector {
     /// The same, with more in its reports.
     #[must_use]
     pub fn reporting(program: Arc<Program>, bounds: Bounds, drops: bool, reports: Reports) -> Self {
+        let hits = vec![0; program.set.rules.len()];
+        let plan = Plan::new(program, reports);
+        let messages = penstock_app::Limits { files: plan.facts, hashes: plan.hashes, ..bounds.messages };
+        let bounds = Bounds { messages, ..bounds };
         Self {
-            told: Reported { hits: vec![0; program.set.rules.len()], thresholds: Thresholds::default() },
-            plan: Plan::new(program, reports.messages),
+            told: Reported { hits, thresholds: Thresholds::default() },
+            plan,
             hosts: HostBits::default(),
             reports,
             flows: Flows::new(bounds.flows),
+            defrag: Defrag::new(bounds.fragments),
+            checked: [0; 2],
             held: Held::default(),
             bounds,
             drops,
@@ -164,6 +229,7 @@ impl Inspector {
             frames: self.frames,
             detect: DetectStats { rules, ..self.detect },
             flows: FlowStats::of(self.flows.len(), self.flows.counters()),
+            defrag: self.defrag.counters().into(),
             streams: StreamStats { waiting_bytes: self.held.bytes as u64, ..self.held.counters.into() },
         }
     }
@@ -198,7 +264,9 @@ impl Inspector {
             }
         }
         self.told.hits = hits;
-        self.plan = Plan::new(program, self.reports.messages);
+        self.plan = Plan::new(program, self.reports);
+        self.bounds.messages.files = self.plan.facts;
+        self.bounds.messages.hashes = self.plan.hashes;
         self.detect.reloads += 1;
     }
 
@@ -211,20 +279,117 @@ impl Inspector {
     pub fn carry_told(&mut self, frame: &[u8], tenant: u8, now: u64, told: Told) -> Outcome {
         self.frames.frames += 1;
         self.frames.bytes += frame.len() as u64;
-        let packet = match decode(frame) {
+        let mut outcome = Outcome::default();
+        let carried = Carried { frame, tenant, now, told };
+        self.decoded(decode(frame), &carried, &mut outcome);
+        while self.kept > self.bounds.memory && self.flows.evict() {
+            self.end(&mut outcome.alerts, &mut outcome.records);
+        }
+        if self.flows.has_ended() {
+            self.end(&mut outcome.alerts, &mut outcome.records);
+        }
+        outcome
+    }
+
+    /// Looks at a packet, and at those that follow from it: the one that it makes whole, and the one that it carries.
+    fn decoded(&mut self, packet: Result<Packet<'_>, Undecoded>, carried: &Carried<'_>, outcome: &mut Outcome) {
+        let packet = match packet {
             Ok(packet) => packet,
             Err(Undecoded::NotIp) => {
                 self.frames.not_ip += 1;
-                return Outcome::default();
+                return;
             }
             Err(Undecoded::Malformed) => {
                 self.frames.malformed += 1;
-                return Outcome::default();
+                let time = self.bounds.epoch.saturating_add(carried.now);
+                outcome.records.extend(self.anomaly(time, None, "decode", "decoder.malformed"));
+                return;
             }
         };
         self.count(&packet);
+        let before = self.held.counters;
+        self.packet(&packet, carried, outcome);
+        if self.reports.anomalies {
+            self.anomalies(&packet, carried, before, outcome);
+        }
+        // The card's gaps are those of the stream that the frame itself belongs to.
+        let carried = &Carried { told: Told { after_gap: false, ..carried.told }, ..*carried };
+        if packet.fragment.is_some() {
+            let before = self.defrag.counters();
+            let whole = self.defrag.push(&packet, carried.tenant, carried.now, Policy::default());
+            let after = self.defrag.counters();
+            let version = if packet.source.is_ipv4() { 4 } else { 6 };
+            for (was, is, event) in [
+                (before.overlaps, after.overlaps, "frag_overlap"),
+                (before.too_large, after.too_large, "frag_pkt_too_large"),
+            ] {
+                if is > was {
+                    let time = self.bounds.epoch.saturating_add(carried.now);
+                    let ends = ends_of(&packet, carried.tenant);
+                    let event = format!("decoder.ipv{version}.{event}");
+                    outcome.records.extend(self.anomaly(time, Some(&ends), "decode", &event));
+                }
+            }
+            if let Some(whole) = whole {
+                self.decoded(whole.packet(), carried, outcome);
+            }
+        } else if let Some(inner) = packet.inner(&self.bounds.tunnels) {
+            self.frames.tunnels += 1;
+            self.decoded(inner, carried, outcome);
+        }
+    }
+
+    /// A record of an anomaly, if they are asked for.
+    fn anomaly(&self, time: u64, ends: Option<&Ends>, kind: &str, event: &str) -> Option<String> {
+        let object = || vec![("anomaly", json!({"type": kind, "event": event}))];
+        self.reports.anomalies.then(|| record_with(time, ends, "anomaly", object()))
+    }
+
+    /// Records of what a packet's stream and checksum show.
+    fn anomalies(&self, packet: &Packet<'_>, carried: &Carried<'_>, before: StreamCounters, outcome: &mut Outcome) {
+        let after = self.held.counters;
+        let wrong = matches!(packet.transport, Transport::Tcp(_)) && packet.has_right_checksum() == Some(false);
+        for (is, kind, event) in [
+            (wrong, "stream", "stream.pkt_invalid_checksum"),
+            (after.gaps > before.gaps, "stream", "stream.reassembly_seq_gap"),
+            (after.overlaps > before.overlaps, "stream", "stream.reassembly_overlap"),
+            (after.far > before.far, "stream", "stream.pkt_out_of_window"),
+        ] {
+            if is {
+                let time = self.bounds.epoch.saturating_add(carried.now);
+                let ends = ends_of(packet, carried.tenant);
+                outcome.records.extend(self.anomaly(time, Some(&ends), kind, event));
+            }
+        }
+    }
+
+    /// Whether a segment belongs to its stream by its checksum.
+    fn is_sound(&mut self, packet: &Packet<'_>) -> bool {
+        let [checked, wrong] = &mut self.checked;
+        let ignores = match self.bounds.checksums {
+            Checksums::Check => false,
+            Checksums::Ignore => true,
+            Checksums::Auto => *checked >= SAMPLE && *wrong * SHARE > *checked,
+        };
+        if ignores || !matches!(packet.transport, Transport::Tcp(_)) {
+            return true;
+        }
+        let right = packet.has_right_checksum() == Some(true);
+        if *checked < SAMPLE {
+            *checked += 1;
+            *wrong += u64::from(!right);
+        }
+        self.frames.wrong_checksums += u64::from(!right);
+        right
+    }
+
+    /// Looks at one packet.
+    fn packet(&mut self, packet: &Packet<'_>, carried: &Carried<'_>, outcome: &mut Outcome) {
+        let sound = self.is_sound(packet);
+        let Carried { frame, tenant, now, told } = *carried;
         let Self { plan, flows, held, bounds, drops, detect, told: reported, hosts, reports, kept, .. } = self;
         let drops = *drops && !told.has_passed;
+        let malformed = detect.app.malformed;
         let mut look = Look::new(Around { plan, detect, kept, hosts, armed: bounds.armed }, drops);
         let source = (packet.source, packet.ports[0]);
         let destination = (packet.destination, packet.ports[1]);
@@ -240,32 +405,55 @@ impl Inspector {
             established: false,
             tenant,
             vlans: packet.vlans,
-            packet: Some(&packet),
+            packet: Some(packet),
             streams: [0; 2],
             spoken: Spoken::default(),
             frames: [0; 2],
+            bytes: [0; 2],
+            age: 0,
             frame,
         };
         let (mut wanted, mut drops_flow) = (false, false);
-        if packet.fragment {
-            look.packet(&seen, &packet, false);
+        if packet.fragment.is_some() {
+            look.packet(&seen, packet, Payload::Alone);
         } else {
-            let (flow, way) = flows.enter(&packet, tenant, now);
+            let (flow, way) = flows.enter_as(packet, tenant, now, sound);
             seen.key = Some(flow.key);
             seen.start = flow.start;
             seen.begun = bounds.epoch.saturating_add(flow.start);
             seen.way = Some(way);
             seen.established = flow.established;
             seen.frames = flow.frames;
+            let whole =
+                if packet.level == 0 && !packet.rebuilt { frame.len() } else { packet.ip.len() + packet.body.len() };
+            flow.bytes[way as usize] += whole as u64;
+            seen.bytes = flow.bytes;
+            seen.age = flow.last - flow.start;
             let is_over = flow.is_over();
             let Flow { state, streams, .. } = flow;
             look.memory = std::mem::take(&mut state.memory);
             if drops && state.dropped {
                 look.detect.blocked += 1;
                 state.memory = look.memory;
-                return Outcome { drop: true, wanted: true, ..Outcome::default() };
+                outcome.drop = true;
+                outcome.wanted = true;
+                if reports.drops {
+                    let object = vec![("drop", records::dropped(packet, "flow drop"))];
+                    outcome.records.push(record_with(seen.time, Some(&seen.ends()), "drop", object));
+                }
+                return;
             }
             match &packet.transport {
+                Transport::Tcp(_) if !sound => {
+                    seen.streams = [streams[0].position(), streams[1].position()];
+                    let side = &state.sides[way as usize];
+                    wanted = !side.armed.is_empty() || !side.mixed.is_empty();
+                    if let Some(app) = &state.app {
+                        seen.spoken = app.layer(way as usize);
+                        wanted |= app.is_open(way as usize);
+                    }
+                    look.packet(&seen, packet, Payload::Alone);
+                }
                 Transport::Tcp(tcp) => {
                     let first = tcp.sequence.wrapping_add(u32::from(tcp.has(Tcp::SYN)));
                     let number = way as usize;
@@ -283,10 +471,11 @@ impl Inspector {
                             look.app(&seen, number, app, &piece, &bounds.messages, &mut side.mixed);
                         }
                     };
+                    let limits = Limits { policy: bounds.systems.of(packet.destination), ..bounds.limits };
                     if told.after_gap {
-                        stream.resume(first, packet.payload, &bounds.limits, held, &mut emit);
+                        stream.resume(first, packet.payload, &limits, held, &mut emit);
                     } else {
-                        stream.push(first, packet.payload, &bounds.limits, held, &mut emit);
+                        stream.push(first, packet.payload, &limits, held, &mut emit);
                     }
                     seen.streams = [streams[0].position(), streams[1].position()];
                     if let Some(app) = app {
@@ -295,15 +484,15 @@ impl Inspector {
                     }
                     look.stream(&seen, side, before, bounds.history, false);
                     wanted |= !side.armed.is_empty() || !side.mixed.is_empty();
-                    look.packet(&seen, &packet, whole);
+                    look.packet(&seen, packet, if whole { Payload::Searched } else { Payload::InStream });
                 }
                 Transport::Udp => {
                     if plan.reads && packet.ports.contains(&DNS) {
                         seen.spoken = look.datagram(&seen, packet.payload, &mut Exchange::default());
                     }
-                    look.packet(&seen, &packet, false);
+                    look.packet(&seen, packet, Payload::Alone);
                 }
-                _ => look.packet(&seen, &packet, false),
+                _ => look.packet(&seen, packet, Payload::Alone),
             }
             state.memory = std::mem::take(&mut look.memory);
             if is_over {
@@ -311,20 +500,30 @@ impl Inspector {
             }
             drops_flow = look.drops().1;
             state.dropped |= drops_flow;
+            state.alerted |= look.has_matched();
+            state.spoken = seen.spoken.protocol.or(state.spoken);
         }
         look.detect.host_frames += u64::from(look.evaluated);
         look.detect.hit_frames += u64::from(look.hit);
         let blocked = look.drops().0;
-        look.detect.blocked += u64::from(blocked);
-        let mut records = lines(&seen, &mut look);
-        let mut alerts = look.report(&seen, blocked, reported, reports.fields);
-        while self.kept > self.bounds.memory && self.flows.evict() {
-            self.end(&mut alerts, &mut records);
+        look.detect.blocked += u64::from(blocked && !outcome.drop);
+        outcome.records.extend(lines(&seen, &mut look));
+        if reports.anomalies && look.detect.app.malformed > malformed {
+            let object = json!({"type": "applayer", "event": "malformed", "layer": "proto_parser"});
+            let named = seen.spoken.protocol.map(|protocol| ("app_proto", protocol.name().into()));
+            let objects = named.into_iter().chain([("anomaly", object)]).collect();
+            outcome.records.push(record_with(seen.time, Some(&seen.ends()), "anomaly", objects));
         }
-        if self.flows.has_ended() {
-            self.end(&mut alerts, &mut records);
+        let alerts = look.report(&seen, blocked, reported, reports.fields);
+        if reports.drops && blocked {
+            let mut objects = vec![("drop", records::dropped(packet, "rules"))];
+            objects.extend(alerts.first().map(|alert| ("alert", json!(alert.alert))));
+            outcome.records.push(record_with(seen.time, Some(&seen.ends()), "drop", objects));
         }
-        Outcome { alerts, records, drop: blocked, wanted, drops_flow }
+        outcome.alerts.extend(alerts);
+        outcome.drop |= blocked;
+        outcome.wanted |= wanted;
+        outcome.drops_flow |= drops_flow;
     }
 
     /// Searches the bytes behind holes, as if the holes were given up here, and messages without an end, as if they
@@ -334,6 +533,11 @@ impl Inspector {
         let Self { plan, flows, held, bounds, detect, told: reported, hosts, reports, kept, .. } = self;
         let (mut alerts, mut records) = (Vec::new(), Vec::new());
         for flow in flows.iter_mut() {
+            let frames = flow.frames.iter().sum();
+            if reports.flows && flow.state.logged != frames {
+                flow.state.logged = frames;
+                records.push(flow_line(flow, bounds.epoch));
+            }
             if !needs_end(flow) {
                 continue;
             }
@@ -363,8 +567,12 @@ impl Inspector {
             if needs_end(&flow) {
                 let around = Around { plan, detect, kept, hosts, armed: bounds.armed };
                 let (more, lines) = flush(around, &mut flow, held, bounds, reported, reports.fields);
+                flow.state.alerted |= !more.is_empty();
                 alerts.extend(more);
                 records.extend(lines);
+            }
+            if reports.flows {
+                records.push(flow_line(&flow, bounds.epoch));
             }
             *kept -= flow.state.sides.iter().map(|side| side.history.len()).sum::<usize>();
             *kept -= flow.state.app.as_ref().map_or(0, |app| app.counted());
@@ -379,7 +587,7 @@ impl Inspector {
             frames.ipv6 += 1;
         }
         match packet.transport {
-            _ if packet.fragment => frames.fragments += 1,
+            _ if packet.fragment.is_some() => frames.fragments += 1,
             Transport::Tcp(_) => frames.tcp += 1,
             Transport::Udp => frames.udp += 1,
             Transport::Icmp(..) => frames.icmp += 1,
@@ -391,13 +599,59 @@ impl Inspector {
 /// Port of DNS.
 const DNS: u16 = 53;
 
-/// Records of the messages of a frame.
+/// Records of the messages of a frame, and of the files in them.
 fn lines(seen: &Seen<'_>, look: &mut Look<'_>) -> Vec<String> {
-    if look.records.is_empty() {
+    if look.records.is_empty() && look.files.is_empty() {
         return Vec::new();
     }
     let ends = seen.ends();
-    std::mem::take(&mut look.records).into_iter().map(|object| record_line(seen.time, &ends, object)).collect()
+    let messages = std::mem::take(&mut look.records).into_iter().map(|object| record_line(seen.time, &ends, object));
+    let files = std::mem::take(&mut look.files).into_iter().map(|((protocol, message), file)| {
+        let objects = vec![("app_proto", protocol.into()), (protocol, message), ("fileinfo", file)];
+        record_with(seen.time, Some(&ends), "fileinfo", objects)
+    });
+    messages.chain(files).collect()
+}
+
+/// Ends of a packet that is not looked up in its flow.
+fn ends_of(packet: &Packet<'_>, tenant: u8) -> Ends {
+    let ports = matches!(packet.transport, Transport::Tcp(_) | Transport::Udp);
+    Ends {
+        flow_id: 0,
+        vlan: packet.vlans.into_iter().take_while(|id| *id != 0).collect(),
+        src_ip: packet.source,
+        src_port: ports.then_some(packet.ports[0]),
+        dest_ip: packet.destination,
+        dest_port: ports.then_some(packet.ports[1]),
+        proto: protocol_name(packet.protocol),
+        icmp_type: None,
+        icmp_code: None,
+        direction: None,
+        tenant,
+    }
+}
+
+/// The record of a flow.
+fn flow_line(flow: &Flow<State>, epoch: u64) -> String {
+    let [client, server] = flow.ends();
+    let ports = matches!(flow.key.protocol, 6 | 17);
+    let ends = Ends {
+        flow_id: flow_id(&flow.key, flow.start),
+        vlan: flow.key.vlans.into_iter().take_while(|id| *id != 0).collect(),
+        src_ip: client.0,
+        src_port: ports.then_some(client.1),
+        dest_ip: server.0,
+        dest_port: ports.then_some(server.1),
+        proto: protocol_name(flow.key.protocol),
+        icmp_type: None,
+        icmp_code: None,
+        direction: None,
+        tenant: flow.key.tenant,
+    };
+    let (about, tcp) = records::flow(flow, epoch, flow.state.alerted);
+    let named = flow.state.spoken.map(|protocol| ("app_proto", protocol.name().into()));
+    let objects = named.into_iter().chain([("flow", about)]).chain(tcp.map(|tcp| ("tcp", tcp))).collect();
+    record_with(epoch.saturating_add(flow.last), Some(&ends), "flow", objects)
 }
 
 /// Whether something of a flow waits for its end.
@@ -437,6 +691,8 @@ fn flush(
             streams: [flow.streams[0].position(), flow.streams[1].position()],
             spoken: Spoken::default(),
             frames: flow.frames,
+            bytes: flow.bytes,
+            age: flow.last - flow.start,
             frame: &[],
         };
         let number = way as usize;

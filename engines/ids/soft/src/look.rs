@@ -1,15 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! One frame on its way through the rules.
 
-use penstock_ids_compiler::rule::{Action, Check, Rule, Step};
-use penstock_streams::{Chunk, Packet};
+use penstock_ids_compiler::rule::{Action, Rule, Step};
+use penstock_streams::{Chunk, Packet, Transport};
+use serde_json::Value as Json;
 
 use crate::matching::{Bytes, Limited, find};
 use crate::memory::{FlowMemory, HostBits};
 use crate::plan::{Plan, looks_at_packet};
 use crate::report::{Alert, AlertFields, AppObject};
 use crate::scan::Window;
-use crate::seen::{Seen, check_holds, direction_matches, header_matches};
+use crate::seen::{Seen, check_holds, direction_matches, flow_holds, header_holds, header_matches};
 use crate::stats::DetectStats;
 use crate::thresholds::Thresholds;
 
@@ -133,8 +134,21 @@ pub(crate) struct Look<'a> {
     pub(crate) memory: FlowMemory,
     /// Messages that have records of their own.
     pub(crate) records: Vec<AppObject>,
+    /// Files that have records: protocol, message and file.
+    pub(crate) files: Vec<(AppObject, Json)>,
     pub(crate) evaluated: bool,
     pub(crate) hit: bool,
+}
+
+/// How the bytes of a packet's payload are looked at elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Payload {
+    /// Nowhere: it belongs to no stream.
+    Alone,
+    /// In a stream.
+    InStream,
+    /// In a stream, and the filter has just searched them as they are here.
+    Searched,
 }
 
 /// The data of a look that outlives it.
@@ -151,8 +165,8 @@ impl<'a> Look<'a> {
     pub(crate) fn new(around: Around<'a>, drops: bool) -> Self {
         let Around { plan, detect, kept, hosts, armed } = around;
         let (matched, keys, own, memory) = (Vec::new(), Vec::new(), Vec::new(), FlowMemory::default());
-        let (evaluated, hit, records) = (false, false, Vec::new());
-        Self { plan, detect, kept, hosts, armed, drops, matched, keys, own, memory, records, evaluated, hit }
+        let (evaluated, hit, records, files) = (false, false, Vec::new(), Vec::new());
+        Self { plan, detect, kept, hosts, armed, drops, matched, keys, own, memory, records, files, evaluated, hit }
     }
 
     /// Counts what limits have done.
@@ -166,7 +180,7 @@ impl<'a> Look<'a> {
         header_matches(rule, seen)
             && self.memory.fits(rule)
             && self.hosts.fit(rule, seen.source.0, seen.destination.0, seen.time)
-            && rule.checks.iter().all(|check| !matches!(check, Check::Streams(size) if !size.holds(seen.streams)))
+            && rule.checks.iter().all(|check| flow_holds(check, seen))
     }
 
     /// Takes bytes of a stream in order: finds their keys and keeps them. Bytes from `before` on are of this frame.
@@ -334,16 +348,16 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Takes the payload of a packet. `searched`: the filter has just searched it as a part of a stream.
-    pub(crate) fn packet(&mut self, seen: &Seen<'_>, packet: &Packet<'_>, searched: bool) {
+    /// Takes a packet. Rules about streams look at the payload of a segment that belongs to none.
+    pub(crate) fn packet(&mut self, seen: &Seen<'_>, packet: &Packet<'_>, payload: Payload) {
         let plan = self.plan;
-        let tcp = packet.protocol == 6 && !packet.fragment;
-        let keys = if !tcp {
+        let stray = payload == Payload::Alone && matches!(packet.transport, Transport::Tcp(_));
+        let keys = if payload == Payload::Alone {
             self.filter(&mut Window::default(), packet.payload);
             std::mem::take(&mut self.keys)
         } else if !plan.tcp_packets {
             Vec::new()
-        } else if searched {
+        } else if payload == Payload::Searched {
             std::mem::take(&mut self.own)
         } else {
             self.filter(&mut Window::default(), packet.payload);
@@ -355,11 +369,15 @@ impl<'a> Look<'a> {
             let all = keys.iter().flat_map(|key| &plan.program.by_key[usize::from(*key)]);
             all.copied().filter(move |number| plan.level(*number) == level)
         };
-        let all = |level: usize| of_keys(level).chain(plan.always_packets.of(packet, level));
+        let of_streams = |level: usize| {
+            let all = plan.always_stream.iter().filter(|_| stray).copied();
+            all.filter(move |number| plan.level(*number) == level)
+        };
+        let all = |level: usize| of_keys(level).chain(plan.always_packets.of(packet, level)).chain(of_streams(level));
         for number in (0..=plan.levels).flat_map(all) {
             let rule = plan.rule(number);
             let known = || self.matched.iter().any(|known| known.rule == number);
-            if !looks_at_packet(rule, packet.protocol)
+            if !(looks_at_packet(rule, packet.protocol) || stray && rule.messages.is_none() && rule.looks.strays)
                 || !self.may_match(rule, seen)
                 || !seen.spoken.fits(&rule.layers)
                 || known()
@@ -371,7 +389,8 @@ impl<'a> Look<'a> {
             self.evaluated = true;
             let bytes = Bytes { bytes: packet.payload, base: 0, fresh: 0 };
             let mut limited = Limited::default();
-            let matches = bytes.matches(&rule.steps, &mut limited);
+            let matches = rule.headers.iter().all(|group| header_holds(group, packet, &mut limited))
+                && bytes.matches(&rule.steps, &mut limited);
             self.limits(&limited);
             if matches {
                 self.found_in(seen, number, false, None);
@@ -390,6 +409,11 @@ impl<'a> Look<'a> {
             }
         });
         self.hit |= !keys.is_empty();
+    }
+
+    /// Whether a rule that reports has matched.
+    pub(crate) fn has_matched(&self) -> bool {
+        !self.passes() && self.matched.iter().any(|known| !self.plan.rule(known.rule).silent)
     }
 
     /// Whether a rule lets the frame pass whatever others say.
@@ -419,7 +443,7 @@ impl<'a> Look<'a> {
         let Reported { hits, thresholds } = told;
         rules.retain(|number| {
             let rule = self.plan.rule(*number);
-            !rule.silent && thresholds.is_due(rule, seen.source.0, seen.destination.0, seen.time)
+            !rule.silent && thresholds.is_due(rule, seen)
         });
         self.detect.alerts += rules.len() as u64;
         let alert = |number: u32| {

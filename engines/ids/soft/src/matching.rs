@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use memchr::{memchr2, memmem};
-use penstock_ids_compiler::rule::{ByteJump, Content, JumpFrom, Number, Pcre, Place, Step};
+use penstock_app::base64;
+use penstock_ids_compiler::rule::{Base64, ByteJump, Content, JumpFrom, Number, Pcre, Place, Step};
 
 /// Ends that a pcre is tried from, and matches of one that are followed.
 const PCRE_MOST: usize = 1_000;
@@ -182,6 +183,19 @@ impl Bytes<'_> {
                 Step::Size(within) => {
                     let size = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
                     if within.holds(size) { ends } else { Ends::default() }
+                }
+                Step::OneOf(all, negated) => {
+                    if all.contains(self.bytes) == *negated {
+                        Ends::default()
+                    } else {
+                        ends
+                    }
+                }
+                Step::Base64(base64) => {
+                    let mut holds = |end: &i64| self.base64(base64, *end, work);
+                    ends.stale.retain(&mut holds);
+                    ends.fresh.retain(&mut holds);
+                    ends
                 }
                 Step::Value(within) => {
                     let value = self.bytes.iter().fold(0, |value: u32, byte| value << 8 | u32::from(*byte));
@@ -412,6 +426,20 @@ impl Bytes<'_> {
         ends
     }
 
+    /// Whether letters of base64 stand for bytes that meet conditions.
+    fn base64(&self, base64: &Base64, end: i64, work: &mut Work<'_>) -> bool {
+        let begin = base64.at + if base64.relative { end } else { 0 };
+        let letters = usize::try_from(begin - self.begin()).ok().and_then(|at| self.bytes.get(at..));
+        let Some(letters) = letters else { return false };
+        // Decoding costs as much as a search.
+        if !work.search() {
+            work.limited.stopped += 1;
+            return false;
+        }
+        let bytes = base64::decoded(&letters[..letters.len().min(base64.count)]);
+        !bytes.is_empty() && Bytes { bytes: &bytes, base: 0, fresh: 0 }.matches(&base64.steps, work.limited)
+    }
+
     fn data_at(&self, at: i64, relative: bool, negated: bool, before: &Ends) -> Ends {
         let mut ends = Ends::default();
         for (list, fresh) in [(&before.stale, false), (&before.fresh, true)] {
@@ -499,6 +527,8 @@ mod tests {
             ("byte_extract:1,0,n,string,dec; content:\"X\"; distance:n;", "3..X", "3.X"),
             ("byte_extract:1,0,n,string,dec,multiplier 2; isdataat:!n;", "2...", "2...."),
             ("content:\"L\"; byte_extract:1,0,n,relative,string,dec; content:\"X\"; within:n;", "L3.X", "L2.X"),
+            ("content:\"b=\"; base64_decode:relative; base64_data; content:\"evil\";", "b=b=eGV2aWw", "b=ZXZpL"),
+            ("base64_decode:bytes 8, offset 1; base64_data; content:\"evil\"; endswith;", "-ZXZpbA==aaa", "-ZXZpbAZZ"),
             // Each match of the content gives a value of its own.
             (
                 "content:\"L\"; byte_extract:1,0,n,relative,string,dec; content:\"X\"; distance:n; within:1;",

@@ -1,13 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rules about messages of application protocols.
 
-use penstock_app::{Event, Exchange, Field, Limits, Message, Protocol, Side, type_name};
-use penstock_ids_compiler::rule::{Group, Layer};
+use std::net::IpAddr;
+
+use penstock_app::{Event, Exchange, Field, Limits, Message, Protocol, Side, port_address, type_name};
+use penstock_ids_compiler::rule::{Absent, DateTest, Group, Layer};
 use penstock_streams::Chunk;
 use serde_json::{Map, Value as Json, json};
 
 use crate::look::Look;
 use crate::matching::{Bytes, Limited};
+use crate::records;
 use crate::scan::Window;
 use crate::seen::Seen;
 
@@ -119,6 +122,12 @@ impl Spoken {
 
 /// Whether one of the fields of a message meets the conditions.
 fn meets(group: &Group, message: &Message, limited: &mut Limited) -> bool {
+    if group.absent != Absent::Never {
+        let there = message.field(group.field).is_some();
+        if !there || group.absent == Absent::Must {
+            return !there;
+        }
+    }
     message.all(group.field).any(|bytes| {
         let changed = group.transforms.iter().fold(None, |changed: Option<Vec<u8>>, transform| {
             Some(transform.apply(changed.as_deref().unwrap_or(bytes)))
@@ -126,6 +135,19 @@ fn meets(group: &Group, message: &Message, limited: &mut Limited) -> bool {
         let bytes = changed.as_deref().unwrap_or(bytes);
         Bytes { bytes, base: 0, fresh: 0 }.matches(&group.steps, limited)
     })
+}
+
+/// Whether the validity of a certificate is as a rule asks.
+fn in_time(date: &DateTest, message: &Message, seen: &Seen<'_>) -> bool {
+    let now = i64::try_from(seen.time / 1_000_000_000).unwrap_or(i64::MAX);
+    message.field(date.field).is_some_and(|field| date.holds(field, now))
+}
+
+/// Whether a client of FTP asks for a connection to another host.
+fn bounces(message: &Message, seen: &Seen<'_>) -> bool {
+    let is_port = message.field(Field::FtpCommand).is_some_and(|command| command.eq_ignore_ascii_case(b"port"));
+    let address = message.field(Field::FtpCommandData).filter(|_| is_port).and_then(port_address);
+    address.is_some_and(|address| seen.source.0 != IpAddr::V4(address))
 }
 
 impl Look<'_> {
@@ -146,11 +168,11 @@ impl Look<'_> {
         match piece {
             Piece::Chunk(chunk) => {
                 if chunk.gap > 0 {
-                    side.gap(exchange, &mut emit);
+                    side.gap(limits, exchange, &mut emit);
                 }
                 side.push(chunk.bytes, limits, exchange, &mut emit);
             }
-            Piece::End => side.finish(exchange, &mut emit),
+            Piece::End => side.finish(limits, exchange, &mut emit),
         }
         self.detect.app.add(std::mem::take(&mut exchange.counters));
         if matches!(piece, Piece::End) && way == 1 && self.plan.records {
@@ -201,7 +223,7 @@ impl Look<'_> {
                 let Some(messages) = &rule.messages else { continue };
                 if plan.level(*number) != level
                     || !(progress.next..=event.stage).contains(&messages.stage())
-                    || messages.protocol != message.protocol
+                    || messages.protocol.is_some_and(|protocol| protocol != message.protocol)
                     || messages.to_server.is_some_and(|way| way != message.to_server)
                     || !self.may_match(rule, seen)
                 {
@@ -210,7 +232,9 @@ impl Look<'_> {
                 self.detect.evaluated += 1;
                 self.evaluated = true;
                 let limited = &mut Limited::default();
-                let found = messages.groups.iter().all(|group| meets(group, message, limited));
+                let found = messages.groups.iter().all(|group| meets(group, message, limited))
+                    && messages.dates.iter().all(|date| in_time(date, message, seen))
+                    && (!messages.bounces || bounces(message, seen));
                 self.limits(limited);
                 if !found {
                     continue;
@@ -233,6 +257,10 @@ impl Look<'_> {
             *progress = Progress::default();
             if plan.records {
                 self.records.extend(record(message));
+            }
+            if plan.files {
+                let about = |file| ((message.protocol.name(), object(message)), file);
+                self.files.extend(records::files(message).into_iter().map(about));
             }
         }
     }
@@ -259,13 +287,16 @@ pub(crate) fn object(message: &Message) -> Json {
         Protocol::Http => http(message),
         Protocol::Dns => dns(message),
         Protocol::Tls => tls(message),
+        Protocol::Ssh => ssh(message),
+        Protocol::Smtp => smtp(message),
+        Protocol::Ftp => ftp(message),
     }
 }
 
 /// The record of a message that is over, if it has one of its own: of HTTP the response, of TLS the server's hello.
 fn record(message: &Message) -> Option<(&'static str, Json)> {
     match message.protocol {
-        Protocol::Http | Protocol::Tls if message.to_server => None,
+        Protocol::Http | Protocol::Tls | Protocol::Ssh if message.to_server => None,
         protocol => Some((protocol.name(), object(message))),
     }
 }
@@ -355,6 +386,45 @@ fn dns(message: &Message) -> Json {
         out["answers"] = answers.into();
     }
     out
+}
+
+fn ssh(message: &Message) -> Json {
+    let mut own = Map::new();
+    put(&mut own, "proto_version", message.field(Field::SshProto));
+    put(&mut own, "software_version", message.field(Field::SshSoftware));
+    let (hash, string) = if message.to_server {
+        (Field::Hassh, Field::HasshString)
+    } else {
+        (Field::HasshServer, Field::HasshServerString)
+    };
+    if let (Some(hash), Some(string)) = (message.field(hash), message.field(string)) {
+        own.insert("hassh".to_owned(), json!({"hash": text(hash), "string": text(string)}));
+    }
+    if message.to_server { json!({ "client": own }) } else { json!({ "server": own }) }
+}
+
+fn smtp(message: &Message) -> Json {
+    let mut out = Map::new();
+    put(&mut out, "helo", message.field(Field::Helo));
+    put(&mut out, "mail_from", message.field(Field::MailFrom));
+    let recipients: Vec<Json> = message.all(Field::Recipient).map(text).collect();
+    if !recipients.is_empty() {
+        out.insert("rcpt_to".to_owned(), recipients.into());
+    }
+    Json::Object(out)
+}
+
+fn ftp(message: &Message) -> Json {
+    let mut out = Map::new();
+    put(&mut out, "command", message.field(Field::FtpCommand));
+    put(&mut out, "command_data", message.field(Field::FtpCommandData));
+    for (name, field) in [("completion_code", Field::FtpCode), ("reply", Field::FtpReply)] {
+        let all: Vec<Json> = message.all(field).map(text).collect();
+        if !all.is_empty() {
+            out.insert(name.to_owned(), all.into());
+        }
+    }
+    Json::Object(out)
 }
 
 fn tls(message: &Message) -> Json {

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use penstock_app::Field;
 use penstock_ids_compiler::Program;
 use penstock_ids_compiler::rule::{Protocol, Rule};
 
 use crate::always::Always;
+use crate::inspector::Reports;
 use crate::scan::Scanner;
 
 /// The rules of a program by what they look at.
@@ -25,6 +27,12 @@ pub(crate) struct Plan {
     pub(crate) reads: bool,
     /// Messages have records of their own.
     pub(crate) records: bool,
+    /// Files have records.
+    pub(crate) files: bool,
+    /// Rules or records ask for facts about files.
+    pub(crate) facts: bool,
+    /// Rules or records ask for hashes of files.
+    pub(crate) hashes: bool,
     /// Finds keys in fields of messages.
     pub(crate) fields: Scanner,
     /// Levels of the rules ([`Rule::level`]), and the highest one.
@@ -38,8 +46,14 @@ pub(crate) fn looks_at_packet(rule: &Rule, protocol: u8) -> bool {
 }
 
 impl Plan {
-    pub(crate) fn new(program: Arc<Program>, records: bool) -> Self {
+    pub(crate) fn new(program: Arc<Program>, reports: Reports) -> Self {
+        let Reports { messages: records, files, .. } = reports;
         let rules = &program.set.rules;
+        let is_hash = |field| matches!(field, Field::FileMd5 | Field::FileSha1 | Field::FileSha256);
+        let asks = |wanted: &dyn Fn(Field) -> bool| {
+            let groups = rules.iter().filter_map(|rule| rule.messages.as_ref()).flat_map(|messages| &messages.groups);
+            groups.map(|group| group.field).any(wanted)
+        };
         let always = || program.always.iter().map(|number| (*number, &rules[*number as usize]));
         let of_tcp = |rule: &Rule| matches!(rule.protocol, Protocol::Tcp | Protocol::Ip) && rule.looks.packets;
         Self {
@@ -47,8 +61,11 @@ impl Plan {
             always_packets: Always::new(always()),
             tcp_packets: program.by_key.iter().flatten().any(|number| of_tcp(&rules[*number as usize])),
             streams: rules.iter().any(|rule| rule.looks.stream || rule.messages.is_some() && !rule.steps.is_empty()),
-            reads: records || program.reads_messages(),
+            reads: records || files || program.reads_messages(),
+            files,
             records,
+            facts: files || asks(&|field| matches!(field, Field::FileName | Field::FileSize) || is_hash(field)),
+            hashes: files || asks(&is_hash),
             fields: Scanner::new(&program.fields),
             level: rules.iter().map(|rule| rule.level() as u8).collect(),
             levels: rules.iter().map(Rule::level).max().unwrap_or_default(),

@@ -127,6 +127,15 @@ pub struct Alert {
     /// The hello of TLS that matched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Json>,
+    /// The identification of SSH that matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh: Option<Json>,
+    /// The mail that matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smtp: Option<Json>,
+    /// The command or reply of FTP that matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ftp: Option<Json>,
     /// The flow, if it is asked for: frames that were looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Json>,
@@ -144,6 +153,18 @@ pub(crate) fn record_line(ns: u64, ends: &Ends, (name, object): AppObject) -> St
     if let (Some(record), Json::Object(ends)) = (record.as_object_mut(), json!(ends)) {
         record.extend(ends);
         record.insert(name.to_owned(), object);
+    }
+    record.to_string()
+}
+
+/// A record that has more objects than the one that its type names.
+pub(crate) fn record_with(ns: u64, ends: Option<&Ends>, kind: &str, objects: Vec<(&str, Json)>) -> String {
+    let mut record = json!({"timestamp": timestamp(ns), "event_type": kind});
+    if let Some(record) = record.as_object_mut() {
+        if let Some(Json::Object(ends)) = ends.map(|ends| json!(ends)) {
+            record.extend(ends);
+        }
+        record.extend(objects.into_iter().map(|(name, object)| (name.to_owned(), object)));
     }
     record.to_string()
 }
@@ -200,6 +221,7 @@ pub fn stats_line(ns: u64, stats: &Stats, card: &Json) -> String {
                 "udp": frames.udp,
                 "icmp": frames.icmp,
                 "fragments": frames.fragments,
+                "tunnels": frames.tunnels,
             },
             "flow": {
                 "total": flows.begun,
@@ -208,7 +230,14 @@ pub fn stats_line(ns: u64, stats: &Stats, card: &Json) -> String {
                 "evicted": flows.evicted,
                 "reopened": flows.reopened,
             },
+            "defrag": {
+                "reassembled": stats.defrag.reassembled,
+                "overlaps": stats.defrag.overlaps,
+                "timeouts": stats.defrag.timeouts,
+                "evicted": stats.defrag.evicted,
+            },
             "tcp": {
+                "invalid_checksum": frames.wrong_checksums,
                 "segments": streams.segments,
                 "retransmitted": streams.retransmitted,
                 "out_of_order": streams.out_of_order,

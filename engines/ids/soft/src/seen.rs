@@ -3,10 +3,11 @@
 
 use std::net::IpAddr;
 
-use penstock_ids_compiler::rule::{Check, FlagTest, Protocol, Rule};
+use penstock_ids_compiler::rule::{Check, ChecksumOf, FlagTest, HeaderGroup, Part, Protocol, Rule};
 use penstock_streams::{FlowKey, Packet, Transport, Way};
 use serde_json::json;
 
+use crate::matching::{Bytes, Limited};
 use crate::messages::Spoken;
 use crate::report::{Alert, AlertFields, AppObject, Ends, Signature, base64, timestamp};
 
@@ -23,7 +24,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) way: Option<Way>,
     pub(crate) established: bool,
     pub(crate) tenant: u8,
-    pub(crate) vlans: [u16; 2],
+    pub(crate) vlans: [u16; 3],
     pub(crate) packet: Option<&'a Packet<'a>>,
     /// Bytes in order of client and server.
     pub(crate) streams: [u64; 2],
@@ -31,6 +32,10 @@ pub(crate) struct Seen<'a> {
     pub(crate) spoken: Spoken,
     /// Frames of the flow by direction.
     pub(crate) frames: [u64; 2],
+    /// Their bytes.
+    pub(crate) bytes: [u64; 2],
+    /// Age of the flow in ns.
+    pub(crate) age: u64,
     /// The frame, if there is one.
     pub(crate) frame: &'a [u8],
 }
@@ -54,6 +59,9 @@ impl Seen<'_> {
             http: of("http"),
             dns: of("dns"),
             tls: of("tls"),
+            ssh: of("ssh"),
+            smtp: of("smtp"),
+            ftp: of("ftp"),
             flow: (fields.flow && self.key.is_some()).then(flow),
             payload: payload.map(base64),
             packet: (fields.packet && !self.frame.is_empty()).then(|| base64(self.frame)),
@@ -74,13 +82,7 @@ impl Seen<'_> {
             src_port: ports.then_some(self.source.1),
             dest_ip: self.destination.0,
             dest_port: ports.then_some(self.destination.1),
-            proto: match self.protocol {
-                6 => "TCP".to_owned(),
-                17 => "UDP".to_owned(),
-                1 => "ICMP".to_owned(),
-                58 => "IPv6-ICMP".to_owned(),
-                other => format!("{other:03}"),
-            },
+            proto: protocol_name(self.protocol),
             icmp_type: icmp.map(|(kind, _)| kind),
             icmp_code: icmp.map(|(_, code)| code),
             direction: self.way.map(|way| match way {
@@ -89,6 +91,17 @@ impl Seen<'_> {
             }),
             tenant: self.tenant,
         }
+    }
+}
+
+/// Name of a protocol of IP in records.
+pub(crate) fn protocol_name(number: u8) -> String {
+    match number {
+        6 => "TCP".to_owned(),
+        17 => "UDP".to_owned(),
+        1 => "ICMP".to_owned(),
+        58 => "IPv6-ICMP".to_owned(),
+        other => format!("{other:03}"),
     }
 }
 
@@ -106,7 +119,7 @@ pub(crate) fn flow_id(key: &FlowKey, start: u64) -> u64 {
         }
         bytes.extend(port.to_be_bytes());
     }
-    bytes.extend([key.protocol, key.tenant]);
+    bytes.extend([key.protocol, key.tenant, key.level]);
     bytes.extend(key.vlans.iter().flat_map(|id| id.to_be_bytes()));
     bytes.extend(if key.protocol == 6 { start } else { 0 }.to_be_bytes());
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
@@ -116,7 +129,19 @@ pub(crate) fn flow_id(key: &FlowKey, start: u64) -> u64 {
 /// Whether protocol, ends and flow are those of the rule.
 pub(crate) fn header_matches(rule: &Rule, seen: &Seen<'_>) -> bool {
     let established = rule.flow.established;
-    direction_matches(rule, seen) && (established.is_none() || established == seen.way.map(|_| seen.established))
+    let rebuilt = rule.flow.rebuilt;
+    direction_matches(rule, seen)
+        && (established.is_none() || established == seen.way.map(|_| seen.established))
+        && (rebuilt.is_none() || rebuilt == seen.packet.map(|packet| packet.rebuilt))
+}
+
+/// Whether the flow has the size that a condition asks for. Other conditions hold.
+pub(crate) fn flow_holds(check: &Check, seen: &Seen<'_>) -> bool {
+    match check {
+        Check::Streams(size) => size.holds(seen.streams),
+        Check::Flow(size) => seen.key.is_some() && size.holds(seen.age, seen.frames, seen.bytes),
+        _ => true,
+    }
 }
 
 /// Whether protocol, ends and direction are those of the rule: all packets of a direction give the same answer.
@@ -149,7 +174,43 @@ pub(crate) fn check_holds(check: &Check, packet: &Packet<'_>, streams: [u64; 2])
         Transport::Icmp(kind, code) => Some((kind, code)),
         _ => None,
     };
+    let compares = |test: &FlagTest, set: u8, flags: u8| match test {
+        FlagTest::Exactly => set == flags,
+        FlagTest::All => set & flags == flags,
+        FlagTest::Any => set & flags != 0,
+        FlagTest::None => set & flags == 0,
+    };
+    // Fields of IPv4.
+    let word = |at: usize| u32::from(u16::from_be_bytes([packet.ip[at], packet.ip[at + 1]]));
+    let v4 = packet.source.is_ipv4() && packet.ip.len() >= 20;
     match check {
+        Check::Flow(_) => true,
+        Check::FragBits(test, bits) => v4 && compares(test, (word(6) >> 13) as u8, *bits),
+        Check::FragOffset(within) => match packet.fragment {
+            Some(fragment) => within.holds(u32::from(fragment.offset) / 8),
+            None => v4 && within.holds(0),
+        },
+        Check::Id(within) => v4 && within.holds(word(4)),
+        Check::IpOption(wanted) => v4 && ip_options(packet.ip).any(|kind| wanted.is_none_or(|wanted| wanted == kind)),
+        Check::SameIp => packet.source == packet.destination,
+        Check::Tos(within) => v4 && within.holds(packet.ip[1].into()),
+        Check::Mss(within) => tcp.is_some() && largest_segment(packet.header()).is_some_and(|mss| within.holds(mss)),
+        Check::IcmpId(within) => of_echo(packet, 4).is_some_and(|id| within.holds(id)),
+        Check::IcmpSequence(within) => of_echo(packet, 6).is_some_and(|number| within.holds(number)),
+        Check::Mtu(within) => {
+            let mtu = packet.header().get(4..8).and_then(|four| Some(u32::from_be_bytes(four.try_into().ok()?)));
+            packet.protocol == 58 && icmp.is_some_and(|(kind, _)| kind == 2) && mtu.is_some_and(|mtu| within.holds(mtu))
+        }
+        Check::Checksum(of, right) => {
+            let found = match of {
+                ChecksumOf::Ipv4 => packet.has_right_ip_checksum(),
+                ChecksumOf::Transport(protocol, is_v4) => {
+                    let fits = packet.protocol == *protocol && packet.source.is_ipv4() == *is_v4;
+                    fits.then(|| packet.has_right_checksum()).flatten()
+                }
+            };
+            found == Some(*right)
+        }
         Check::Streams(size) => tcp.is_some() && size.holds(streams),
         Check::Size(within) => within.holds(packet.payload.len() as u32),
         Check::Ttl(within) => within.holds(packet.ttl.into()),
@@ -159,14 +220,66 @@ pub(crate) fn check_holds(check: &Check, packet: &Packet<'_>, streams: [u64; 2])
         Check::Sequence(number) => tcp.is_some_and(|tcp| tcp.sequence == *number),
         Check::Acknowledged(number) => tcp.is_some_and(|tcp| tcp.acknowledged == *number),
         Check::Window(within) => tcp.is_some_and(|tcp| within.holds(tcp.window.into())),
-        Check::Flags(test, flags, ignored) => tcp.is_some_and(|tcp| {
-            let set = tcp.flags & !ignored;
-            match test {
-                FlagTest::Exactly => set == *flags,
-                FlagTest::All => set & flags == *flags,
-                FlagTest::Any => set & flags != 0,
-                FlagTest::None => set & flags == 0,
-            }
-        }),
+        Check::Flags(test, flags, ignored) => tcp.is_some_and(|tcp| compares(test, tcp.flags & !ignored, *flags)),
     }
+}
+
+/// Kinds of the options in a header of IPv4.
+fn ip_options(header: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let mut rest = header.get(20..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let kind = *rest.first()?;
+        let length = match kind {
+            0 => rest.len(),
+            1 => 1,
+            // A length that leads nowhere ends the list.
+            _ => rest.get(1).map_or(rest.len(), |length| usize::from(*length).max(2)),
+        };
+        rest = rest.get(length..).unwrap_or_default();
+        Some(kind)
+    })
+}
+
+/// Largest segment size among the options in a header of TCP.
+fn largest_segment(header: &[u8]) -> Option<u32> {
+    let mut rest = header.get(20..)?;
+    loop {
+        rest = match *rest {
+            [1, ref behind @ ..] => behind,
+            [2, 4, high, low, ..] => return Some(u16::from_be_bytes([high, low]).into()),
+            [kind, length, ..] if kind != 0 && length >= 2 => rest.get(usize::from(length)..)?,
+            _ => return None,
+        };
+    }
+}
+
+/// A word of those messages of ICMP that have an identifier and a sequence number.
+fn of_echo(packet: &Packet<'_>, at: usize) -> Option<u32> {
+    let Transport::Icmp(kind, _) = packet.transport else { return None };
+    let has = if packet.protocol == 1 { matches!(kind, 0 | 8 | 13..=18) } else { matches!(kind, 128 | 129) };
+    let bytes = packet.header().get(at..at + 2)?;
+    has.then(|| u32::from(bytes[0]) << 8 | u32::from(bytes[1]))
+}
+
+/// The bytes of a header of a packet, if it has it.
+fn part<'a>(packet: &Packet<'a>, part: Part) -> Option<&'a [u8]> {
+    let (of_ip, bytes) = match part {
+        Part::Ipv4 => (packet.source.is_ipv4(), packet.ip),
+        Part::Ipv6 => (packet.source.is_ipv6(), packet.ip),
+        Part::Tcp => (matches!(packet.transport, Transport::Tcp(_)), packet.header()),
+        Part::Udp => (packet.transport == Transport::Udp, packet.header()),
+        Part::Icmpv4 => (matches!(packet.transport, Transport::Icmp(..)) && packet.protocol == 1, packet.header()),
+        Part::Icmpv6 => (matches!(packet.transport, Transport::Icmp(..)) && packet.protocol == 58, packet.header()),
+    };
+    of_ip.then_some(bytes)
+}
+
+/// Whether the header that some conditions are about meets them.
+pub(crate) fn header_holds(group: &HeaderGroup, packet: &Packet<'_>, limited: &mut Limited) -> bool {
+    let Some(bytes) = part(packet, group.part) else { return false };
+    let changed = group
+        .transforms
+        .iter()
+        .fold(None, |changed: Option<Vec<u8>>, transform| Some(transform.apply(changed.as_deref().unwrap_or(bytes))));
+    Bytes { bytes: changed.as_deref().unwrap_or(bytes), base: 0, fresh: 0 }.matches(&group.steps, limited)
 }

@@ -2,7 +2,7 @@
 //! The counters of a block.
 
 use penstock_app::Counters as AppCounters;
-use penstock_streams::{FlowCounters, StreamCounters};
+use penstock_streams::{DefragCounters, FlowCounters, StreamCounters};
 use serde::{Deserialize, Serialize};
 
 /// Frames by kind.
@@ -26,8 +26,34 @@ pub struct FrameStats {
     pub udp: u64,
     /// ICMP and ICMPv6.
     pub icmp: u64,
-    /// Fragments: searched one by one, for rules of `ip` only.
+    /// Fragments.
     pub fragments: u64,
+    /// Packets in packets.
+    pub tunnels: u64,
+    /// Segments of TCP with a wrong checksum, which belong to no stream.
+    pub wrong_checksums: u64,
+}
+
+/// Packets from fragments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefragStats {
+    /// Packets that are whole.
+    pub reassembled: u64,
+    /// Fragments that had bytes of earlier ones.
+    pub overlaps: u64,
+    /// Packets that waited too long for a fragment.
+    pub timeouts: u64,
+    /// Packets that made room for others.
+    pub evicted: u64,
+    /// Fragments that end behind the largest packet.
+    pub too_large: u64,
+}
+
+impl From<DefragCounters> for DefragStats {
+    fn from(counters: DefragCounters) -> Self {
+        let DefragCounters { reassembled, overlaps, timeouts, evicted, too_large } = counters;
+        Self { reassembled, overlaps, timeouts, evicted, too_large }
+    }
 }
 
 /// The counters of the filter and the matcher.
@@ -78,6 +104,16 @@ pub struct AppStats {
     pub tls_clients: u64,
     /// Hellos of TLS servers.
     pub tls_servers: u64,
+    /// Identifications of SSH clients.
+    pub ssh_clients: u64,
+    /// Identifications of SSH servers.
+    pub ssh_servers: u64,
+    /// Mails.
+    pub smtp_mails: u64,
+    /// Commands of FTP.
+    pub ftp_commands: u64,
+    /// Replies of FTP.
+    pub ftp_replies: u64,
     /// Messages that break the rules of their protocol: the part before the fault was inspected.
     pub malformed: u64,
     /// Messages that are too long: their beginning was looked at.
@@ -92,13 +128,19 @@ pub struct AppStats {
 
 impl AppStats {
     pub(crate) fn add(&mut self, counters: AppCounters) {
-        let AppCounters { http, dns, tls, malformed, too_long, cut_bodies, damaged, unknown_codings } = counters;
+        let AppCounters { http, dns, tls, ssh, smtp, ftp, malformed, too_long, cut_bodies, damaged, unknown_codings } =
+            counters;
         self.http_requests += http[0];
         self.http_responses += http[1];
         self.dns_queries += dns[0];
         self.dns_responses += dns[1];
         self.tls_clients += tls[0];
         self.tls_servers += tls[1];
+        self.ssh_clients += ssh[0];
+        self.ssh_servers += ssh[1];
+        self.smtp_mails += smtp;
+        self.ftp_commands += ftp[0];
+        self.ftp_replies += ftp[1];
         self.malformed += malformed;
         self.too_long += too_long;
         self.cut_bodies += cut_bodies;
@@ -164,6 +206,8 @@ pub struct Stats {
     pub frames: FrameStats,
     /// Filter and matcher.
     pub detect: DetectStats,
+    /// Packets from fragments.
+    pub defrag: DefragStats,
     /// Flows.
     pub flows: FlowStats,
     /// Streams.

@@ -1,0 +1,268 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Attachments of a mail (RFC 2045, RFC 2046, RFC 2183): the parts that have a name, without their transfer encoding.
+
+use crate::base64;
+
+/// Multiparts inside each other that are looked at.
+const DEPTH: usize = 8;
+/// Attachments of a mail that are looked at.
+const FILES: usize = 64;
+/// Bytes of the headers of a part.
+const HEADERS: usize = 1 << 15;
+
+/// How the bytes of a part were encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Encoding {
+    #[default]
+    None,
+    Base64,
+    Quoted,
+}
+
+/// An attachment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct File {
+    pub(crate) name: Vec<u8>,
+    /// Its bytes, as far as they are looked at.
+    pub(crate) bytes: Vec<u8>,
+    /// All bytes that it has.
+    pub(crate) size: u64,
+}
+
+/// A mail that comes line by line.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Mail {
+    /// Boundaries of the multiparts around the current part, the outer one first.
+    boundaries: Vec<Vec<u8>>,
+    /// Headers of the part, one behind the other, while they are read. None: its body is read.
+    headers: Option<Vec<u8>>,
+    encoding: Encoding,
+    /// The attachment that is read.
+    file: Option<File>,
+    /// The last line's end: it belongs to the boundary that may follow.
+    ending: bool,
+    /// Letters of base64 that are not a whole group.
+    letters: Vec<u8>,
+    files: usize,
+    pub(crate) cut: bool,
+}
+
+/// Sections of a value that RFC 2231 lets a header have.
+const SECTIONS: usize = 64;
+
+/// The value of a parameter of a header: `name=value` or `name="value"`, or its sections `name*0="val"; name*1=ue`, of
+/// which those with a second star have `%HH` in them.
+pub(crate) fn parameter(header: &[u8], name: &[u8]) -> Option<Vec<u8>> {
+    let mut quoted = false;
+    // Parameters have semicolons between them, except in quotes.
+    let parts = header.split(|byte| {
+        quoted ^= *byte == b'"';
+        *byte == b';' && !quoted
+    });
+    let mut sections: Vec<(u32, Vec<u8>)> = Vec::new();
+    for part in parts {
+        let Some(equals) = part.iter().position(|byte| *byte == b'=') else { continue };
+        let (key, value) = (part[..equals].trim_ascii(), part[equals + 1..].trim_ascii());
+        let Some((own, rest)) = key.split_at_checked(name.len()) else { continue };
+        if !own.eq_ignore_ascii_case(name) || !(rest.is_empty() || rest[0] == b'*') || sections.len() >= SECTIONS {
+            continue;
+        }
+        let value = value.strip_prefix(b"\"").map_or(value, |value| value.strip_suffix(b"\"").unwrap_or(value));
+        let (rest, encoded) = rest.strip_suffix(b"*").map_or((rest, false), |rest| (rest, true));
+        let number = rest.strip_prefix(b"*").and_then(|digits| str::from_utf8(digits).ok()?.parse().ok()).unwrap_or(0);
+        let value = if encoded {
+            // Character set and language stand before the first section.
+            let skip =
+                if number == 0 { value.iter().rposition(|byte| *byte == b'\'').map_or(0, |at| at + 1) } else { 0 };
+            escaped(&value[skip..], b'%')
+        } else {
+            value.to_vec()
+        };
+        sections.push((number, value));
+    }
+    sections.sort_by_key(|(number, _)| *number);
+    let value = sections.into_iter().flat_map(|(_, value)| value).collect::<Vec<u8>>();
+    (!value.is_empty()).then_some(value)
+}
+
+/// Bytes in which this one and two digits in hexadecimal stand for a byte.
+fn escaped(bytes: &[u8], escape: u8) -> Vec<u8> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((first, behind)) = rest.split_first() {
+        rest = behind;
+        out.push(match behind {
+            [high, low, behind @ ..] if *first == escape => match (digit(high), digit(low)) {
+                (Some(high), Some(low)) => {
+                    rest = behind;
+                    high << 4 | low
+                }
+                _ => escape,
+            },
+            _ => *first,
+        });
+    }
+    out
+}
+
+/// The value of a header, by its name in lower case. Folded lines were joined.
+fn header<'a>(headers: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    headers.split(|byte| *byte == b'\n').find_map(|line| {
+        let colon = line.iter().position(|byte| *byte == b':')?;
+        line[..colon].trim_ascii().eq_ignore_ascii_case(name).then(|| line[colon + 1..].trim_ascii())
+    })
+}
+
+/// The bytes of a line in quoted-printable, and whether it goes on in the next line.
+fn unquoted(line: &[u8]) -> (Vec<u8>, bool) {
+    let line = line.trim_ascii_end();
+    let (line, soft) = line.strip_suffix(b"=").map_or((line, false), |line| (line, true));
+    (escaped(line, b'='), soft)
+}
+
+impl Mail {
+    /// A mail of which nothing was read.
+    pub(crate) fn new() -> Self {
+        Self { headers: Some(Vec::new()), ..Self::default() }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        let file = self.file.as_ref().map_or(0, |file| file.bytes.capacity() + file.name.capacity());
+        let boundaries: usize = self.boundaries.iter().map(Vec::capacity).sum();
+        self.headers.as_ref().map_or(0, Vec::capacity) + file + boundaries + self.letters.capacity()
+    }
+
+    /// Takes a line without its end; the attachment that ends with it, if there is one.
+    pub(crate) fn line(&mut self, line: &[u8], most: usize) -> Option<File> {
+        if let Some(inner) = line.strip_prefix(b"--").map(<[u8]>::trim_ascii_end) {
+            let found = self.boundaries.iter().rposition(|boundary| {
+                inner.strip_prefix(boundary.as_slice()).is_some_and(|rest| rest.is_empty() || rest == b"--")
+            });
+            if let Some(at) = found {
+                let last = inner.len() > self.boundaries[at].len();
+                self.boundaries.truncate(at + usize::from(!last));
+                let file = self.end(most);
+                self.headers = (!last).then(Vec::new);
+                return file;
+            }
+        }
+        match &mut self.headers {
+            Some(headers) if line.is_empty() => {
+                let headers = std::mem::take(headers);
+                self.headers = None;
+                self.begin(&headers);
+            }
+            Some(headers) => {
+                if headers.len() < HEADERS {
+                    // A folded line goes on with the header before it.
+                    headers.extend_from_slice(if matches!(line.first(), Some(b' ' | b'\t')) { b" " } else { b"\n" });
+                    headers.extend_from_slice(line.trim_ascii());
+                } else {
+                    self.cut = true;
+                }
+            }
+            None => self.body(line, most),
+        }
+        None
+    }
+
+    /// The headers of a part are complete.
+    fn begin(&mut self, headers: &[u8]) {
+        let kind = header(headers, b"content-type").unwrap_or_default();
+        if kind.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case(b"multipart/"))
+            && let Some(boundary) = parameter(kind, b"boundary")
+        {
+            if self.boundaries.len() < DEPTH {
+                self.boundaries.push(boundary);
+            } else {
+                self.cut = true;
+            }
+            return;
+        }
+        let disposition = header(headers, b"content-disposition").unwrap_or_default();
+        let name = parameter(disposition, b"filename").or_else(|| parameter(kind, b"name"));
+        let encoding = header(headers, b"content-transfer-encoding").unwrap_or_default();
+        self.encoding = if encoding.eq_ignore_ascii_case(b"base64") {
+            Encoding::Base64
+        } else if encoding.eq_ignore_ascii_case(b"quoted-printable") {
+            Encoding::Quoted
+        } else {
+            Encoding::None
+        };
+        self.cut |= name.is_some() && self.files >= FILES;
+        self.file = name.filter(|_| self.files < FILES).map(|name| File { name, ..File::default() });
+        self.files += usize::from(self.file.is_some());
+        (self.ending, self.letters) = (false, Vec::new());
+    }
+
+    /// Takes a line of an attachment.
+    fn body(&mut self, line: &[u8], most: usize) {
+        if self.file.is_none() {
+            return;
+        }
+        match self.encoding {
+            Encoding::Base64 => {
+                self.letters.extend(line.iter().filter(|byte| !byte.is_ascii_whitespace()));
+                let whole = self.letters.len() / 4 * 4;
+                let rest = self.letters.split_off(whole);
+                let letters = std::mem::replace(&mut self.letters, rest);
+                self.add(&base64::decoded(&letters), most);
+            }
+            Encoding::Quoted => {
+                let (bytes, soft) = unquoted(line);
+                self.separate(most);
+                self.add(&bytes, most);
+                self.ending = !soft;
+            }
+            Encoding::None => {
+                self.separate(most);
+                self.add(line, most);
+                self.ending = true;
+            }
+        }
+    }
+
+    /// Adds the end of the line before.
+    fn separate(&mut self, most: usize) {
+        if std::mem::take(&mut self.ending) {
+            self.add(b"\r\n", most);
+        }
+    }
+
+    fn add(&mut self, bytes: &[u8], most: usize) {
+        let Some(file) = &mut self.file else { return };
+        let room = most.saturating_sub(file.bytes.len());
+        file.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        file.size += bytes.len() as u64;
+    }
+
+    /// Ends the part; the attachment that it is, if it is one.
+    pub(crate) fn end(&mut self, most: usize) -> Option<File> {
+        let letters = std::mem::take(&mut self.letters);
+        self.add(&base64::decoded(&letters), most);
+        self.headers = None;
+        self.file.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_may_be_in_quotes() {
+        let value = b"multipart/mixed; charset=x; Boundary=\"a;b=c\"; name = plain";
+        assert_eq!(parameter(value, b"boundary"), Some(b"a;b=c".to_vec()));
+        assert_eq!(parameter(value, b"name"), Some(b"plain".to_vec()));
+        let value = b"attachment; filename*1*=%65%20; filename*0*=us-ascii''a-fil; filename*2=\"b\"; filenames=c";
+        assert_eq!(parameter(value, b"filename"), Some(b"a-file b".to_vec()));
+        assert_eq!((parameter(value, b"name"), parameter(b"x; name=", b"name")), (None, None));
+    }
+
+    #[test]
+    fn quoted_printable_is_undone() {
+        assert_eq!(unquoted(b"a=3Db=C3=A4=zz=4"), ("a=bä=zz=4".as_bytes().to_vec(), false));
+        assert_eq!(unquoted(b"more=  "), (b"more".to_vec(), true));
+    }
+}
