@@ -96,8 +96,8 @@ impl Step<'_, '_> {
                     ParserOp::Advance { span, .. } => {
                         Err(too_much(*span, "`advance` shortens the frame, which the card cannot do yet"))
                     }
-                    ParserOp::Assign { span, .. } | ParserOp::Extract { span, .. } => {
-                        Err(too_much(*span, "parsers on the card assign nothing").help("assign in the ingress control"))
+                    ParserOp::Assign { .. } | ParserOp::Extract { .. } | ParserOp::Run(_) => {
+                        Err(too_much(op.span(), "parsers on the card assign nothing").help("assign in the ingress control"))
                     }
                 };
             };
@@ -279,6 +279,9 @@ impl Step<'_, '_> {
         let mut cases = Vec::new();
         let mut default = None;
         'rows: for select in rows {
+            if !select.sets.is_empty() {
+                return Err(too_much(select.span, "a value set").help("run the program on `soft`"));
+            }
             for (mask, value) in combinations(&select.keys, keys, &pieces) {
                 if mask == 0 {
                     default = Some(select.next);
