@@ -279,9 +279,6 @@ impl Step<'_, '_> {
         let mut cases = Vec::new();
         let mut default = None;
         'rows: for select in rows {
-            if !select.sets.is_empty() {
-                return Err(too_much(select.span, "a value set").help("run the program on `soft`"));
-            }
             for (mask, value) in combinations(&select.keys, keys, &pieces) {
                 if mask == 0 {
                     default = Some(select.next);

@@ -120,7 +120,12 @@ impl<'a> Lower<'a> {
         let names: Vec<&str> = params.iter().map(|param| &param.name.text[..]).collect();
         let args = self.arguments(&instance.decl.name.text, &names, args, span)?;
         let mut bound = Bound { places: Vec::new(), own: Vec::new(), outs: Vec::new(), saved: Vec::new() };
-        let mut direct: Vec<usize> = Vec::new();
+        let moved = |param: &ast::Param| matches!(param.direction, Direction::Out | Direction::InOut);
+        let mut outs = Vec::new();
+        for (param, arg) in params.iter().zip(&args) {
+            outs.push(if moved(param) { Some(self.writable(arg)?) } else { None });
+        }
+        let fields: Vec<Vec<usize>> = outs.iter().map(|out| out.as_ref().map_or(Vec::new(), Place::fields)).collect();
         // Values of arguments, which go to parameters when all of them are known.
         let mut values: Vec<(Place, Value)> = Vec::new();
         let mut empty: Vec<Place> = Vec::new();
@@ -139,17 +144,20 @@ impl<'a> Lower<'a> {
                 bound.own.push(true);
                 continue;
             }
-            let place = self.writable(arg)?;
+            let place = match outs[index].take() {
+                Some(place) => place,
+                None => self.writable(arg)?,
+            };
             if place.ty != ty {
                 return Err(super::place::mismatch(&ty.to_string(), &Value::Place(place)));
             }
-            let fields = place.fields();
+            let own = &fields[index];
+            let others = fields.iter().enumerate().filter(|(other, _)| *other != index).flat_map(|(_, of)| of);
             let moves = matches!(place.shape, Shape::Element(..))
                 || self.stands_for_element(&place)
-                || fields.iter().any(|field| direct.contains(field))
-                || known.as_ref().is_some_and(|(known, _)| known.fields() != fields);
+                || others.into_iter().any(|field| own.contains(field))
+                || known.as_ref().is_some_and(|(known, _)| known.fields() != *own);
             if !moves {
-                direct.extend(fields);
                 if param.direction == Direction::Out {
                     empty.push(place.clone());
                 }
