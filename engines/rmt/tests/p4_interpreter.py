@@ -384,7 +384,9 @@ class Interpreter:
             return
         self.sums(self.program.update)
         headers, guards = Scope({"h": self.h}, None), self.program.guards
-        emits = [emit for at, emit in enumerate(self.program.emits) if at not in guards or self.value(guards[at], headers)]
+        emits = [
+            emit for at, emit in enumerate(self.program.emits) if at not in guards or self.value(guards[at], headers)
+        ]
         out = b"".join(self.emitted(self.value(emit, headers), emit.type) for emit in emits)
         out += self.rest
         out = out[: ends.get("truncate", len(out))]
@@ -447,11 +449,15 @@ class Interpreter:
             to = row.state
 
     def selects(self, row: p4.Row, keys: list[int], of: list[p4.Expr], path: str) -> bool:
-        if len(row.matches) == 1 and isinstance(row.matches[0], str):
-            return keys[0] in self.state.sets.get(f"{path}.{row.matches[0]}", [])
         if row.matches == [None]:
             return True
-        return all(takes(m, k, width(o.type)) for m, k, o in zip(row.matches, keys, of, strict=True))
+
+        def fits(match: Any, key: int, one: p4.Expr) -> bool:
+            if isinstance(match, str):
+                return key in self.state.sets.get(f"{path}.{match}", [])
+            return takes(match, key, width(one.type))
+
+        return all(fits(*one) for one in zip(row.matches, keys, of, strict=True))
 
     def need(self, bits: int) -> None:
         if self.at + bits > 8 * self.length:

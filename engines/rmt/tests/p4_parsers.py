@@ -28,6 +28,11 @@ def is_next(one: Expr) -> bool:
     return isinstance(one, Member) and isinstance(one.of.type, Stack) and one.name == "next"
 
 
+def extracted(one: Expr) -> Expr:
+    """The header that is extracted to a place, as later statements name it."""
+    return Member(one.type, one.of, "last") if is_next(one) and isinstance(one, Member) else one
+
+
 def is_last(one: Expr) -> bool:
     return isinstance(one, Member) and isinstance(one.of.type, Stack) and one.name == "last"
 
@@ -62,15 +67,13 @@ class Extracted:
         for at, one in enumerate(order):
             later = names[at + 1 : at + (3 if writer.card else 4)]
             state = p4.State(names[at], self.extracts(one), [], [])
-            if is_next(one):
-                one = Member(one.type, one.of, "last")  # type: ignore[union-attr]
             if id(one) in behind:
                 size = p4.Cast(Bits(32), Member(Bits(4), one, "size"))
                 words = p4.Binary(Bits(32), "-", size, Const(Bits(32), LEAST))
                 state.statements.append(
                     p4.Extern("extract", [behind[id(one)], p4.Shift(Bits(32), "<<", words, 5)], "p")
                 )
-            self.select(state, one, later)
+            self.select(state, extracted(one), later)
             self.made.append(state)
         return self.made
 
@@ -87,8 +90,7 @@ class Extracted:
         if writer.chance(0.25) and "sub_parser" in writer.features and of.fields[0][0] != "size" and not is_next(one):
             return [self.sub(one)]
         out.append(p4.Extern("extract", [one], "p"))
-        if is_next(one):
-            one = Member(one.type, one.of, "last")  # type: ignore[union-attr]
+        one = extracted(one)
         if not writer.card and writer.chance(0.1):
             out.append(p4.Extern("advance", [Const(Bits(32), 8 * rng.randint(1, 4))], "p"))
         if not writer.card and writer.chance(0.15):
@@ -149,11 +151,12 @@ class Extracted:
             # Rows that stay in the loop come first, and often.
             row = p4.Row([self.match(width(key.type)) for key in keys], state.name)
             state.rows[:0] = [row] if writer.card else [row, *state.rows[:1]]
-        if "value_set" in writer.features and len(keys) == 1 and not self.sets and state.name != "start" and later:
+        if "value_set" in writer.features and not self.sets and state.name != "start" and later:
             set_ = writer.name("vs")
             self.locals.append(p4.Object("value_set", set_, [4], keys[0].type))
             self.sets[f"P.{set_}"] = f"P.{state.name}"
-            state.rows.insert(0, p4.Row([set_], rng.choice(later)))
+            others = [rng.choice([None, self.match(width(key.type))]) for key in keys[1:]]
+            state.rows.insert(0, p4.Row([set_, *others], rng.choice(later)))
         if writer.chance(0.8):
             state.rows.append(p4.Row([None], rng.choice([*ends, *later])))
 

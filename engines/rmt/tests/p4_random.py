@@ -41,7 +41,10 @@ class Writer:
             "register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit",
             "compound", "guard",
         )  # fmt: skip
-        self.features = {name for name in FEATURES if self.rng.random() < (share if name in some or not card else 0)}
+        shares = {name: share if name in some or not card else 0 for name in FEATURES}
+        if card:
+            shares["guard"] = 0.1  # the card has few bits for conditions
+        self.features = {name for name in FEATURES if self.rng.random() < shares[name]}
         if not card:
             lonely = [name for name in LONELY if name in self.features]
             self.features -= set(lonely)
@@ -67,7 +70,15 @@ class Writer:
 
     def error(self) -> str:
         return self.rng.choice(
-            ["NoError", "PacketTooShort", "PacketTooShort", "NoMatch", "HeaderTooShort", "HeaderTooShort", "StackOutOfBounds"]
+            [
+                "NoError",
+                "PacketTooShort",
+                "PacketTooShort",
+                "NoMatch",
+                "HeaderTooShort",
+                "HeaderTooShort",
+                "StackOutOfBounds",
+            ]
         )
 
     # ---- types
@@ -148,12 +159,10 @@ class Writer:
 
     def edge(self, of: Bits, scope: Scope, depth: int) -> Expr:
         """Sign extension, and saturation of signed and wide numbers near their limits."""
-        if self.chance(0.4) and of.width > 1:
-            narrow = Bits(self.rng.randint(1, of.width - 1))
+        if self.chance(0.4) and of.width > 2:
+            narrow = Bits(self.rng.randint(2, of.width - 1))
             signed = p4.Cast(Bits(narrow.width, True), self.value(narrow, scope, depth - 1))
-            if narrow.width == 1:
-                signed = p4.Cast(Bits(2, True), p4.Cast(Bits(2), self.value(narrow, scope, depth - 1)))
-            longer = p4.Cast(Bits(of.width, True), signed) if of.width > 2 else p4.Cast(Bits(of.width, True), signed)
+            longer = p4.Cast(Bits(of.width, True), signed)
             return longer if of.signed else p4.Cast(of, longer)
         like = Bits(of.width, of.width > 1 and self.chance(0.6))
         same = like == of
@@ -274,7 +283,7 @@ class Writer:
             if not (self.card and any(isinstance(one, Varbit) for _, one in of.type.fields)):
                 return p4.SetValid(of, self.chance(0.5))
         stacks = [(name, of) for name, of in self.headers.fields if isinstance(of, Stack)] if scope.headers else []
-        if stacks and scope.place in ("ingress", "egress", "action") and self.chance(0.03 if self.card else 0.1):
+        if stacks and scope.place in ("ingress", "egress", "action") and self.chance(0.02 if self.card else 0.1):
             name, of = self.rng.choice(stacks)
             count = 1 if self.card else self.rng.randint(0, of.size + 1)
             member = Member(of, Name(self.headers, "h"), name)
@@ -533,7 +542,9 @@ class Writer:
     def profile(self, table: p4.Table, objects: list[p4.Object], scope: Scope) -> None:
         if "selector" in self.features:
             algorithm = f"HashAlgorithm.{self.rng.choice(['crc32', 'crc16', 'csum16', 'xor16', 'identity'])}"
-            objects.append(p4.Object("action_selector", self.name("as"), [algorithm, 16, self.rng.choice([1, 2, 3, 16])]))
+            objects.append(
+                p4.Object("action_selector", self.name("as"), [algorithm, 16, self.rng.choice([1, 2, 3, 16])])
+            )
             table.keys += [p4.Key(one, "selector", f"s{n}") for n, one in enumerate(self.data(scope, 2))]
         else:
             objects.append(p4.Object("action_profile", self.name("ap"), [16]))

@@ -403,8 +403,8 @@ Statement = Assign | AssignList | Var | Block | If | Switch | Call | Apply | Ext
 
 @dataclass
 class Row:
-    """A row of a select. Each match is None for `_`, a number, `("&&&", value, mask)`, `("..", low, high)` or, alone, the
-    name of a value set.
+    """A row of a select. Each match is None for `_`, a number, `("&&&", value, mask)`, `("..", low, high)` or the name of a
+    value set.
     """
 
     matches: list[Any]

@@ -419,7 +419,7 @@ parser Two(packet_in b, out byte_t one, out byte_t two) {
     state start {
         b.extract(hdr.op);
         left = hdr.op.a;
-        transition select(hdr.op.op) { 1: loop; 2: pair; 3: again; 4: at; 5: crossed; 6: stored; default: accept; }
+        transition select(hdr.op.op) { 1: loop; 2: pair; 3: again; 4: at; 5: crossed; 6: stored; 7: none; 8: nothing; default: accept; }
     }
     state loop {
         if (left == 0) {
@@ -438,6 +438,8 @@ parser Two(packet_in b, out byte_t one, out byte_t two) {
     state pair { two.apply(b, hdr.x, hdr.y); transition accept; }
     state again { two.apply(b, hdr.x, hdr.y); two.apply(b, hdr.x, hdr.y); transition accept; }
     state at { b.extract(hdr.bytes[hdr.op.a]); transition accept; }
+    state none { meta.sum = hdr.bytes.last.value; transition accept; }
+    state nothing { meta.last = hdr.bytes.lastIndex; transition accept; }
     state crossed { two.apply(b, hdr.x, hdr.bytes.next); transition accept; }
     state stored {
         b.extract(hdr.x);
@@ -516,6 +518,10 @@ def parsing_oracle() -> Callable[[bytes], bytes]:
             else:
                 stored = 0
             count, last = divmod(zlib.crc32(heads[0]) & 0xFFFF, 256)
+        elif number == 7:
+            bounds = True
+        elif number == 8:
+            last = 255
         head[9] = total or stored
         head[10:12] = bytes([count, last])
         if bounds:
@@ -531,7 +537,7 @@ def test_parsers() -> None:
     for _ in range(1500):
         a = rng.choice([0, 1, 2, 3, 4, 5, 6, 255]) if rng.random() < 0.5 else rng.randrange(4)
         payload = bytes(rng.choice([rng.randrange(256), 0x80, 1]) for _ in range(rng.choice([0, 1, 2, 4, 9])))
-        frames.append(op(rng.randrange(7), a, 0) + payload)
+        frames.append(op(rng.randrange(9), a, 0) + payload)
     both(PARSING, frames, parsing_oracle())
 
 
@@ -539,7 +545,7 @@ DEPARSING = (
     HEAD
     + """
 header byte_t { bit<8> value; }
-struct headers_t { op_t op; byte_t x; byte_t y; byte_t[3] z; }
+struct headers_t { op_t op; byte_t x; byte_t y; byte_t[3] z; byte_t v; byte_t w; }
 struct meta_t { }
 """
     + PARSER
@@ -560,6 +566,10 @@ struct meta_t { }
     apply {
         std.egress_spec = 1;
         if (hdr.op.op == 9) { hdr.x.setInvalid(); }
+        hdr.w.setValid();
+        hdr.w.value = 5;
+        if (hdr.op.a < 2) { hdr.v.setValid(); }
+        if (hdr.op.b > 2) { hdr.op.result = 1; }
     }
 }
 """
@@ -581,6 +591,8 @@ struct meta_t { }
         }
         if (chosen == 2) { b.emit(hdr.z[0]); }
         b.emit(hdr.z[hdr.op.b]);
+        if (hdr.op.result == 1) { b.emit(hdr.v); }
+        if (hdr.v.isValid()) { b.emit(hdr.w); }
     }
 }
 """
@@ -606,13 +618,19 @@ def deparsing_oracle(frame: bytes) -> bytes:
         out += z[0]
     if b < 3:
         out += z[b]
+    result = b > 2
+    out = out[:9] + bytes([result]) + out[10:]
+    # The second one of the last two leaves whenever the first one is valid, whether that leaves or not.
+    if a < 2:
+        out += b"\0" * result + b"\5"
     return out + rest
 
 
 def test_deparsers() -> None:
     rng = random.Random(5)
     frames = [
-        op(rng.choice([0, 1, 2, 9]), rng.randrange(4), rng.choice([0, 1, 2, 3, 8])) + rng.randbytes(5 + rng.randrange(9))
+        op(rng.choice([0, 1, 2, 9]), rng.randrange(4), rng.choice([0, 1, 2, 3, 8]))
+        + rng.randbytes(5 + rng.randrange(9))
         for _ in range(800)
     ]
     both(DEPARSING, frames, deparsing_oracle)
@@ -830,5 +848,8 @@ def compound_oracle(frame: bytes) -> bytes:
 
 def test_compound_assignments() -> None:
     rng = random.Random(8)
-    frames = [op(rng.randrange(14), rng.randrange(256), rng.choice([rng.randrange(9), rng.randrange(256)])) for _ in range(900)]
+    frames = [
+        op(rng.randrange(14), rng.randrange(256), rng.choice([rng.randrange(9), rng.randrange(256)]))
+        for _ in range(900)
+    ]
     both(COMPOUND, frames, compound_oracle)

@@ -75,10 +75,9 @@ fn a_gateway_adds_and_removes_headers() {
         .map(|fields| (fields >> 8 & 3).count_ones())
         .sum();
     assert_eq!(halves, 2 * (7 + 10 + 4 + 4), "{:x?}", lowered.exit);
-    for (name, text) in [
-        ("router.p4", include_str!("../../programs/router.p4")),
-        ("acl.p4", include_str!("../../programs/acl.p4")),
-    ] {
+    for (name, text) in
+        [("router.p4", include_str!("../../programs/router.p4")), ("acl.p4", include_str!("../../programs/acl.p4"))]
+    {
         let lowered = program(name, text).lower(3).unwrap_or_else(|faults| panic!("{faults}"));
         assert_eq!(lowered.exit[4..], [0; 9], "{name} adds and removes no headers");
     }

@@ -97,7 +97,8 @@ impl Step<'_, '_> {
                         Err(too_much(*span, "`advance` shortens the frame, which the card cannot do yet"))
                     }
                     ParserOp::Assign { .. } | ParserOp::Extract { .. } | ParserOp::Run(_) => {
-                        Err(too_much(op.span(), "parsers on the card assign nothing").help("assign in the ingress control"))
+                        Err(too_much(op.span(), "parsers on the card assign nothing")
+                            .help("assign in the ingress control"))
                     }
                 };
             };

@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use super::{
-    ChecksumData, DigestId, Expr, ExprKind, FieldId, MeterId, Next, ParserOp, Program, Standard, StateId, Stmt, StmtKind,
-    Transition,
+    ChecksumData, DigestId, Expr, ExprKind, FieldId, MeterId, Next, ParserOp, Program, Standard, StateId, Stmt,
+    StmtKind, Transition,
 };
 use crate::source::Span;
 
@@ -257,9 +257,9 @@ impl ParserOp {
     pub(crate) fn exprs_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Self::Extract { varbit, .. } => varbit.iter_mut().collect(),
-            Self::Advance { bits: value, .. }
-            | Self::Assign { value, .. }
-            | Self::Verify { condition: value, .. } => vec![value],
+            Self::Advance { bits: value, .. } | Self::Assign { value, .. } | Self::Verify { condition: value, .. } => {
+                vec![value]
+            }
             Self::Run(stmt) => stmt.exprs_mut(),
         }
     }

@@ -67,9 +67,7 @@ impl<'a> Lower<'a> {
             Some(known) => known.scopes,
             None => self.control_scopes(instance, control, &bound.places, span)?,
         };
-        let (scopes, mut stmts) = self.capture(|this| {
-            this.deeper(span, |this| Ok(this.apply_block(control, scopes)))
-        });
+        let (scopes, mut stmts) = self.capture(|this| this.deeper(span, |this| Ok(this.apply_block(control, scopes))));
         self.path = path;
         let applied = Applied { params: bound.places.clone(), own: bound.own.clone(), scopes: scopes? };
         self.applied.insert(instance.path.clone(), applied);

@@ -104,10 +104,8 @@ impl<'a> Lower<'a> {
     fn is_emit(&self, call: &ast::Call) -> Check<bool> {
         let Ast::Member(base, method) = &call.callee.kind else { return Ok(false) };
         let Ast::Name(name) = &base.kind else { return Ok(false) };
-        let packet = matches!(
-            self.lookup(name, base.span)?,
-            Symbol::Value(Value::Place(Place { ty: Type::PacketOut, .. }))
-        );
+        let packet =
+            matches!(self.lookup(name, base.span)?, Symbol::Value(Value::Place(Place { ty: Type::PacketOut, .. })));
         Ok(packet && method.text == "emit")
     }
 
@@ -164,6 +162,14 @@ impl<'a> Lower<'a> {
             let instance = copy.headers()[0];
             ends.push((self.program.instances[instance].valid, asked, span));
             self.program.deparser.push(Emit { instance, span });
+        }
+        let changed: Vec<FieldId> = ends.iter().map(|(valid, ..)| *valid).collect();
+        for (valid, asked, _) in &mut ends {
+            // A condition asks for the headers as they are in front of the deparser.
+            let others: Vec<FieldId> = changed.iter().copied().filter(|field| field != valid).collect();
+            if asked.reads(&others) {
+                *asked = self.keep(asked.clone());
+            }
         }
         for (valid, asked, span) in ends {
             let both = Expr::binary(BinaryOp::And, Expr::field(valid, 1, span), asked, span);

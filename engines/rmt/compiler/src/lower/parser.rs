@@ -8,7 +8,8 @@ use super::{Context, Instance, Lower, Scope};
 use crate::ast::{self, Arg, Call, DeclKind, ExprKind as Ast, ParserDecl};
 use crate::fault::{Check, Fault, nearest};
 use crate::ir::{
-    BinaryOp, Expr, ExprKind, Extern, Match, Next, ParserOp, SelectRow, State, StateId, Stmt, StmtKind, Transition, error,
+    BinaryOp, Expr, ExprKind, Extern, Match, Next, ParserOp, SelectRow, State, StateId, Stmt, StmtKind, Transition,
+    error,
 };
 use crate::source::Span;
 use crate::types::Type;

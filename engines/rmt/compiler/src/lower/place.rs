@@ -161,8 +161,9 @@ impl<'a> Lower<'a> {
                 Value::Scalar(value, ty) => Value::Scalar(self.keep(value), ty),
                 other => other,
             };
-            return self
-                .for_element(index, elements.clone(), span, |this, element| this.assign(&element, value.clone(), span));
+            return self.for_element(index, elements.clone(), span, |this, element| {
+                this.assign(&element, value.clone(), span)
+            });
         }
         if let (Shape::Header(header, _), Value::Place(_)) = (&place.shape, &value) {
             self.invalidate_siblings(*header, span);

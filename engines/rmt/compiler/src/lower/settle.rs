@@ -159,7 +159,8 @@ fn joined(mut states: Vec<State>) -> Vec<State> {
             Some(own)
         })
         .collect();
-    let mut kept: Vec<State> = (0..states.len()).filter(|number| stays(*number)).map(|number| states[number].clone()).collect();
+    let mut kept: Vec<State> =
+        (0..states.len()).filter(|number| stays(*number)).map(|number| states[number].clone()).collect();
     for state in &mut kept {
         map(&mut state.next, |next| match next {
             Next::State(state) => Next::State(numbers[state]),

@@ -149,9 +149,7 @@ impl<'a> Lower<'a> {
         }
         let copy = self.copy("$element", &ty, span)?;
         self.invalidate(&copy, span);
-        self.for_element(&index, elements, span, |this, element| {
-            this.assign(&copy, Value::Place(element), span)
-        })?;
+        self.for_element(&index, elements, span, |this, element| this.assign(&copy, Value::Place(element), span))?;
         Ok(Value::Place(copy.read_only()))
     }
 
@@ -173,7 +171,13 @@ impl<'a> Lower<'a> {
     }
 
     /// `stack.push_front(count)` or `stack.pop_front(count)`.
-    pub(super) fn shift_stack(&mut self, place: &Place, method: &ast::Name, call: &'a Call, span: Span) -> Check<Value> {
+    pub(super) fn shift_stack(
+        &mut self,
+        place: &Place,
+        method: &ast::Name,
+        call: &'a Call,
+        span: Span,
+    ) -> Check<Value> {
         let Shape::Stack(_, elements) = &place.shape else { return Ok(Value::Void(span)) };
         if self.context == Context::Parser {
             return Err(Fault::new(method.span, format!("`{}` stands in controls and actions alone", method.text))

@@ -54,10 +54,20 @@ pub fn unroll(program: &mut Program, stacks: &[Stack]) -> Check<()> {
         roles.extend(stack.counter.map(|counter| (counter, Role::Counter(index))));
         if let Some(place) = &stack.next {
             next.extend(place.headers().into_iter().enumerate().map(|(at, header)| (header, (index, at))));
-            roles.extend(flat(&program.instances, place).into_iter().enumerate().map(|(at, field)| (field, Role::Next(index, at))));
+            roles.extend(
+                flat(&program.instances, place)
+                    .into_iter()
+                    .enumerate()
+                    .map(|(at, field)| (field, Role::Next(index, at))),
+            );
         }
         if let Some(place) = &stack.last {
-            roles.extend(flat(&program.instances, place).into_iter().enumerate().map(|(at, field)| (field, Role::Last(index, at))));
+            roles.extend(
+                flat(&program.instances, place)
+                    .into_iter()
+                    .enumerate()
+                    .map(|(at, field)| (field, Role::Last(index, at))),
+            );
         }
     }
     let mut unroll = Unroll {
@@ -90,7 +100,8 @@ pub fn unroll(program: &mut Program, stacks: &[Stack]) -> Check<()> {
 
 /// The fields of a header or header union, with validity, in an order that all places of the type share.
 fn flat(instances: &[Instance], place: &Place) -> Vec<FieldId> {
-    let of = |header: InstanceId| std::iter::once(instances[header].valid).chain(instances[header].fields.iter().copied());
+    let of =
+        |header: InstanceId| std::iter::once(instances[header].valid).chain(instances[header].fields.iter().copied());
     place.headers().into_iter().flat_map(of).collect()
 }
 
@@ -153,18 +164,12 @@ impl Unroll<'_> {
 
     fn state(&mut self, number: StateId, state: StateId, mut counts: Counts) {
         let State { name, ops, next, span } = self.old[state].clone();
-        let shown: Vec<String> = counts
-            .iter()
-            .zip(&self.live[state])
-            .filter_map(|(count, live)| live.then(|| count.to_string()))
-            .collect();
+        let shown: Vec<String> =
+            counts.iter().zip(&self.live[state]).filter_map(|(count, live)| live.then(|| count.to_string())).collect();
         let name = if shown.is_empty() { name } else { format!("{name}[{}]", shown.join(",")) };
         let mut made = State { name, ops: Vec::new(), next: Transition::Direct(Next::Reject), span };
-        let behind = |span| ParserOp::Verify {
-            condition: Expr::constant(0, 1, span),
-            error: error::STACK_OUT_OF_BOUNDS,
-            span,
-        };
+        let behind =
+            |span| ParserOp::Verify { condition: Expr::constant(0, 1, span), error: error::STACK_OUT_OF_BOUNDS, span };
         let mut inside = true;
         for op in ops {
             let span = op.span();

@@ -93,7 +93,9 @@ impl Place {
         match &self.shape {
             Shape::Header(instance, _) => vec![*instance],
             Shape::Struct(members) => members.iter().flat_map(|(_, of)| of.headers()).collect(),
-            Shape::Stack(_, elements) | Shape::Element(_, elements) => elements.iter().flat_map(Self::headers).collect(),
+            Shape::Stack(_, elements) | Shape::Element(_, elements) => {
+                elements.iter().flat_map(Self::headers).collect()
+            }
             Shape::Scalar(_) | Shape::Varbit(_) | Shape::Packet => Vec::new(),
         }
     }
