@@ -695,7 +695,9 @@ class Writer:
             what = self.rng.choice(["whole", "whole", "header", "values", "values"])
             if what == "header":
                 # A list has no value for a varbit.
-                plain = [one.type for one in self.places() if not any(isinstance(t, Varbit) for _, t in one.type.fields)]
+                plain = [
+                    one.type for one in self.places() if not any(isinstance(t, Varbit) for _, t in one.type.fields)
+                ]
                 of = self.rng.choice(plain)
                 params = [Param(self.rng.choice(["out", "inout"]), of, self.name("x"))]
                 place = Name(of, params[0].name)

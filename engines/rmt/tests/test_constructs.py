@@ -422,9 +422,7 @@ parser Two(packet_in b, out byte_t one, out byte_t two) {
         transition select(hdr.op.op) { 1: loop; 2: pair; 3: again; 4: at; 5: crossed; 6: stored; 7: none; 8: nothing; default: accept; }
     }
     state loop {
-        if (left == 0) {
-            meta.count = 255;
-        } else {
+        if (left != 0) {
             b.extract(hdr.bytes.next);
             meta.sum += hdr.bytes.last.value;
             if (hdr.bytes.last.value > 0x7f && left > 1) {
@@ -432,14 +430,23 @@ parser Two(packet_in b, out byte_t one, out byte_t two) {
             }
             meta.last = hdr.bytes.lastIndex;
             left -= 1;
+        } else {
+            meta.count = 255;
         }
         transition select(left) { 0: accept; default: loop; }
     }
     state pair { two.apply(b, hdr.x, hdr.y); transition accept; }
-    state again { two.apply(b, hdr.x, hdr.y); two.apply(b, hdr.x, hdr.y); transition accept; }
+    state again {
+        two.apply(b, hdr.x, hdr.y);
+        transition select(hdr.x.value) { 0x81: again; default: accept; }
+    }
     state at { b.extract(hdr.bytes[hdr.op.a]); transition accept; }
     state none { meta.sum = hdr.bytes.last.value; transition accept; }
-    state nothing { meta.last = hdr.bytes.lastIndex; transition accept; }
+    state nothing {
+        if (hdr.op.a == 3) { meta.count = 4; }
+        meta.last = hdr.bytes.lastIndex;
+        transition accept;
+    }
     state crossed { two.apply(b, hdr.x, hdr.bytes.next); transition accept; }
     state stored {
         b.extract(hdr.x);
@@ -492,15 +499,15 @@ def parsing_oracle() -> Callable[[bytes], bytes]:
                 rest = rest[1:]
                 last, left = len(heads) - 1, left - 1
         elif number in (2, 3, 5):
-            for _ in range(2 if number == 3 else 1):
-                # Both headers start invalid in the sub-parser, also the second time.
+            while True:
+                # Both headers start invalid in the sub-parser, each time.
                 taken = 0
                 if rest:
                     taken = 2 if rest[0] >= 0x80 and len(rest) > 1 else 1
                 heads = [rest[at : at + 1] for at in range(taken)]
                 ended = not rest or (rest[0] >= 0x80 and len(rest) == 1)
                 rest = rest[taken:]
-                if ended:
+                if ended or number != 3 or heads[0] != b"\x81":
                     break
             if number == 5:
                 # The second header is element 0 of the stack, which leaves in front of `x`. If the frame ends in the
@@ -521,7 +528,7 @@ def parsing_oracle() -> Callable[[bytes], bytes]:
         elif number == 7:
             bounds = True
         elif number == 8:
-            last = 255
+            count, last = 4 if a == 3 else 0, 255
         head[9] = total or stored
         head[10:12] = bytes([count, last])
         if bounds:
@@ -536,7 +543,7 @@ def test_parsers() -> None:
     frames = []
     for _ in range(1500):
         a = rng.choice([0, 1, 2, 3, 4, 5, 6, 255]) if rng.random() < 0.5 else rng.randrange(4)
-        payload = bytes(rng.choice([rng.randrange(256), 0x80, 1]) for _ in range(rng.choice([0, 1, 2, 4, 9])))
+        payload = bytes(rng.choice([rng.randrange(256), 0x80, 0x81, 1]) for _ in range(rng.choice([0, 1, 2, 4, 9])))
         frames.append(op(rng.randrange(9), a, 0) + payload)
     both(PARSING, frames, parsing_oracle())
 
