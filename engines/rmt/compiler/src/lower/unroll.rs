@@ -164,8 +164,12 @@ impl Unroll<'_> {
 
     fn state(&mut self, number: StateId, state: StateId, mut counts: Counts) {
         let State { name, ops, next, span } = self.old[state].clone();
-        let shown: Vec<String> =
-            counts.iter().zip(&self.live[state]).filter_map(|(count, live)| live.then(|| count.to_string())).collect();
+        let shown: Vec<String> = counts
+            .iter()
+            .zip(&self.live[state])
+            .filter(|(_, live)| **live)
+            .map(|(count, _)| count.to_string())
+            .collect();
         let name = if shown.is_empty() { name } else { format!("{name}[{}]", shown.join(",")) };
         let mut made = State { name, ops: Vec::new(), next: Transition::Direct(Next::Reject), span };
         let behind =
