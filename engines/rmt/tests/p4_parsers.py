@@ -55,7 +55,7 @@ class Extracted:
         rest = [one for one in places[1:] if not only_varbit(one)]
         # A loop extracts all elements of a stack.
         looped = [one for one in rest if isinstance(one, p4.Element) and not only_varbit(one)]
-        if looped and writer.chance(0.7):
+        if looped and writer.chance(0.4 if writer.card else 0.7):
             of = looped[0]
             rest = [one for one in rest if one not in looped[1:]]
             rest[rest.index(of)] = Member(of.type, of.of, "next")
@@ -130,7 +130,7 @@ class Extracted:
         assert isinstance(one.type, Fields)
         fields = [Member(of, one, name) for name, of in one.type.fields if isinstance(of, Bits) and not of.signed]
         fields = [place for place in fields if place.type.width <= (32 if writer.card else 64) and place.name != "size"]
-        if not fields or (not later and writer.chance(0.8)):
+        if not fields or (not later and not is_last(one) and writer.chance(0.8)):
             state.rows = [p4.Row([], rng.choice(later or ["accept"]))]
             return
         keys: list[Expr] = [rng.choice(fields)]

@@ -265,9 +265,12 @@ class Writer:
             depth = min(depth, 1)
         if self.card:
             depth = min(depth, self.rng.choice([0, 1, 1, 2]))
-        if isinstance(of, Bits) and "compound" in self.features and self.chance(0.4):
+        part = self.card and isinstance(to, p4.Slice)
+        if isinstance(of, Bits) and "compound" in self.features and not part and self.chance(0.4):
             signs = ["+", "-", "&", "|", "^"] if self.card else ["+", "-", "&", "|", "^", "*", "|+|", "|-|"]
-            return p4.Assign(to, self.value(of, scope, max(depth - 1, 0)), self.rng.choice(signs))
+            # The card has one operation for a field in an action.
+            rest = self.leaf(of, scope) if self.card else self.value(of, scope, max(depth - 1, 0))
+            return p4.Assign(to, rest, self.rng.choice(signs))
         return p4.Assign(to, self.value(of, scope, depth))
 
     def statement(self, scope: Scope, depth: int) -> p4.Statement:
