@@ -314,7 +314,11 @@ parser Options(packet_in b, out option_t[3] options) {
         if (std.parser_error == error.StackOutOfBounds) { hdr.op.wide = 3; }
         hdr.op.result = hdr.options[0].isValid() ? 8w1 : 0;
         switch (hdr.op.op) {
-            1: { hdr.options[0].small.setValid(); hdr.options[0].small.kind = 1; hdr.options[0].small.value = hdr.op.a; }
+            1: {
+                hdr.options[0].small.setValid();
+                hdr.options[0].small.kind = 1;
+                hdr.options[0].small.value = hdr.op.a;
+            }
             2: { hdr.options[0].large.setInvalid(); }
             3: { hdr.options[0] = hdr.options[1]; }
             4: { hdr.options.pop_front(1); }
@@ -419,7 +423,9 @@ parser Two(packet_in b, out byte_t one, out byte_t two) {
     state start {
         b.extract(hdr.op);
         left = hdr.op.a;
-        transition select(hdr.op.op) { 1: loop; 2: pair; 3: again; 4: at; 5: crossed; 6: stored; 7: none; 8: nothing; default: accept; }
+        transition select(hdr.op.op) {
+            1: loop; 2: pair; 3: again; 4: at; 5: crossed; 6: stored; 7: none; 8: nothing; default: accept;
+        }
     }
     state loop {
         if (left != 0) {

@@ -104,9 +104,9 @@ impl<'a> Lower<'a> {
     }
 
     /// The variables that the parameters of a control or parser are. A variable of the caller stands for a parameter of
-    /// direction `out` or `inout` if that is possible: no other parameter is that variable, and the control's tables, which
-    /// work on the variables of its first application, work on this one. Else the parameter has a variable of its own, or
-    /// that of the first application, and the value goes there and back.
+    /// direction `out` or `inout` if that is possible: no other parameter is that variable, and the control's tables,
+    /// which work on the variables of its first application, work on this one. Else the parameter has a variable of its
+    /// own, or that of the first application, and the value goes there and back.
     pub(super) fn bind(
         &mut self,
         instance: &Instance<'a>,

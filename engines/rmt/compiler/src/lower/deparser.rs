@@ -137,8 +137,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Gives the headers their places. A header that leaves under a condition is invalid if the condition does not hold.
-    /// If the deparser emits it several times, copies of it leave.
+    /// Gives the headers their places. A header that leaves under a condition is invalid if the condition does not
+    /// hold. If the deparser emits it several times, copies of it leave.
     fn place_emits(&mut self, found: Vec<Conditional>) -> Check<()> {
         let mut ends = Vec::new();
         let times = |instance| found.iter().filter(|of| of.instance == instance).count();

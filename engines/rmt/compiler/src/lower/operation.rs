@@ -87,8 +87,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The field that a number is written to. If an index chooses it, `later` becomes the place that [`Self::give`] gives
-    /// the number to.
+    /// The field that a number is written to. If an index chooses it, `later` becomes the place that [`Self::give`]
+    /// gives the number to.
     pub(super) fn result(&mut self, expr: &'a ast::Expr, later: &mut Option<(Place, FieldId)>) -> Check<FieldId> {
         let place = self.writable(expr)?;
         self.result_of(place, expr.span, later)

@@ -133,8 +133,8 @@ impl<'a> Lower<'a> {
         Expr::binary(BinaryOp::Eq, index.clone().resize(number.width, false, span), number, span)
     }
 
-    /// The value of a place that an index chooses: a number, or a copy of a header. Behind the end of the stack it is 0,
-    /// or an invalid header.
+    /// The value of a place that an index chooses: a number, or a copy of a header. Behind the end of the stack it is
+    /// 0, or an invalid header.
     pub(super) fn element_value(&mut self, place: Place) -> Check<Value> {
         let Place { shape: Shape::Element(index, elements), ty, span, .. } = place else {
             return Ok(Value::Place(place));

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Parser loops over header stacks: a state is made once for each number of headers that the stacks may hold there. Then
-//! `next` and `last` are elements of the stack, and a state that needs an element beyond the stack ends with an error.
+//! Parser loops over header stacks: a state is made once for each number of headers that the stacks may hold there.
+//! Then `next` and `last` are elements of the stack, and a state that needs an element beyond the stack ends with an
+//! error.
 
 use std::collections::HashMap;
 
