@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// Source routing: a frame brings the ports that it wants to leave at, one for each hop, and the number of the hop that
-// is next. Frames whose route has ended, and those without one, are dropped.
+// Source routing: a frame brings the ports that it wants to leave at, one for each hop. Each switch takes the first hop
+// off, and the last one gives the frame back the type of what it carries, IPv4. Frames without a route are dropped.
 #include <core.p4>
 #include <v1model.p4>
 
+const bit<16> TYPE_IPV4 = 0x0800;
 const bit<16> TYPE_VLAN = 0x8100;
 const bit<16> TYPE_ROUTE = 0x1237;
 
@@ -20,20 +21,16 @@ header vlan_t {
     bit<16> type;
 }
 
-header route_t {
-    bit<8> next;
-    bit<8> hops;
-    bit<8> port0;
-    bit<8> port1;
-    bit<8> port2;
-    bit<8> port3;
+header hop_t {
+    bit<1>  last;
+    bit<15> port;
     bit<16> unused;
 }
 
 struct headers_t {
     ethernet_t ethernet;
     vlan_t     vlan;
-    route_t    route;
+    hop_t[4]   hops; // a switch looks at the first one only: routes may be longer
 }
 
 struct metadata_t { }
@@ -43,7 +40,7 @@ parser SourceRoutingParser(packet_in packet, out headers_t hdr, inout metadata_t
         packet.extract(hdr.ethernet);
         transition select(hdr.ethernet.type) {
             TYPE_VLAN: vlan;
-            TYPE_ROUTE: route;
+            TYPE_ROUTE: hops;
             default: accept;
         }
     }
@@ -51,14 +48,17 @@ parser SourceRoutingParser(packet_in packet, out headers_t hdr, inout metadata_t
     state vlan {
         packet.extract(hdr.vlan);
         transition select(hdr.vlan.type) {
-            TYPE_ROUTE: route;
+            TYPE_ROUTE: hops;
             default: accept;
         }
     }
 
-    state route {
-        packet.extract(hdr.route);
-        transition accept;
+    state hops {
+        packet.extract(hdr.hops.next);
+        transition select(hdr.hops.last.last) {
+            1: accept;
+            default: hops;
+        }
     }
 }
 
@@ -67,53 +67,22 @@ control SourceRoutingVerify(inout headers_t hdr, inout metadata_t meta) {
 }
 
 control SourceRoutingIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
-    counter(4, CounterType.packets_and_bytes) hops;
-
-    action drop() {
-        mark_to_drop(standard_metadata);
-    }
-
-    action hop0() {
-        standard_metadata.egress_spec = (bit<9>)hdr.route.port0;
-        hdr.route.next = 1;
-        hops.count(0);
-    }
-
-    action hop1() {
-        standard_metadata.egress_spec = (bit<9>)hdr.route.port1;
-        hdr.route.next = 2;
-        hops.count(1);
-    }
-
-    action hop2() {
-        standard_metadata.egress_spec = (bit<9>)hdr.route.port2;
-        hdr.route.next = 3;
-        hops.count(2);
-    }
-
-    action hop3() {
-        standard_metadata.egress_spec = (bit<9>)hdr.route.port3;
-        hdr.route.next = 4;
-        hops.count(3);
-    }
-
-    table steps {
-        key = { hdr.route.next: exact; hdr.route.hops: range; }
-        actions = { hop0; hop1; hop2; hop3; drop; }
-        const default_action = drop();
-        const entries = {
-            (0, 1 .. 4): hop0();
-            (1, 2 .. 4): hop1();
-            (2, 3 .. 4): hop2();
-            (3, 4 .. 4): hop3();
-        }
-    }
+    counter(2, CounterType.packets_and_bytes) hops; // those in between, last ones
 
     apply {
-        if (hdr.route.isValid()) {
-            steps.apply();
+        if (hdr.hops[0].isValid()) {
+            standard_metadata.egress_spec = (bit<9>)hdr.hops[0].port;
+            hops.count((bit<32>)hdr.hops[0].last);
+            if (hdr.hops[0].last == 1) {
+                if (hdr.vlan.isValid()) {
+                    hdr.vlan.type = TYPE_IPV4;
+                } else {
+                    hdr.ethernet.type = TYPE_IPV4;
+                }
+            }
+            hdr.hops.pop_front(1);
         } else {
-            drop();
+            mark_to_drop(standard_metadata);
         }
     }
 }

@@ -53,9 +53,7 @@ struct headers_t {
     vlan_t     vlan;
     ipv6_t     ipv6;
     segments_t segments;
-    segment_t  segment0; // the last one of the way
-    segment_t  segment1;
-    segment_t  segment2;
+    segment_t[3] list; // the last one of the way first
 }
 
 struct metadata_t { }
@@ -117,21 +115,18 @@ parser Srv6Parser(packet_in packet, out headers_t hdr, inout metadata_t meta, in
         }
     }
 
-    state one {
-        packet.extract(hdr.segment0);
-        transition accept;
+    state three {
+        packet.extract(hdr.list.next);
+        transition two;
     }
 
     state two {
-        packet.extract(hdr.segment0);
-        packet.extract(hdr.segment1);
-        transition accept;
+        packet.extract(hdr.list.next);
+        transition one;
     }
 
-    state three {
-        packet.extract(hdr.segment0);
-        packet.extract(hdr.segment1);
-        packet.extract(hdr.segment2);
+    state one {
+        packet.extract(hdr.list.next);
         transition accept;
     }
 }
@@ -146,17 +141,17 @@ control Srv6Ingress(inout headers_t hdr, inout metadata_t meta, inout standard_m
     }
 
     action to_first() {
-        hdr.ipv6.dst = hdr.segment0.address;
+        hdr.ipv6.dst = hdr.list[0].address;
         hdr.segments.left = 0;
     }
 
     action to_second() {
-        hdr.ipv6.dst = hdr.segment1.address;
+        hdr.ipv6.dst = hdr.list[1].address;
         hdr.segments.left = 1;
     }
 
     action to_third() {
-        hdr.ipv6.dst = hdr.segment2.address;
+        hdr.ipv6.dst = hdr.list[2].address;
         hdr.segments.left = 2;
     }
 
@@ -175,7 +170,7 @@ control Srv6Ingress(inout headers_t hdr, inout metadata_t meta, inout standard_m
 
     // The next segment, by the segments left and the list's last entry
     table next {
-        key = { hdr.segments.left: exact; hdr.segment0.isValid(): exact; hdr.segments.last: range; }
+        key = { hdr.segments.left: exact; hdr.list[0].isValid(): exact; hdr.segments.last: range; }
         actions = { to_first; to_second; to_third; drop; }
         const default_action = drop();
         const entries = {

@@ -52,6 +52,38 @@ class Header:
         self.fields, self.valid, self.at = dict(other.fields), other.valid, other.at
 
 
+class Elements(list[Any]):
+    """A header stack; `index` counts the elements that a parser has extracted."""
+
+    index = 0
+
+    def next(self) -> Any:
+        if self.index >= len(self):
+            raise ParserError("StackOutOfBounds")
+        return self[self.index]
+
+    def last(self) -> Any:
+        if self.index == 0:
+            raise ParserError("StackOutOfBounds")
+        return self[self.index - 1]
+
+    def push_front(self, count: int) -> None:
+        for at in reversed(range(len(self))):
+            if at >= count:
+                self[at].take(self[at - count])
+            else:
+                self[at].valid = False
+        self.index = min(self.index + count, len(self))
+
+    def pop_front(self, count: int) -> None:
+        for at in range(len(self)):
+            if at + count < len(self):
+                self[at].take(self[at + count])
+            else:
+                self[at].valid = False
+        self.index = max(self.index - count, 0)
+
+
 @dataclass
 class Scope:
     names: dict[str, Any]
@@ -83,7 +115,7 @@ def empty(of: Any) -> Any:
         fields = {name: empty(one) for name, one in of.fields}
         return Header(fields) if of.kind == "header" else fields
     if isinstance(of, Stack):
-        return [empty(of.of) for _ in range(of.size)]
+        return Elements(empty(of.of) for _ in range(of.size))
     if isinstance(of, Varbit):
         return (0, 0)
     return False if of == BOOL else 0 if isinstance(of, Bits) else "NoError"
@@ -351,9 +383,11 @@ class Interpreter:
         if std["egress_spec"] == DROP:
             return
         self.sums(self.program.update)
-        out = b"".join(
-            self.emitted(self.value(emit, Scope({"h": self.h}, None)), emit.type) for emit in self.program.emits
-        )
+        headers, guards = Scope({"h": self.h}, None), self.program.guards
+        emits = [
+            emit for at, emit in enumerate(self.program.emits) if at not in guards or self.value(guards[at], headers)
+        ]
+        out = b"".join(self.emitted(self.value(emit, headers), emit.type) for emit in emits)
         out += self.rest
         out = out[: ends.get("truncate", len(out))]
         if "recirculate" in ends:
@@ -415,11 +449,15 @@ class Interpreter:
             to = row.state
 
     def selects(self, row: p4.Row, keys: list[int], of: list[p4.Expr], path: str) -> bool:
-        if len(row.matches) == 1 and isinstance(row.matches[0], str):
-            return keys[0] in self.state.sets.get(f"{path}.{row.matches[0]}", [])
         if row.matches == [None]:
             return True
-        return all(takes(m, k, width(o.type)) for m, k, o in zip(row.matches, keys, of, strict=True))
+
+        def fits(match: Any, key: int, one: p4.Expr) -> bool:
+            if isinstance(match, str):
+                return key in self.state.sets.get(f"{path}.{match}", [])
+            return takes(match, key, width(one.type))
+
+        return all(fits(*one) for one in zip(row.matches, keys, of, strict=True))
 
     def need(self, bits: int) -> None:
         if self.at + bits > 8 * self.length:
@@ -596,8 +634,14 @@ class Interpreter:
                 inner = Scope({}, scope)
                 for one in statement.statements:
                     self.run(one, inner)
+            case p4.Assign() if statement.sign:
+                of = statement.to.type
+                both = p4.Binary(of, statement.sign, statement.to, statement.value)
+                self.assign(statement.to, self.value(both, scope), scope)
             case p4.Assign():
                 self.assign(statement.to, self.value(statement.value, scope), scope)
+            case p4.Push():
+                getattr(self.value(statement.of, scope), statement.which)(statement.count)
             case p4.AssignList():
                 self.assign_list(statement, scope)
             case p4.Var():
@@ -666,6 +710,8 @@ class Interpreter:
             case "extract":
                 header = self.value(args[0], scope)
                 self.extract(header, args[0].type, self.value(args[1], scope) if len(args) > 1 else 0)
+                if isinstance(args[0], p4.Member) and isinstance(args[0].of.type, Stack):
+                    self.value(args[0].of, scope).index += 1
             case "advance":
                 bits = self.value(args[0], scope)
                 self.need(bits)
@@ -743,6 +789,9 @@ class Interpreter:
                     at[to.name] = value
             case p4.Member():
                 inside = self.value(to.of, scope)
+                if isinstance(inside, Elements):
+                    self.of_stack(inside, to.name).take(value)
+                    return
                 names = inside.fields if isinstance(inside, Header) else inside
                 if isinstance(value, Header):
                     names[to.name].take(value)
@@ -767,9 +816,14 @@ class Interpreter:
                 return scope.where(of.name)[of.name]
             case p4.Member():
                 inside = self.value(of.of, scope)
+                if isinstance(inside, Elements):
+                    return self.of_stack(inside, of.name)
                 return inside.fields[of.name] if isinstance(inside, Header) else inside[of.name]
             case p4.Element():
-                return self.value(of.of, scope)[of.index]
+                elements = self.value(of.of, scope)
+                index = of.index if isinstance(of.index, int) else self.value(of.index, scope)
+                # Behind the end nothing is written, and zeros are read.
+                return elements[index] if index < len(elements) else empty(of.type)
             case p4.Slice():
                 return self.value(of.of, scope) >> of.low & (1 << of.high - of.low + 1) - 1
             case p4.Unary():
@@ -801,6 +855,14 @@ class Interpreter:
                 return self.function(of, scope)
             case _:
                 raise AssertionError(of)
+
+    @staticmethod
+    def of_stack(elements: Elements, name: str) -> Any:
+        if name == "size":
+            return len(elements)
+        if name == "lastIndex":
+            return elements.index - 1 & 0xFFFFFFFF
+        return elements.next() if name == "next" else elements.last()
 
     def binary(self, of: p4.Binary, scope: Scope) -> Any:
         left = self.value(of.left, scope)

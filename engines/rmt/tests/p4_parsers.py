@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import p4_tree as p4
 from p4_case import Scope
 from p4_interpreter import width
-from p4_tree import ERROR, Bits, Const, Expr, Fields, Member, Name, Param, Varbit
+from p4_tree import ERROR, Bits, Const, Expr, Fields, Member, Name, Param, Stack, Varbit
 
 if TYPE_CHECKING:
     from p4_random import Writer
@@ -22,6 +22,19 @@ LEAST = 3
 
 def only_varbit(one: Expr) -> bool:
     return isinstance(one.type, Fields) and isinstance(one.type.fields[0][1], Varbit)
+
+
+def is_next(one: Expr) -> bool:
+    return isinstance(one, Member) and isinstance(one.of.type, Stack) and one.name == "next"
+
+
+def extracted(one: Expr) -> Expr:
+    """The header that is extracted to a place, as later statements name it."""
+    return Member(one.type, one.of, "last") if is_next(one) and isinstance(one, Member) else one
+
+
+def is_last(one: Expr) -> bool:
+    return isinstance(one, Member) and isinstance(one.of.type, Stack) and one.name == "last"
 
 
 class Extracted:
@@ -40,6 +53,12 @@ class Extracted:
         # A header of options alone is extracted with the one in front of it.
         behind = {id(one): other for one, other in pairwise(places) if only_varbit(other)}
         rest = [one for one in places[1:] if not only_varbit(one)]
+        # A loop extracts all elements of a stack.
+        looped = [one for one in rest if isinstance(one, p4.Element) and not only_varbit(one)]
+        if looped and writer.chance(0.4 if writer.card else 0.7):
+            of = looped[0]
+            rest = [one for one in rest if one not in looped[1:]]
+            rest[rest.index(of)] = Member(of.type, of.of, "next")
         if not writer.card and writer.chance(0.3):
             rng.shuffle(rest)
         order += rest
@@ -54,7 +73,7 @@ class Extracted:
                 state.statements.append(
                     p4.Extern("extract", [behind[id(one)], p4.Shift(Bits(32), "<<", words, 5)], "p")
                 )
-            self.select(state, one, later)
+            self.select(state, extracted(one), later)
             self.made.append(state)
         return self.made
 
@@ -68,9 +87,10 @@ class Extracted:
             words = p4.Binary(Bits(32), "-", p4.Cast(Bits(32), p4.Lookahead(Bits(8))), Const(Bits(32), LEAST))
             bits = p4.Shift(Bits(32), "<<", words, 5)
             return [p4.Extern("extract", [one, bits], "p")]
-        if writer.chance(0.25) and "sub_parser" in writer.features and of.fields[0][0] != "size":
+        if writer.chance(0.25) and "sub_parser" in writer.features and of.fields[0][0] != "size" and not is_next(one):
             return [self.sub(one)]
         out.append(p4.Extern("extract", [one], "p"))
+        one = extracted(one)
         if not writer.card and writer.chance(0.1):
             out.append(p4.Extern("advance", [Const(Bits(32), 8 * rng.randint(1, 4))], "p"))
         if not writer.card and writer.chance(0.15):
@@ -110,7 +130,7 @@ class Extracted:
         assert isinstance(one.type, Fields)
         fields = [Member(of, one, name) for name, of in one.type.fields if isinstance(of, Bits) and not of.signed]
         fields = [place for place in fields if place.type.width <= (32 if writer.card else 64) and place.name != "size"]
-        if not fields or (not later and writer.chance(0.8)):
+        if not fields or (not later and not is_last(one) and writer.chance(0.8)):
             state.rows = [p4.Row([], rng.choice(later or ["accept"]))]
             return
         keys: list[Expr] = [rng.choice(fields)]
@@ -127,11 +147,16 @@ class Extracted:
         own = not any(isinstance(statement, p4.Call) for statement in state.statements)
         if own and state.name != "start" and not writer.card and "loop" in writer.features and isinstance(one, Member):
             state.rows.insert(0, p4.Row([writer.number(width(key.type)) for key in keys], state.name))
-        if "value_set" in writer.features and len(keys) == 1 and not self.sets and state.name != "start" and later:
+        if is_last(one):
+            # Rows that stay in the loop come first, and often.
+            row = p4.Row([self.match(width(key.type)) for key in keys], state.name)
+            state.rows[:0] = [row] if writer.card else [row, *state.rows[:1]]
+        if "value_set" in writer.features and not self.sets and state.name != "start" and later:
             set_ = writer.name("vs")
             self.locals.append(p4.Object("value_set", set_, [4], keys[0].type))
             self.sets[f"P.{set_}"] = f"P.{state.name}"
-            state.rows.insert(0, p4.Row([set_], rng.choice(later)))
+            others = [rng.choice([None, self.match(width(key.type))]) for key in keys[1:]]
+            state.rows.insert(0, p4.Row([set_, *others], rng.choice(later)))
         if writer.chance(0.8):
             state.rows.append(p4.Row([None], rng.choice([*ends, *later])))
 

@@ -21,6 +21,7 @@ FEATURES = (
     "register", "counter", "direct_counter", "meter", "direct_meter", "hash", "random", "digest", "assert", "truncate",
     "clone", "clone_egress", "multicast", "resubmit", "recirculate", "selector", "profile", "value_set", "checksum",
     "payload", "exit", "action_run", "sub", "sub_parser", "function", "varbit", "stack", "log", "loop", "egress",
+    "compound", "guard", "edges",
 )  # fmt: skip
 
 
@@ -36,8 +37,14 @@ class Writer:
         self.subs: list[p4.Parser | p4.Control] = []
         self.applied_to: dict[str, list[Expr] | None] = {}
         share = 0.3
-        some = ("register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit")
-        self.features = {name for name in FEATURES if self.rng.random() < (share if name in some or not card else 0)}
+        some = (
+            "register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit",
+            "compound", "guard",
+        )  # fmt: skip
+        shares = {name: share if name in some or not card else 0 for name in FEATURES}
+        if card:
+            shares["guard"] = 0.1  # the card has few bits for conditions
+        self.features = {name for name in FEATURES if self.rng.random() < shares[name]}
         if not card:
             lonely = [name for name in LONELY if name in self.features]
             self.features -= set(lonely)
@@ -63,7 +70,15 @@ class Writer:
 
     def error(self) -> str:
         return self.rng.choice(
-            ["NoError", "PacketTooShort", "PacketTooShort", "NoMatch", "HeaderTooShort", "HeaderTooShort"]
+            [
+                "NoError",
+                "PacketTooShort",
+                "PacketTooShort",
+                "NoMatch",
+                "HeaderTooShort",
+                "HeaderTooShort",
+                "StackOutOfBounds",
+            ]
         )
 
     # ---- types
@@ -113,6 +128,8 @@ class Writer:
             return self.leaf(of, scope)
         if depth == 0 or self.chance(0.25) or (self.card and of.width > 32):
             return self.leaf(of, scope)
+        if "edges" in self.features and self.chance(0.3):
+            return self.edge(of, scope, depth)
         options = [self.arithmetic, self.shift, self.concat, self.cast, self.invert]
         if not self.card or self.chance(0.3):
             options.append(self.mux)
@@ -139,6 +156,21 @@ class Writer:
         # Units and the folding of constants have ways of their own for these.
         right = self.const(of) if self.chance(0.3) else right
         return p4.Binary(of, self.rng.choice(signs), left, right)
+
+    def edge(self, of: Bits, scope: Scope, depth: int) -> Expr:
+        """Sign extension, and saturation of signed and wide numbers near their limits."""
+        if self.chance(0.4) and of.width > 2:
+            narrow = Bits(self.rng.randint(2, of.width - 1))
+            signed = p4.Cast(Bits(narrow.width, True), self.value(narrow, scope, depth - 1))
+            longer = p4.Cast(Bits(of.width, True), signed)
+            return longer if of.signed else p4.Cast(of, longer)
+        like = Bits(of.width, of.width > 1 and self.chance(0.6))
+        same = like == of
+        left, right = self.value(of, scope, depth - 1), self.const(of)
+        if not same:
+            left, right = p4.Cast(like, left), p4.Cast(like, right)
+        made = p4.Binary(like, self.rng.choice(["|+|", "|-|"]), left, right)
+        return made if same else p4.Cast(of, made)
 
     def shift(self, of: Bits, scope: Scope, depth: int) -> Expr:
         left, sign = self.value(of, scope, depth - 1), self.rng.choice(["<<", ">>"])
@@ -233,6 +265,12 @@ class Writer:
             depth = min(depth, 1)
         if self.card:
             depth = min(depth, self.rng.choice([0, 1, 1, 2]))
+        part = self.card and isinstance(to, p4.Slice)
+        if isinstance(of, Bits) and "compound" in self.features and not part and self.chance(0.4):
+            signs = ["+", "-", "&", "|", "^"] if self.card else ["+", "-", "&", "|", "^", "*", "|+|", "|-|"]
+            # The card has one operation for a field in an action.
+            rest = self.leaf(of, scope) if self.card else self.value(of, scope, max(depth - 1, 0))
+            return p4.Assign(to, rest, self.rng.choice(signs))
         return p4.Assign(to, self.value(of, scope, depth))
 
     def statement(self, scope: Scope, depth: int) -> p4.Statement:
@@ -247,6 +285,12 @@ class Writer:
             # The card neither adds nor removes a header of variable length.
             if not (self.card and any(isinstance(one, Varbit) for _, one in of.type.fields)):
                 return p4.SetValid(of, self.chance(0.5))
+        stacks = [(name, of) for name, of in self.headers.fields if isinstance(of, Stack)] if scope.headers else []
+        if stacks and scope.place in ("ingress", "egress", "action") and self.chance(0.02 if self.card else 0.1):
+            name, of = self.rng.choice(stacks)
+            count = 1 if self.card else self.rng.randint(0, of.size + 1)
+            member = Member(of, Name(self.headers, "h"), name)
+            return p4.Push(member, self.rng.choice(["push_front", "pop_front"]), count)
         if what < 0.36 and scope.headers and not self.card:
             to = self.rng.choice(scope.headers)
             plain = not any(isinstance(one, Varbit) for _, one in to.type.fields)
@@ -266,8 +310,10 @@ class Writer:
             one = self.rng.choice(scope.subs)
             sub = next(sub for sub in self.subs if sub.name == one.kind)
             args = self.args(sub.params, scope)
-            # Each place that it writes is the same in all its calls.
+            # On a card, each place that it writes is the same in all its calls.
             before = self.applied_to.setdefault(one.name, args)
+            if args is not None and not self.card and self.chance(0.6):
+                return p4.Call(one.name, args, apply=True)
             if args is not None and before is not None:
                 args = [
                     old if "out" in param.direction else new
@@ -499,7 +545,9 @@ class Writer:
     def profile(self, table: p4.Table, objects: list[p4.Object], scope: Scope) -> None:
         if "selector" in self.features:
             algorithm = f"HashAlgorithm.{self.rng.choice(['crc32', 'crc16', 'csum16', 'xor16', 'identity'])}"
-            objects.append(p4.Object("action_selector", self.name("as"), [algorithm, 16, self.rng.choice([3, 10, 16])]))
+            objects.append(
+                p4.Object("action_selector", self.name("as"), [algorithm, 16, self.rng.choice([1, 2, 3, 16])])
+            )
             table.keys += [p4.Key(one, "selector", f"s{n}") for n, one in enumerate(self.data(scope, 2))]
         else:
             objects.append(p4.Object("action_profile", self.name("ap"), [16]))
@@ -576,13 +624,29 @@ class Writer:
         elif not self.card and self.chance(0.2):
             rng.shuffle(emits)
         self.case.program = p4.Program(
-            self.types, self.functions, self.subs, parser, verify, ingress, egress, update, emits
+            self.types, self.functions, self.subs, parser, verify, ingress, egress, update, emits, self.guards(emits)
         )
         self.case.frames = [self.frame() for _ in range(rng.randint(6, 14))]
         self.case.frames = [(port, time, self.summed(frame)) for port, time, frame in self.case.frames]
         self.copies()
         self.choose()
         return self.case
+
+    def guards(self, emits: list[Expr]) -> dict[int, Expr]:
+        """Conditions in the deparser, which sees the headers alone."""
+        if "guard" not in self.features:
+            return {}
+        scope = self.scope("deparser")
+        own = [one for one in scope.readable if isinstance(one, Member) and isinstance(one.of.type, Fields)]
+        scope.readable = [one for one in own if one.of.type.kind == "header" and one.name != "sum"]
+        if not scope.readable:
+            return {}
+        made: dict[int, Expr] = {}
+        for at, emit in enumerate(emits):
+            if at == 0 or self.chance(0.5) or not isinstance(emit.type, Fields):
+                continue
+            made[at] = p4.IsValid(emit) if self.chance(0.5) else self.condition(scope, 1)
+        return made
 
     def places(self) -> list[Expr]:
         """All headers."""
@@ -597,6 +661,15 @@ class Writer:
         fields = [
             Member(of, one, name) for one in headers for name, of in one.type.fields if not isinstance(of, Varbit)
         ]
+        if not self.card and place in ("ingress", "egress"):
+            # Elements that an index chooses.
+            for name, of in self.headers.fields:
+                if isinstance(of, Stack):
+                    index = Member(Bits(8), Name(self.meta, "m"), "round")
+                    low = p4.Slice(Bits(2), index, 1, 0)
+                    one = p4.Element(of.of, Member(of, Name(self.headers, "h"), name), self.rng.choice([index, low]))
+                    headers.append(one)
+                    fields += [Member(t, one, n) for n, t in of.of.fields if not isinstance(t, Varbit)]
         if self.card:
             headers = [one for one in headers[1:] if not only_varbit(one)]
         meta = [Member(of, Name(self.meta, "m"), name) for name, of in self.meta.fields]
@@ -624,7 +697,11 @@ class Writer:
         for _ in range(("sub" in self.features) * self.rng.randint(1, 2)):
             what = self.rng.choice(["whole", "whole", "header", "values", "values"])
             if what == "header":
-                of = self.rng.choice([one.type for one in self.places() if not only_varbit(one)])
+                # A list has no value for a varbit.
+                plain = [
+                    one.type for one in self.places() if not any(isinstance(t, Varbit) for _, t in one.type.fields)
+                ]
+                of = self.rng.choice(plain)
                 params = [Param(self.rng.choice(["out", "inout"]), of, self.name("x"))]
                 place = Name(of, params[0].name)
                 fields: list[Expr] = [Member(one, place, name) for name, one in of.fields if isinstance(one, Bits)]

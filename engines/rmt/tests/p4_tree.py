@@ -118,9 +118,11 @@ class Member:
 
 @dataclass
 class Element:
+    """An element of a stack, by a number or by an expression."""
+
     type: Type
     of: Expr
-    index: int
+    index: Any
 
     def __str__(self) -> str:
         return f"{self.of}[{self.index}]"
@@ -252,11 +254,14 @@ Expr = (
 
 @dataclass
 class Assign:
+    """With a sign, `to sign= value`."""
+
     to: Expr
     value: Expr
+    sign: str = ""
 
     def __str__(self) -> str:
-        return f"{self.to} = {self.value};"
+        return f"{self.to} {self.sign}= {self.value};"
 
 
 @dataclass
@@ -366,6 +371,18 @@ class SetValid:
 
 
 @dataclass
+class Push:
+    """`push_front` or `pop_front` of a stack."""
+
+    of: Expr
+    which: str
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.of}.{self.which}({self.count});"
+
+
+@dataclass
 class Return:
     value: Expr | None = None
 
@@ -379,15 +396,15 @@ class Exit:
         return "exit;"
 
 
-Statement = Assign | AssignList | Var | Block | If | Switch | Call | Apply | Extern | SetValid | Return | Exit
+Statement = Assign | AssignList | Var | Block | If | Switch | Call | Apply | Extern | SetValid | Push | Return | Exit
 
 # ---- parsers
 
 
 @dataclass
 class Row:
-    """A row of a select. Each match is None for `_`, a number, `("&&&", value, mask)`, `("..", low, high)` or, alone, the
-    name of a value set.
+    """A row of a select. Each match is None for `_`, a number, `("&&&", value, mask)`, `("..", low, high)` or the name of a
+    value set.
     """
 
     matches: list[Any]
@@ -560,6 +577,8 @@ class Program:
     egress: Control
     update: Block
     emits: list[Expr]
+    guards: dict[int, Expr] = field(default_factory=dict)
+    """Conditions that some of `emits` stand under, by their numbers."""
 
     def __str__(self) -> str:
         parts = ["#include <core.p4>", "#include <v1model.p4>", *(of.declared() for of in self.types)]
@@ -567,6 +586,9 @@ class Program:
         parts += [f"control V(inout headers_t h, inout meta_t m) {{ apply {self.verify} }}"]
         parts += [str(self.ingress), str(self.egress)]
         parts += [f"control C(inout headers_t h, inout meta_t m) {{ apply {self.update} }}"]
-        emits = " ".join(f"p.emit({emit});" for emit in self.emits)
+        emits = " ".join(
+            f"if ({self.guards[at]}) {{ p.emit({emit}); }}" if at in self.guards else f"p.emit({emit});"
+            for at, emit in enumerate(self.emits)
+        )
         parts += [f"control D(packet_out p, in headers_t h) {{ apply {{ {emits} }} }}"]
         return "\n".join([*parts, "V1Switch(P(), V(), I(), E(), C(), D()) main;", ""])

@@ -468,9 +468,17 @@ def externs(program: p4.Program) -> set[str]:
             out.add(one.kind if one.kind[0] not in "SQ" else {"S": "sub-control", "Q": "sub-parser"}[one.kind[0]])
         elif isinstance(one, p4.Member) and one.name == "mcast_grp":
             out.add("multicast")
+        elif isinstance(one, p4.Member) and one.name in ("next", "last") and isinstance(one.of.type, p4.Stack):
+            out.add(f"stack.{one.name}")
+        elif isinstance(one, p4.Element) and not isinstance(one.index, int):
+            out.add("variable index")
+        elif isinstance(one, p4.Assign) and one.sign:
+            out.add("compound assignment")
+        elif isinstance(one, p4.Program) and one.guards:
+            out.add("emit with condition")
         elif isinstance(one, p4.Key):
             out.add(f"key {one.kind}")
-        elif isinstance(one, (p4.Exit, p4.Lookahead, p4.FunctionCall, p4.Switch, p4.SetValid, p4.AssignList)):
+        elif isinstance(one, (p4.Exit, p4.Lookahead, p4.FunctionCall, p4.Switch, p4.SetValid, p4.AssignList, p4.Push)):
             out.add(type(one).__name__)
     return out
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from penstock import Device
+from rmt_language import run
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet, Raw
@@ -189,13 +190,11 @@ class Route(Program):
     hops: Counter[int] = field(default_factory=Counter)
 
     def __call__(self, port: int, frame: bytes) -> Out:
-        if frame[16:18] != b"\x12\x37" or len(frame) < 26:
+        if frame[16:18] != b"\x12\x37" or len(frame) < 22:
             return None
-        at, hops = frame[18], frame[19]
-        if hops > 4 or at >= hops:
-            return None
-        self.hops[at] += 1
-        return frame[20 + at], frame[:18] + bytes([at + 1]) + frame[19:]
+        last, port = frame[18] >> 7, frame[19]
+        self.hops[last] += 1
+        return port, frame[:16] + (b"\x08\0" if last else b"\x12\x37") + frame[22:]
 
 
 ORACLES: dict[str, Callable[[str], Program]] = {
@@ -232,7 +231,9 @@ def made(rng: random.Random, tenant: str) -> bytes:
         frame = bytes(head) + rng.choice([1, 500, 501]).to_bytes(2, "big") + bytes(6)
     elif tenant == "route":
         head[Dot1Q].type = 0x1237
-        frame = bytes(head) + bytes([rng.randrange(6), rng.randrange(6), *(rng.randrange(2) for _ in range(4)), 0, 0])
+        # Routes of up to six hops: the parser takes four.
+        hops = [bytes([0, rng.randrange(2), 0, 0]) for _ in range(rng.randrange(6))]
+        frame = bytes(head) + b"".join(hops) + bytes([0x80, rng.randrange(2), 0, 0])
     else:
         frame = bytes(head / internet(rng, tenant) / Raw(rng.randbytes(8)))
     return frame + rng.randbytes(max(0, rng.choice([60, 64, 90, 130, 400]) - len(frame)))
@@ -249,6 +250,20 @@ def design(folder: Path) -> Path:
         f'rmt.entries = "entries.json"\n[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{ROOT}/engines/rpu/programs/forward.c"\n'
     )
     return path
+
+
+def test_rows_of_source_routing() -> None:
+    """`soft`, and the program's rows on the model of the machine."""
+    rng, oracle = random.Random(2), Route("route")
+    frames = [(rng.randrange(2), made(rng, "route")) for _ in range(500)]
+    ran = run("source_routing.p4", (PROGRAMS / "source_routing.p4").read_text(), [], frames, stages=3)
+    assert ran.faults is None and ran.refused is None and ran.card is not None, (ran.faults, ran.refused)
+    for (port, frame), soft, card in zip(frames, ran.soft, ran.card, strict=True):
+        out = oracle(port, frame)
+        want = ("drop", b"") if out is None else (f"port {out[0]}", out[1])
+        assert soft == want, frame
+        assert card == want, frame
+    assert min(oracle.hops.values()) > 50
 
 
 # On rtl the seven programs and their entries take minutes to load.
@@ -296,7 +311,7 @@ def test_programs(target: str, tmp_path: Path) -> None:
             (classified,) = cells("acl", "classified")
             assert [one["packets"] for one in classified] == [oracles["acl"].classified[number] for number in range(64)]
             (hops,) = cells("route", "hops")
-            assert [one["packets"] for one in hops] == [oracles["route"].hops[hop] for hop in range(4)]
+            assert [one["packets"] for one in hops] == [oracles["route"].hops[last] for last in range(2)]
 
         def cells(tenant: str, counter: str) -> list[list[dict[str, int]]]:
             answer = device.call("rmt", {"counters": {"tenant": tenant, "counter": counter}})
@@ -307,7 +322,7 @@ def test_programs(target: str, tmp_path: Path) -> None:
         assert dropped > 20
         check_counters()
         met = {(name, table) for name in TENANTS for table, *_ in oracles[name].counts}
-        assert len(met) == 7 and all(oracles["route"].hops[hop] for hop in range(4))
+        assert len(met) == 7 and all(oracles["route"].hops[last] for last in range(2))
 
 
 def same(shown: dict[str, Any], given: dict[str, Any]) -> bool:

@@ -130,6 +130,8 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     steps.block(&program.ingress, &Vec::new())?;
     check_egress(&program.egress)?;
     steps.block(&program.egress, &Vec::new())?;
+    check_deparse(program)?;
+    steps.block(&program.deparse, &Vec::new())?;
     let items = steps.items;
     let written = written_words(&items, exit.as_ref(), &vector);
     let staged = schedule::schedule(program, items, stages)?;
@@ -205,6 +207,19 @@ fn writes_onward(stmts: &[Stmt]) -> bool {
         }
         _ => false,
     })
+}
+
+/// The statements of the deparser follow those of egress, in front of the checksum that the card computes: they must not
+/// read it.
+fn check_deparse(program: &Program) -> Check<()> {
+    let sums: Vec<_> = program.update.iter().map(|sum| sum.field).collect();
+    let mut found = None;
+    program.walk_deparse(&mut |stmt, value| {
+        if found.is_none() && value.reads(&sums) {
+            found = Some(too_much(stmt.span, "the deparser compares a checksum that the card computes"));
+        }
+    });
+    found.map_or(Ok(()), Err)
 }
 
 /// Egress sees frames that ingress has dropped, on the card: it may not forward them, or count them.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Arithmetic of values, and expressions that are folded as they are made.
 
-use crate::ir::{BinaryOp, Expr, ExprKind, MAX_BITS, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, FieldId, MAX_BITS, UnaryOp};
 use crate::source::Span;
 
 /// All bits of a width set.
@@ -83,6 +83,23 @@ impl Expr {
     #[must_use]
     pub fn value(&self) -> Option<u128> {
         if let ExprKind::Const(value) = self.kind { Some(value) } else { None }
+    }
+
+    /// The expression with some of its fields replaced by other values, folded anew.
+    #[must_use]
+    pub fn replace(&self, by: &impl Fn(FieldId) -> Option<Self>) -> Self {
+        let (sub, span) = (|expr: &Self| expr.replace(by), self.span);
+        match &self.kind {
+            ExprKind::Field(field) => by(*field).unwrap_or_else(|| self.clone()),
+            ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Lookahead { .. } => self.clone(),
+            ExprKind::Unary(op, a) => Self::unary(*op, sub(a), span),
+            ExprKind::Binary(op, a, b) => Self::binary(*op, sub(a), sub(b), span),
+            ExprKind::Slice(a, low) => sub(a).slice(low + self.width - 1, *low, span),
+            ExprKind::Concat(a, b) => sub(a).concat(sub(b), span),
+            ExprKind::Resize(a) => sub(a).resize(self.width, false, span),
+            ExprKind::SignExtend(a) => sub(a).resize(self.width, true, span),
+            ExprKind::Mux(a, b, c) => Self::mux(sub(a), sub(b), sub(c), span),
+        }
     }
 
     /// An operator of one value.

@@ -8,7 +8,7 @@
 //! Every field is 0 when a frame enters, headers are invalid.
 
 mod control;
-mod operation;
+pub(crate) mod operation;
 
 use serde::Serialize;
 
@@ -76,6 +76,8 @@ pub struct Program {
     pub egress: Vec<Stmt>,
     /// `update_checksum` calls, in their order.
     pub update: Vec<Checksum>,
+    /// Statements of the deparser, in front of all its `emit`. Headers that it does not emit become invalid here.
+    pub deparse: Vec<Stmt>,
     /// Headers in the order of the deparser's `emit`. A header that is not valid is left out.
     pub deparser: Vec<Emit>,
     /// Tables in the order of their declaration.
@@ -460,6 +462,8 @@ pub enum ParserOp {
         /// Where it is written.
         span: Span,
     },
+    /// Copies a varbit, reads, writes or counts a cell, or calls a function of v1model: no other statements.
+    Run(Stmt),
     /// Ends with an error unless the condition holds.
     Verify {
         /// 1 bit.
@@ -492,12 +496,23 @@ pub enum Transition {
 pub struct SelectRow {
     /// For each key, what matches: [`Match::Exact`], [`Match::Ternary`] or [`Match::Range`]. `default` and `_` have mask 0.
     pub keys: Vec<Match>,
-    /// A value set, of which a member must match as well.
-    pub set: Option<ValueSetId>,
+    /// Value sets, of each of which a member must match as well.
+    pub sets: Vec<SetKeys>,
     /// Where it leads.
     pub next: Next,
     /// Where it is written.
     pub span: Span,
+}
+
+/// The keys of a `select` that a value set is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SetKeys {
+    /// The value set.
+    pub set: ValueSetId,
+    /// The first key.
+    pub first: usize,
+    /// The number of keys.
+    pub count: usize,
 }
 
 /// What comes behind a state.

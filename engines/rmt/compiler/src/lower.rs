@@ -6,6 +6,7 @@ mod checksum;
 mod control;
 mod controller;
 mod declare;
+mod deparser;
 mod expression;
 mod externs;
 mod literal;
@@ -13,8 +14,12 @@ mod operation;
 mod parser;
 mod place;
 mod program;
+mod settle;
+mod stack;
 mod statement;
 mod table;
+mod union;
+mod unroll;
 mod value;
 
 use std::collections::HashMap;
@@ -104,7 +109,10 @@ enum Context {
     Parser,
     Control,
     Action,
+    /// A function that a parser, a control or an action calls.
     Function,
+    /// A checksum control, the deparser, constants, and functions that these call: no statement has effects.
+    Pure,
 }
 
 struct Lower<'a> {
@@ -112,6 +120,10 @@ struct Lower<'a> {
     program: ir::Program,
     scopes: Vec<Scope<'a>>,
     faults: Vec<Fault>,
+    /// All header stacks.
+    stacks: Vec<stack::Stack>,
+    /// Of each header that is a member of a header union, the other members.
+    siblings: HashMap<ir::InstanceId, Vec<ir::InstanceId>>,
     /// Statements of the block that is being lowered.
     out: Vec<ir::Stmt>,
     /// Path of the control that is being lowered.

@@ -19,6 +19,8 @@ pub enum Type {
     Enum(Rc<Enum>),
     Header(Rc<Struct>),
     Struct(Rc<Struct>),
+    /// A header union; its fields are headers.
+    Union(Rc<Struct>),
     Stack(Rc<Type>, u32),
     Tuple(Rc<Vec<Type>>),
     /// `type T name`
@@ -27,7 +29,7 @@ pub enum Type {
     PacketOut,
 }
 
-/// A header or struct.
+/// A header, struct or header union.
 #[derive(Debug)]
 pub struct Struct {
     pub name: String,
@@ -61,7 +63,7 @@ impl Type {
     /// Nesting depth of types in it.
     pub fn depth(&self) -> usize {
         match self {
-            Self::Header(of) | Self::Struct(of) => of.depth,
+            Self::Header(of) | Self::Struct(of) | Self::Union(of) => of.depth,
             Self::Enum(of) => 1 + of.underlying.as_ref().map_or(0, Self::depth),
             Self::Stack(of, _) | Self::New(_, of) => 1 + of.depth(),
             Self::Tuple(of) => 1 + of.iter().map(Self::depth).max().unwrap_or(0),
@@ -104,7 +106,7 @@ impl fmt::Display for Type {
             Self::Error => f.write_str("error"),
             Self::Text => f.write_str("string"),
             Self::Enum(of) => f.write_str(&of.name),
-            Self::Header(of) | Self::Struct(of) => f.write_str(&of.name),
+            Self::Header(of) | Self::Struct(of) | Self::Union(of) => f.write_str(&of.name),
             Self::Stack(of, size) => write!(f, "{of}[{size}]"),
             Self::Tuple(of) => {
                 let of: Vec<_> = of.iter().map(ToString::to_string).collect();

@@ -26,6 +26,7 @@ impl Uses {
                         this.written[*to] = true;
                     }
                     ParserOp::Verify { condition, .. } => this.reads(condition),
+                    ParserOp::Run(stmt) => this.block(std::slice::from_ref(stmt)),
                 }
             }
             if let Transition::Select { keys, .. } = &state.next {
@@ -46,6 +47,7 @@ impl Uses {
         }
         this.block(&program.ingress);
         this.block(&program.egress);
+        this.block(&program.deparse);
         for action in &program.actions {
             this.block(&action.body);
         }

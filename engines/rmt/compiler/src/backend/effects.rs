@@ -48,19 +48,7 @@ pub struct Effects {
 
 /// Replaces fields by what they are.
 fn substitute(expr: &Expr, values: &HashMap<FieldId, Expr>) -> Expr {
-    let sub = |expr: &Expr| substitute(expr, values);
-    let span = expr.span;
-    match &expr.kind {
-        ExprKind::Field(field) => values.get(field).cloned().unwrap_or_else(|| expr.clone()),
-        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Lookahead { .. } => expr.clone(),
-        ExprKind::Unary(op, a) => Expr::unary(*op, sub(a), span),
-        ExprKind::Binary(op, a, b) => Expr::binary(*op, sub(a), sub(b), span),
-        ExprKind::Slice(a, low) => sub(a).slice(low + expr.width - 1, *low, span),
-        ExprKind::Concat(a, b) => sub(a).concat(sub(b), span),
-        ExprKind::Resize(a) => sub(a).resize(expr.width, false, span),
-        ExprKind::SignExtend(a) => sub(a).resize(expr.width, true, span),
-        ExprKind::Mux(a, b, c) => Expr::mux(sub(a), sub(b), sub(c), span),
-    }
+    expr.replace(&|field| values.get(&field).cloned())
 }
 
 /// A number that a value is not above.

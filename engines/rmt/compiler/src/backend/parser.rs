@@ -96,8 +96,9 @@ impl Step<'_, '_> {
                     ParserOp::Advance { span, .. } => {
                         Err(too_much(*span, "`advance` shortens the frame, which the card cannot do yet"))
                     }
-                    ParserOp::Assign { span, .. } | ParserOp::Extract { span, .. } => {
-                        Err(too_much(*span, "parsers on the card assign nothing").help("assign in the ingress control"))
+                    ParserOp::Assign { .. } | ParserOp::Extract { .. } | ParserOp::Run(_) => {
+                        Err(too_much(op.span(), "parsers on the card assign nothing")
+                            .help("assign in the ingress control"))
                     }
                 };
             };

@@ -24,6 +24,7 @@ impl Uses {
     pub fn of(program: &Program) -> Self {
         let mut this = Self::of_block(program, &program.ingress);
         this.block(&program.egress);
+        this.block(&program.deparse);
         for action in &program.actions {
             this.block(&action.body);
         }
@@ -39,6 +40,8 @@ impl Uses {
                     }
                     // Lengths and keys are read from the window, not from the vector.
                     ParserOp::Extract { .. } | ParserOp::Advance { .. } | ParserOp::Verify { .. } => {}
+                    // The card's parser has no such step.
+                    ParserOp::Run(_) => {}
                 }
             }
         }

@@ -3,7 +3,10 @@
 
 use serde::Serialize;
 
-use super::{ChecksumData, DigestId, Expr, ExprKind, FieldId, MeterId, Program, Standard, Stmt, StmtKind};
+use super::{
+    ChecksumData, DigestId, Expr, ExprKind, FieldId, MeterId, Next, ParserOp, Program, Standard, StateId, Stmt,
+    StmtKind, Transition,
+};
 use crate::source::Span;
 
 /// A call of a function of v1model.
@@ -237,17 +240,95 @@ pub struct Meter {
     pub span: Span,
 }
 
+impl ParserOp {
+    /// Its place in the source.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Extract { span, .. }
+            | Self::Advance { span, .. }
+            | Self::Assign { span, .. }
+            | Self::Verify { span, .. } => *span,
+            Self::Run(stmt) => stmt.span,
+        }
+    }
+
+    /// Its expressions.
+    pub(crate) fn exprs_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Self::Extract { varbit, .. } => varbit.iter_mut().collect(),
+            Self::Advance { bits: value, .. } | Self::Assign { value, .. } | Self::Verify { condition: value, .. } => {
+                vec![value]
+            }
+            Self::Run(stmt) => stmt.exprs_mut(),
+        }
+    }
+
+    /// Fields that it writes, but those of the header that it extracts, and varbits that it reads.
+    pub(crate) fn fields_mut(&mut self) -> Vec<&mut FieldId> {
+        match self {
+            Self::Assign { to, .. } => vec![to],
+            Self::Run(stmt) => stmt.fields_mut(),
+            Self::Extract { .. } | Self::Advance { .. } | Self::Verify { .. } => Vec::new(),
+        }
+    }
+}
+
+impl Transition {
+    /// The states that it may lead to.
+    pub(crate) fn states(&self) -> Vec<StateId> {
+        let nexts: Vec<Next> = match self {
+            Self::Direct(next) => vec![*next],
+            Self::Select { rows, .. } => rows.iter().map(|row| row.next).collect(),
+        };
+        let state = |next| if let Next::State(state) = next { Some(state) } else { None };
+        nexts.into_iter().filter_map(state).collect()
+    }
+}
+
 impl Program {
+    /// Calls `visit` for the values that statements of the deparser read.
+    pub(crate) fn walk_deparse<'p>(&'p self, visit: &mut impl FnMut(&'p Stmt, &'p Expr)) {
+        walk(&self.deparse, &mut |stmt| match &stmt.kind {
+            StmtKind::Assign(_, value) => visit(stmt, value),
+            StmtKind::If { condition, .. } => visit(stmt, condition),
+            _ => {}
+        });
+    }
+
     /// All statements of controls and actions.
     pub fn walk<'p>(&'p self, visit: &mut impl FnMut(&'p Stmt)) {
         let actions = self.actions.iter().map(|action| &action.body);
-        for block in actions.chain([&self.ingress, &self.egress]) {
+        for block in actions.chain([&self.ingress, &self.egress, &self.deparse]) {
             walk(block, visit);
         }
     }
 }
 
-fn walk<'p>(stmts: &'p [Stmt], visit: &mut impl FnMut(&'p Stmt)) {
+/// Puts statements in front of each `exit`.
+pub(crate) fn before_exits(stmts: &mut Vec<Stmt>, what: &[Stmt]) {
+    for stmt in std::mem::take(stmts) {
+        let mut stmt = stmt;
+        match &mut stmt.kind {
+            StmtKind::If { then, otherwise, .. } => {
+                before_exits(then, what);
+                before_exits(otherwise, what);
+            }
+            StmtKind::Apply(apply) => {
+                let cases = apply.cases.iter_mut().map(|(_, block)| block);
+                for block in [&mut apply.hit, &mut apply.miss, &mut apply.otherwise].into_iter().chain(cases) {
+                    before_exits(block, what);
+                }
+            }
+            StmtKind::Exit => stmts.extend_from_slice(what),
+            _ => {}
+        }
+        stmts.push(stmt);
+    }
+}
+
+/// Calls `visit` for statements and all in them.
+pub(crate) fn walk<'p>(stmts: &'p [Stmt], visit: &mut impl FnMut(&'p Stmt)) {
     for stmt in stmts {
         visit(stmt);
         match &stmt.kind {
@@ -267,6 +348,48 @@ fn walk<'p>(stmts: &'p [Stmt], visit: &mut impl FnMut(&'p Stmt)) {
 }
 
 impl Stmt {
+    /// Expressions of a statement that neither branches nor applies a table.
+    pub(crate) fn exprs_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.kind {
+            StmtKind::Assign(_, value) => vec![value],
+            StmtKind::RegisterRead { index, .. } | StmtKind::Count { index, .. } => vec![index],
+            StmtKind::RegisterWrite { index, value, .. } => vec![index, value],
+            StmtKind::Extern(of) => match &mut **of {
+                Extern::Hash { base, data, max, .. } => {
+                    let data = data.iter_mut().filter_map(|part| match part {
+                        ChecksumData::Value(value) => Some(value),
+                        ChecksumData::Varbit(_) => None,
+                    });
+                    data.chain([base, max]).collect()
+                }
+                Extern::Random { low, high, .. } => vec![low, high],
+                Extern::Meter { index, .. } => vec![index],
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    /// Fields that a statement writes that neither branches nor applies a table, and varbits that it reads.
+    pub(crate) fn fields_mut(&mut self) -> Vec<&mut FieldId> {
+        match &mut self.kind {
+            StmtKind::Assign(to, _) | StmtKind::RegisterRead { to, .. } => vec![to],
+            StmtKind::CopyVarbit(to, from) => vec![to, from],
+            StmtKind::Extern(of) => match &mut **of {
+                Extern::Hash { to, data, .. } => {
+                    let data = data.iter_mut().filter_map(|part| match part {
+                        ChecksumData::Value(_) => None,
+                        ChecksumData::Varbit(field) => Some(field),
+                    });
+                    data.chain([to]).collect()
+                }
+                Extern::Random { to, .. } | Extern::Meter { to, .. } => vec![to],
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether it may choose a multicast group.
     #[must_use]
     pub fn chooses_group(&self) -> bool {

@@ -6,6 +6,7 @@ use super::value::{Place, Shape, Value};
 use super::{ActionSymbol, Context, Lower, Return, Scope, Symbol};
 use crate::ast::{self, Arg, Call, Decl, DeclKind, Direction, ExprKind as Ast, Stmt, StmtKind as AstStmt};
 use crate::fault::{Check, Fault};
+use crate::ir::operation::before_exits;
 use crate::ir::{Expr, StmtKind};
 use crate::source::Span;
 use crate::types::Type;
@@ -97,8 +98,11 @@ impl<'a> Lower<'a> {
         want: Option<&Type>,
         span: Span,
     ) -> Check<Value> {
-        let value = self.expr(base, None)?;
+        let value = self.raw(base, None)?;
         let Value::Place(place) = &value else { return Err(no_method(&value.type_name(), method)) };
+        if let Shape::Element(index, elements) = &place.shape {
+            return self.element_method(index, elements, method, call, span);
+        }
         match (&place.shape, &method.text[..]) {
             (Shape::Header(instance, _), "isValid") => {
                 self.no_arguments(call, span)?;
@@ -114,13 +118,50 @@ impl<'a> Lower<'a> {
                 self.set_valid(*instance, method.text == "setValid", span);
                 Ok(Value::Void(span))
             }
-            (Shape::Stack(_), "push_front" | "pop_front") => {
-                Err(Fault::missing(method.span, "shifts of header stacks"))
+            (Shape::Struct(_), "isValid") if Self::is_union(place) => {
+                self.no_arguments(call, span)?;
+                Ok(Value::Scalar(self.union_validity(place, span), Type::Bool))
             }
+            (Shape::Stack(..), "push_front" | "pop_front") => self.shift_stack(place, method, call, span),
             (Shape::Packet, _) if place.ty == Type::PacketIn => self.packet_in(method, call, want, span),
             (Shape::Packet, "emit") => Err(Fault::new(span, "`emit` stands in the deparser alone")
                 .help("emit headers in the last control of V1Switch")),
             _ => Err(no_method(&value.type_name(), method)),
+        }
+    }
+
+    /// Methods of an element of a stack that an index chooses.
+    fn element_method(
+        &mut self,
+        index: &Expr,
+        elements: &[Place],
+        method: &ast::Name,
+        call: &'a Call,
+        span: Span,
+    ) -> Check<Value> {
+        self.no_arguments(call, span)?;
+        let index = self.keep(index.clone());
+        match &method.text[..] {
+            "isValid" => {
+                let mut any = Expr::constant(0, 1, span);
+                for (number, element) in elements.iter().enumerate() {
+                    let valid = self.union_validity(element, span);
+                    any = Expr::mux(Self::chosen(&index, number, span), valid, any, span);
+                }
+                Ok(Value::Scalar(any, Type::Bool))
+            }
+            "setValid" | "setInvalid" => {
+                self.for_element(&index, elements.to_vec(), span, |this, element| match element.shape {
+                    Shape::Header(instance, _) if element.writable => {
+                        this.set_valid(instance, method.text == "setValid", span);
+                        Ok(())
+                    }
+                    Shape::Header(..) => Err(Fault::new(span, "this header cannot be changed")),
+                    _ => Err(no_method(&element.ty.to_string(), method)),
+                })?;
+                Ok(Value::Void(span))
+            }
+            _ => Err(no_method(&elements[0].ty.to_string(), method)),
         }
     }
 
@@ -180,7 +221,7 @@ impl<'a> Lower<'a> {
             params: &function.params,
             body,
             depth: 1,
-            context: Context::Function,
+            context: if self.context == Context::Pure { Context::Pure } else { Context::Function },
             result,
         };
         self.inline(&callee, args, span)
@@ -243,10 +284,13 @@ impl<'a> Lower<'a> {
             }
             stmts = self.inlined(callee, with(&ins), result.clone(), span)?;
         }
+        let (done, back) = self.capture(|this| {
+            outs.into_iter().try_for_each(|(place, copy)| this.assign(&place, Value::Place(copy), span))
+        });
+        done?;
+        before_exits(&mut stmts, &back);
         self.out.extend(stmts);
-        for (place, copy) in outs {
-            self.assign(&place, Value::Place(copy), span)?;
-        }
+        self.out.extend(back);
         Ok(result.map_or(Value::Void(span), |place| Value::Place(Place { span, ..place.read_only() })))
     }
 

@@ -1,18 +1,18 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The controls of v1model that compute checksums, and its deparser.
+//! The controls of v1model that compute checksums.
 
 use super::value::{Place, Shape, Value};
-use super::{Context, Lower, Scope, Symbol};
+use super::{Context, Lower, Scope};
 use crate::ast::{self, ControlDecl, ExprKind as Ast, Stmt, StmtKind as AstStmt};
 use crate::fault::{Check, Fault};
-use crate::ir::{BinaryOp, Checksum, ChecksumData, Emit, Expr, HashAlgorithm};
+use crate::ir::{BinaryOp, Checksum, ChecksumData, Expr, HashAlgorithm};
 use crate::source::Span;
 use crate::types::Type;
 
 impl<'a> Lower<'a> {
     /// Lowers a checksum control; `verify` selects which one.
     pub(super) fn checksums(&mut self, control: &'a ControlDecl, scope: Scope<'a>, verify: bool) -> Vec<Checksum> {
-        self.context = Context::Function;
+        self.context = Context::Pure;
         let mut found = Vec::new();
         self.within(1, vec![scope], |this| {
             for local in &control.locals {
@@ -28,6 +28,12 @@ impl<'a> Lower<'a> {
         for stmt in stmts {
             if let Err(fault) = self.checksum_stmt(stmt, condition, verify, found) {
                 self.fail(fault);
+            }
+            if let Some(made) = std::mem::take(&mut self.out).first() {
+                self.fail(
+                    Fault::missing(made.span, "an expression with statements of its own in a checksum control")
+                        .help("assign its value to metadata in ingress or egress"),
+                );
             }
         }
     }
@@ -103,58 +109,5 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
         }
-    }
-
-    /// Lowers the deparser.
-    pub(super) fn deparser(&mut self, control: &'a ControlDecl, scope: Scope<'a>) -> Vec<Emit> {
-        let mut found = Vec::new();
-        self.within(1, vec![scope], |this| {
-            for local in &control.locals {
-                this.fail(Fault::missing(local.span, "declarations in the deparser"));
-            }
-            this.emits(control.apply.as_deref().unwrap_or_default(), &mut found);
-        });
-        found
-    }
-
-    fn emits(&mut self, stmts: &'a [Stmt], found: &mut Vec<Emit>) {
-        for stmt in stmts {
-            let done = match &stmt.kind {
-                AstStmt::Empty => Ok(()),
-                AstStmt::Block(stmts) => {
-                    self.emits(stmts, found);
-                    Ok(())
-                }
-                AstStmt::Call(ast::Expr { kind: Ast::Call(call), span }) => self.emit_call(call, *span, found),
-                _ => Err(Fault::missing(stmt.span, "statements other than `emit` in the deparser")
-                    .help("decide in the egress control, by `setValid()` and `setInvalid()`")),
-            };
-            if let Err(fault) = done {
-                self.fail(fault);
-            }
-        }
-    }
-
-    fn emit_call(&mut self, call: &'a ast::Call, span: Span, found: &mut Vec<Emit>) -> Check<()> {
-        if let Ast::Member(base, method) = &call.callee.kind
-            && method.text == "emit"
-            && let Ast::Name(name) = &base.kind
-            && let Symbol::Value(Value::Place(Place { ty: Type::PacketOut, .. })) = self.lookup(name, base.span)?
-        {
-            let args = self.arguments("emit", &["hdr"], &call.args, span)?;
-            let value = self.expr(args[0], None)?;
-            let Value::Place(place) = value else {
-                return Err(Fault::new(args[0].span, "a header is expected, or a struct of headers"));
-            };
-            let headers = place.headers();
-            if headers.is_empty() {
-                return Err(
-                    Fault::new(args[0].span, format!("`{}` has no headers", place.ty)).label("expected a header")
-                );
-            }
-            found.extend(headers.into_iter().map(|instance| Emit { instance, span }));
-            return Ok(());
-        }
-        Err(Fault::missing(span, "statements other than `emit` in the deparser"))
     }
 }

@@ -1,11 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Controls: their declarations are lowered once, their `apply` block where they are applied.
 
-use super::value::{Place, Value};
+use super::value::{Place, Shape, Value};
 use super::{ActionSymbol, Context, Instance, Lower, Scope, Symbol};
 use crate::ast::{self, Arg, ControlDecl, Decl, DeclKind, Direction};
 use crate::fault::{Check, Fault};
-use crate::ir::{Counter, CounterUnit, Meter, Register};
+use crate::ir::operation::{before_exits, walk};
+use crate::ir::{Counter, CounterUnit, Meter, Register, Stmt, StmtKind};
 use crate::source::Span;
 use crate::types::Type;
 
@@ -14,8 +15,21 @@ use crate::types::Type;
 pub struct Applied<'a> {
     /// For each parameter the variable that it is.
     params: Vec<Place>,
+    /// For each parameter, whether it is a variable of its own and not one of the caller.
+    own: Vec<bool>,
     /// Its parameters and declarations.
     scopes: Vec<Scope<'a>>,
+}
+
+/// The variables that the parameters of a control or parser are.
+pub struct Bound {
+    pub places: Vec<Place>,
+    /// For each parameter, whether it is a variable of its own and not one of the caller.
+    own: Vec<bool>,
+    /// Parameters whose values go back to arguments at the end.
+    outs: Vec<(Place, Place)>,
+    /// Variables of the caller that stand for a parameter now, and the values that they get back at the end.
+    saved: Vec<(Place, Place)>,
 }
 
 impl<'a> Lower<'a> {
@@ -43,65 +57,162 @@ impl<'a> Lower<'a> {
         args: &'a [Arg],
         span: Span,
     ) -> Check<()> {
-        let known = self.applied.get(&instance.path).cloned();
-        let params = self.bind(instance, &control.params, args, known.as_ref().map(|known| &known.params), span)?;
+        // Without tables and objects, nothing of a control belongs to the variables of its first application.
+        let has_objects =
+            control.locals.iter().any(|local| matches!(local.kind, DeclKind::Table(_) | DeclKind::Instance(..)));
+        let known = self.applied.get(&instance.path).cloned().filter(|_| has_objects);
+        let bound = self.bind(instance, &control.params, args, known.as_ref(), span)?;
         let path = std::mem::replace(&mut self.path, instance.path.clone());
         let scopes = match known {
             Some(known) => known.scopes,
-            None => self.control_scopes(instance, control, &params, span)?,
+            None => self.control_scopes(instance, control, &bound.places, span)?,
         };
-        let scopes = self.deeper(span, |this| Ok(this.apply_block(control, scopes)))?;
+        let (scopes, mut stmts) = self.capture(|this| this.deeper(span, |this| Ok(this.apply_block(control, scopes))));
         self.path = path;
-        self.applied.insert(instance.path.clone(), Applied { params, scopes });
+        let applied = Applied { params: bound.places.clone(), own: bound.own.clone(), scopes: scopes? };
+        self.applied.insert(instance.path.clone(), applied);
+        let moves = !bound.outs.is_empty() || !bound.saved.is_empty();
+        let (done, back) = self.capture(|this| this.unbind(bound, span));
+        done?;
+        if moves {
+            if let Some(exit) = self.exit_of_action(&stmts) {
+                return Err(Fault::missing(span, "a control whose tables run `exit` applied to different variables")
+                    .also(exit, "the `exit`")
+                    .help("make an instance for each of them"));
+            }
+            before_exits(&mut stmts, &back);
+        }
+        self.out.extend(stmts);
+        self.out.extend(back);
         Ok(())
     }
 
-    /// The variables that the parameters of a control or parser are. Variables of the caller stand for parameters of direction `out` and `inout`, so they must
-    /// be different ones, and the same ones each time, as the tables of the control work on them.
+    /// An `exit` in an action of a table that statements apply.
+    fn exit_of_action(&self, stmts: &[Stmt]) -> Option<Span> {
+        let mut found = None;
+        walk(stmts, &mut |stmt| {
+            let StmtKind::Apply(apply) = &stmt.kind else { return };
+            for action in &self.program.tables[apply.table].actions {
+                walk(&self.program.actions[action.action].body, &mut |stmt| {
+                    if stmt.kind == StmtKind::Exit {
+                        found = Some(stmt.span);
+                    }
+                });
+            }
+        });
+        found
+    }
+
+    /// The variables that the parameters of a control or parser are. A variable of the caller stands for a parameter of
+    /// direction `out` or `inout` if that is possible: no other parameter is that variable, and the control's tables,
+    /// which work on the variables of its first application, work on this one. Else the parameter has a variable of its
+    /// own, or that of the first application, and the value goes there and back.
     pub(super) fn bind(
         &mut self,
         instance: &Instance<'a>,
         params: &'a [ast::Param],
         args: &'a [Arg],
-        before: Option<&Vec<Place>>,
+        before: Option<&Applied<'a>>,
         span: Span,
-    ) -> Check<Vec<Place>> {
+    ) -> Check<Bound> {
         let names: Vec<&str> = params.iter().map(|param| &param.name.text[..]).collect();
         let args = self.arguments(&instance.decl.name.text, &names, args, span)?;
-        let mut bound: Vec<Place> = Vec::new();
-        let mut direct: Vec<usize> = Vec::new();
+        let mut bound = Bound { places: Vec::new(), own: Vec::new(), outs: Vec::new(), saved: Vec::new() };
+        let moved = |param: &ast::Param| matches!(param.direction, Direction::Out | Direction::InOut);
+        let mut outs = Vec::new();
+        for (param, arg) in params.iter().zip(&args) {
+            outs.push(if moved(param) { Some(self.writable(arg)?) } else { None });
+        }
+        let fields: Vec<Vec<usize>> = outs.iter().map(|out| out.as_ref().map_or(Vec::new(), Place::fields)).collect();
+        // Values of arguments, which go to parameters when all of them are known.
+        let mut values: Vec<(Place, Value)> = Vec::new();
+        let mut empty: Vec<Place> = Vec::new();
         for (index, (param, arg)) in params.iter().zip(args).enumerate() {
             let ty = self.ty(&param.ty)?;
-            let known = before.and_then(|before| before.get(index)).cloned();
+            let known = before.map(|before| (before.params[index].clone(), before.own[index]));
+            let name = format!("{}.{}", instance.path, param.name.text);
             if ty != Type::PacketIn && matches!(param.direction, Direction::None | Direction::In) {
                 let value = self.expr(arg, Some(&ty))?;
                 let place = match known {
-                    Some(place) => place,
-                    None => self.copy(&format!("{}.{}", instance.path, param.name.text), &ty, span)?,
+                    Some((place, _)) => place,
+                    None => self.copy(&name, &ty, span)?,
                 };
                 self.assign(&place, value, span)?;
-                bound.push(place);
+                bound.places.push(place);
+                bound.own.push(true);
                 continue;
             }
-            let place = self.writable(arg)?;
+            let place = match outs[index].take() {
+                Some(place) => place,
+                None => self.writable(arg)?,
+            };
             if place.ty != ty {
                 return Err(super::place::mismatch(&ty.to_string(), &Value::Place(place)));
             }
-            if param.direction == Direction::Out && self.context == Context::Control {
-                self.invalidate(&place, span);
+            let own = &fields[index];
+            let others = fields.iter().enumerate().filter(|(other, _)| *other != index).flat_map(|(_, of)| of);
+            let moves = matches!(place.shape, Shape::Element(..))
+                || self.stands_for_element(&place)
+                || others.into_iter().any(|field| own.contains(field))
+                || known.as_ref().is_some_and(|(known, _)| known.fields() != *own);
+            if !moves {
+                if param.direction == Direction::Out {
+                    empty.push(place.clone());
+                }
+                bound.places.push(place);
+                bound.own.push(false);
+                continue;
             }
-            let fields = place.fields();
-            if known.as_ref().is_some_and(|known| known.fields() != fields) {
-                return Err(Fault::missing(arg.span, "one control applied to different variables")
-                    .help("make an instance for each of them"));
+            let (own, is_own) = match known {
+                Some(known) => known,
+                None => (self.copy(&name, &ty, span)?, true),
+            };
+            if !is_own {
+                bound.saved.push((own.clone(), self.copy("$saved", &ty, span)?));
             }
-            if fields.iter().any(|field| direct.contains(field)) {
-                return Err(Fault::missing(arg.span, "one variable for two parameters"));
+            if param.direction == Direction::Out {
+                empty.push(own.clone());
+            } else {
+                let value = self.copy("$value", &ty, span)?;
+                self.assign(&value, Value::Place(place.clone()), span)?;
+                values.push((own.clone(), Value::Place(value)));
             }
-            direct.extend(fields);
-            bound.push(place);
+            bound.outs.push((place, own.clone()));
+            bound.places.push(own);
+            bound.own.push(is_own);
+        }
+        for (variable, saved) in &bound.saved {
+            self.assign(saved, Value::Place(variable.clone()), span)?;
+        }
+        for place in empty {
+            self.invalidate(&place, span);
+        }
+        for (place, value) in values {
+            self.assign(&place, value, span)?;
         }
         Ok(bound)
+    }
+
+    /// The values of parameters go back.
+    pub(super) fn unbind(&mut self, bound: Bound, span: Span) -> Check<()> {
+        let mut results = Vec::new();
+        for (argument, param) in bound.outs {
+            let result = if bound.saved.is_empty() {
+                param
+            } else {
+                let result = self.copy("$result", &param.ty, span)?;
+                self.assign(&result, Value::Place(param), span)?;
+                result
+            };
+            results.push((argument, result));
+        }
+        for (variable, saved) in bound.saved {
+            self.assign(&variable, Value::Place(saved), span)?;
+        }
+        for (argument, result) in results {
+            self.assign(&argument, Value::Place(result), span)?;
+        }
+        Ok(())
     }
 
     /// Lowers the declarations of a control. `self.path` is its own.
@@ -315,13 +426,14 @@ impl<'a> Lower<'a> {
         for decl in locals {
             let Some(Symbol::Action(action)) = self.find(&decl.name.text).cloned() else { continue };
             if !self.actions.contains_key(&action.name) && matches!(decl.kind, DeclKind::Action(..)) {
-                let before = (self.program.fields.len(), self.program.instances.len());
+                let before = (self.program.fields.len(), self.program.instances.len(), self.stacks.len());
                 if let Err(fault) = self.action_body(&action) {
                     self.fail(fault);
                 }
                 // Variables of the action are made anew where it is called.
                 self.program.fields.truncate(before.0);
                 self.program.instances.truncate(before.1);
+                self.stacks.truncate(before.2);
             }
         }
     }

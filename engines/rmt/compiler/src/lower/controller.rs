@@ -8,7 +8,7 @@ use super::{Lower, Symbol, literal, shown};
 use crate::ast::{self, Annotation, Arg, Decl, ExprKind as Ast, Field};
 use crate::fault::{Check, Fault};
 use crate::ir::{
-    ControllerField, ControllerHeader, Expr, HashAlgorithm, MatchKind, Profile, Selector, ValueKey, ValueSet,
+    ControllerField, ControllerHeader, Expr, HashAlgorithm, MatchKind, Profile, Selector, SetKeys, ValueKey, ValueSet,
 };
 use crate::source::Span;
 use crate::types::Type;
@@ -92,32 +92,28 @@ impl<'a> Lower<'a> {
         Ok(Symbol::ValueSet(self.program.value_sets.len() - 1))
     }
 
-    /// The value set that a row of `select` names.
-    pub(super) fn value_set_of(&self, keys: &ast::Expr, compared: &[(Expr, Type)]) -> Check<Option<usize>> {
-        let named = |expr: &ast::Expr| match &expr.kind {
+    /// The value set that an expression names.
+    pub(super) fn named_set(&self, expr: &ast::Expr) -> Option<usize> {
+        match &expr.kind {
             Ast::Name(name) => match self.find(name) {
                 Some(Symbol::ValueSet(set)) => Some(*set),
                 _ => None,
             },
             _ => None,
-        };
-        let found = match &keys.kind {
-            Ast::List(parts) if parts.iter().any(|part| named(part).is_some()) && parts.len() > 1 => {
-                return Err(Fault::missing(keys.span, "value sets beside other values in one row")
-                    .help("give the value set a struct with all values that are compared"));
-            }
-            Ast::List(parts) => parts.first().and_then(named),
-            _ => named(keys),
-        };
-        let Some(set) = found else { return Ok(None) };
+        }
+    }
+
+    /// The value set that a part of a row of `select` names, for keys from `first` on.
+    pub(super) fn set_keys(&self, part: &ast::Expr, first: usize, keys: &[(Expr, Type)]) -> Check<Option<SetKeys>> {
+        let Some(set) = self.named_set(part) else { return Ok(None) };
         let widths: Vec<u32> = self.program.value_sets[set].keys.iter().map(|key| key.width).collect();
-        let given: Vec<u32> = compared.iter().map(|(value, _)| value.width).collect();
+        let given: Vec<u32> = keys.iter().map(|(value, _)| value.width).collect();
         if widths != given {
-            return Err(Fault::new(keys.span, "the members of this value set have other widths")
+            return Err(Fault::new(part.span, "the members of this value set have other widths")
                 .label(format!("values of {widths:?} bits"))
                 .help(format!("{given:?} bits are compared here")));
         }
-        Ok(Some(set))
+        Ok(Some(SetKeys { set, first, count: keys.len() }))
     }
 
     /// Notes a header with `@controller_header`.

@@ -70,7 +70,7 @@ impl<'a> Lower<'a> {
                 _ => Symbol::Decl(decl),
             },
             DeclKind::Instance(ty, args) => self.instance(decl, ty, args)?,
-            DeclKind::Union(_) => return Err(Fault::missing(decl.span, "header unions")),
+            DeclKind::Union(fields) => Symbol::Type(self.union_type(decl, fields)?),
             DeclKind::ValueSet(ty, size) => self.value_set(decl, ty, size)?,
             DeclKind::Var(..) => {
                 return Err(Fault::new(decl.span, "a variable stands in a control, parser or action")
@@ -121,7 +121,7 @@ impl<'a> Lower<'a> {
             },
             TypeKind::Stack(of, size) => {
                 let of = self.ty(of)?;
-                if !matches!(of, Type::Header(_)) {
+                if !matches!(of, Type::Header(_) | Type::Union(_)) {
                     return Err(Fault::new(ty.span, format!("a stack consists of headers, not of `{of}`")));
                 }
                 let count = self.constant_u32(size)?;
@@ -146,7 +146,7 @@ impl<'a> Lower<'a> {
         Ok(bits)
     }
 
-    fn members(&mut self, fields: &'a [Field]) -> Check<Vec<(String, Type)>> {
+    pub(super) fn members(&mut self, fields: &'a [Field]) -> Check<Vec<(String, Type)>> {
         let mut members: Vec<(String, Type)> = Vec::new();
         for field in fields {
             if members.iter().any(|(name, _)| *name == field.name.text) {

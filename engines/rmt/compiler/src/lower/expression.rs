@@ -17,6 +17,12 @@ use crate::types::{ENUM_BITS, Type};
 impl<'a> Lower<'a> {
     /// Any expression. `want` is the type that the context asks for, where it has one: `lookahead` and lists need it.
     pub(super) fn expr(&mut self, expr: &'a ast::Expr, want: Option<&Type>) -> Check<Value> {
+        let value = self.raw(expr, want)?;
+        self.plain(value)
+    }
+
+    /// Any expression. An element of a stack that an index chooses stays a place that can be written.
+    pub(super) fn raw(&mut self, expr: &'a ast::Expr, want: Option<&Type>) -> Check<Value> {
         let span = expr.span;
         match &expr.kind {
             Ast::Number(text) => literal::number(text, span),
@@ -147,55 +153,15 @@ impl<'a> Lower<'a> {
         {
             return self.apply_result(table, name, span);
         }
-        let value = self.expr(base, None)?;
+        let value = self.raw(base, None)?;
         if let Value::Place(place) = &value {
-            match &place.shape {
-                Shape::Header(_, members) | Shape::Struct(members) => {
-                    let Some((_, member)) = members.iter().find(|(member, _)| *member == name.text) else {
-                        let fault = Fault::new(name.span, format!("`{}` has no field `{}`", place.ty, name.text));
-                        let names = members.iter().map(|(member, _)| &member[..]);
-                        return Err(match nearest(&name.text, names.clone()) {
-                            Some(near) => fault.label("unknown field").help(format!("did you mean `{near}`?")),
-                            None => {
-                                let names = names.collect::<Vec<_>>().join(", ");
-                                fault.label("unknown field").help(format!("its fields are {names}"))
-                            }
-                        });
-                    };
-                    return Ok(Value::Place(Place { span, ..member.clone() }));
-                }
-                Shape::Stack(_) if matches!(&name.text[..], "next" | "last" | "lastIndex") => {
-                    return Err(Fault::missing(name.span, &format!("`{}` of header stacks", name.text))
-                        .help("write a state for each element, with `stack[0]`, `stack[1]`"));
-                }
-                Shape::Stack(elements) if name.text == "size" => {
-                    return Ok(Value::Scalar(Expr::constant(elements.len() as u128, 32, span), Type::Bit(32)));
-                }
-                _ => {}
+            if let Shape::Stack(..) = &place.shape {
+                return self.stack_member(place, name, span);
             }
+            return Ok(Value::Place(Place { span, ..part(place, name)? }));
         }
         Err(Fault::new(name.span, format!("`{}` has no field `{}`", value.type_name(), name.text))
             .label("unknown field"))
-    }
-
-    fn index(&mut self, base: &'a ast::Expr, index: &'a ast::Expr, span: Span) -> Check<Value> {
-        let value = self.expr(base, None)?;
-        let Value::Place(Place { shape: Shape::Stack(elements), .. }) = &value else {
-            return Err(
-                Fault::new(base.span, format!("`{}` has no elements", value.type_name())).label("not a header stack")
-            );
-        };
-        let at = self.constant_u32(index).map_err(|fault| {
-            if fault.message.ends_with("is not a constant") {
-                Fault::missing(index.span, "indices of header stacks that are not constants")
-            } else {
-                fault
-            }
-        })?;
-        match elements.get(at as usize) {
-            Some(element) => Ok(Value::Place(Place { span, ..element.clone() })),
-            None => Err(Fault::new(index.span, format!("the stack has {} elements, from 0 on", elements.len()))),
-        }
     }
 
     fn unary(&mut self, op: &str, value: &'a ast::Expr, span: Span) -> Check<Value> {
@@ -265,6 +231,11 @@ impl<'a> Lower<'a> {
 
     fn binary(&mut self, op: &str, left: &'a ast::Expr, right: &'a ast::Expr, span: Span) -> Check<Value> {
         let (a, b) = self.sides(left, right)?;
+        self.operate(op, a, b, span)
+    }
+
+    /// An operator of two values.
+    pub(super) fn operate(&mut self, op: &str, a: Value, b: Value, span: Span) -> Check<Value> {
         match op {
             "<<" | ">>" => return self.shift(op, a, b, span),
             "==" | "!=" => return self.equality(op == "==", a, b, span),
@@ -398,6 +369,7 @@ impl<'a> Lower<'a> {
     fn equal(&mut self, a: Value, b: Value, span: Span) -> Check<Expr> {
         let members = |place: &Place| match &place.shape {
             Shape::Header(_, members) | Shape::Struct(members) => Some(members.clone()),
+            Shape::Stack(_, elements) => Some(elements.iter().map(|of| (String::new(), of.clone())).collect()),
             _ => None,
         };
         if let (Value::Place(one), Value::Place(two)) = (&a, &b)
@@ -502,6 +474,32 @@ impl<'a> Lower<'a> {
             _ => return Err(wrong(&from.to_string())),
         };
         Ok(Value::Scalar(Expr { span, ..made }, ty.clone()))
+    }
+}
+
+/// A member of a header, struct or header union. If an index chooses among several, the member of each.
+fn part(place: &Place, name: &ast::Name) -> Check<Place> {
+    match &place.shape {
+        Shape::Header(_, members) | Shape::Struct(members) => {
+            if let Some((_, member)) = members.iter().find(|(member, _)| *member == name.text) {
+                return Ok(member.clone());
+            }
+            let fault = Fault::new(name.span, format!("`{}` has no field `{}`", place.ty, name.text));
+            let names = members.iter().map(|(member, _)| &member[..]);
+            Err(match nearest(&name.text, names.clone()) {
+                Some(near) => fault.label("unknown field").help(format!("did you mean `{near}`?")),
+                None => {
+                    let names = names.collect::<Vec<_>>().join(", ");
+                    fault.label("unknown field").help(format!("its fields are {names}"))
+                }
+            })
+        }
+        Shape::Element(index, elements) => {
+            let parts: Vec<Place> = elements.iter().map(|element| part(element, name)).collect::<Check<_>>()?;
+            let (ty, writable) = (parts[0].ty.clone(), place.writable);
+            Ok(Place { shape: Shape::Element(index.clone(), parts), ty, writable, span: place.span })
+        }
+        _ => Err(Fault::new(name.span, format!("`{}` has no field `{}`", place.ty, name.text)).label("unknown field")),
     }
 }
 

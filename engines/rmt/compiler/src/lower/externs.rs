@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Functions and methods of v1model.
 
-use super::value::{Shape, Value};
+use super::value::Value;
 use super::{Context, Lower, Symbol};
 use crate::ast::{self, Call};
 use crate::fault::{Check, Fault};
@@ -34,7 +34,7 @@ impl<'a> Lower<'a> {
                 let Some(error) = error.value() else {
                     return Err(Fault::missing(args[1].span, "errors that are not constants"));
                 };
-                self.flush_parser(span)?;
+                self.flush_parser()?;
                 self.ops.push(ParserOp::Verify { condition, error, span });
                 Ok(Value::Void(span))
             }
@@ -69,19 +69,16 @@ impl<'a> Lower<'a> {
         span: Span,
     ) -> Check<Value> {
         let index = Type::Bit(32);
-        if !matches!(self.context, Context::Control | Context::Action) {
-            return Err(Fault::missing(span, "registers, counters and meters in parsers and functions"));
-        }
+        self.check_effects("registers, counters and meters", span)?;
+        let mut result = None;
         match (symbol, &method.text[..]) {
             (Symbol::Register(register, ty), "read") => {
                 let args = self.arguments("read", &["result", "index"], &call.args, span)?;
                 let place = self.writable(args[0])?;
-                let Shape::Scalar(to) = place.shape else {
-                    return Err(Fault::new(args[0].span, format!("`{ty}` is expected, this is `{}`", place.ty)));
-                };
                 if place.ty != *ty {
                     return Err(super::place::mismatch(&ty.to_string(), &Value::Place(place)));
                 }
+                let to = self.result_of(place, args[0].span, &mut result)?;
                 let index = self.expr_of(args[1], &index)?;
                 self.emit(StmtKind::RegisterRead { register: *register, index, to }, span);
             }
@@ -104,12 +101,12 @@ impl<'a> Lower<'a> {
             (Symbol::Meter(meter), "execute_meter") => {
                 let args = self.arguments("execute_meter", &["index", "result"], &call.args, span)?;
                 let index = self.expr_of(args[0], &index)?;
-                let to = self.result(args[1])?;
+                let to = self.result(args[1], &mut result)?;
                 self.emit(StmtKind::Extern(Box::new(ir::Extern::Meter { meter: *meter, index, to })), span);
             }
             (Symbol::DirectMeter(meter), "read") => {
                 let args = self.arguments("read", &["result"], &call.args, span)?;
-                let to = self.result(args[0])?;
+                let to = self.result(args[0], &mut result)?;
                 self.emit(StmtKind::Extern(Box::new(ir::Extern::DirectMeter { meter: *meter, to })), span);
             }
             _ => {
@@ -123,6 +120,7 @@ impl<'a> Lower<'a> {
                     .help(format!("it has {known}")));
             }
         }
+        self.give(result, span)?;
         Ok(Value::Void(span))
     }
 }

@@ -5,21 +5,20 @@ use super::value::{Place, Shape, Value};
 use super::{Context, Lower};
 use crate::ast::{self, Call, Field};
 use crate::fault::{Check, Fault};
-use crate::ir::{Digest, Extern, FieldId, HashAlgorithm, StmtKind};
+use crate::ir::{Digest, Expr, Extern, FieldId, HashAlgorithm, StmtKind};
 use crate::source::Span;
 use crate::types::Type;
 
 impl<'a> Lower<'a> {
     /// A function of v1model that becomes an [`Extern`].
     pub(super) fn operation(&mut self, name: &str, call: &'a Call, span: Span) -> Check<Value> {
-        if !matches!(self.context, Context::Control | Context::Action) {
-            return Err(Fault::missing(call.callee.span, &format!("`{name}` in parsers and functions")));
-        }
+        self.check_effects(&format!("`{name}`"), call.callee.span)?;
         let number = Type::Bit(32);
+        let mut result = None;
         let made = match name {
             "hash" => {
                 let args = self.arguments(name, &["result", "algo", "base", "data", "max"], &call.args, span)?;
-                let to = self.result(args[0])?;
+                let to = self.result(args[0], &mut result)?;
                 let algorithm = self.algorithm(args[1])?;
                 let base = self.number(args[2])?;
                 let value = self.expr(args[3], None)?;
@@ -30,7 +29,7 @@ impl<'a> Lower<'a> {
             }
             "random" => {
                 let args = self.arguments(name, &["result", "lo", "hi"], &call.args, span)?;
-                let to = self.result(args[0])?;
+                let to = self.result(args[0], &mut result)?;
                 Extern::Random { to, low: self.number(args[1])?, high: self.number(args[2])? }
             }
             "digest" => {
@@ -75,20 +74,53 @@ impl<'a> Lower<'a> {
             _ => return Err(Fault::missing(call.callee.span, &format!("the function `{name}`"))),
         };
         self.emit(StmtKind::Extern(Box::new(made)), span);
+        self.give(result, span)?;
         Ok(Value::Void(span))
     }
 
-    /// The field that a number is written to.
-    pub(super) fn result(&mut self, expr: &'a ast::Expr) -> Check<FieldId> {
+    /// Checks that statements with effects may stand here.
+    pub(super) fn check_effects(&self, what: &str, span: Span) -> Check<()> {
+        if self.context == Context::Pure {
+            return Err(Fault::missing(span, &format!("{what} in checksum controls and deparsers"))
+                .help("move it to the end of egress"));
+        }
+        Ok(())
+    }
+
+    /// The field that a number is written to. If an index chooses it, `later` becomes the place that [`Self::give`]
+    /// gives the number to.
+    pub(super) fn result(&mut self, expr: &'a ast::Expr, later: &mut Option<(Place, FieldId)>) -> Check<FieldId> {
         let place = self.writable(expr)?;
-        match place.shape {
-            Shape::Scalar(field) => Ok(field),
-            _ => Err(Fault::new(expr.span, format!("a number is expected, this is `{}`", place.ty))),
+        self.result_of(place, expr.span, later)
+    }
+
+    /// As [`Self::result`], for a place.
+    pub(super) fn result_of(
+        &mut self,
+        place: Place,
+        span: Span,
+        later: &mut Option<(Place, FieldId)>,
+    ) -> Check<FieldId> {
+        match (&place.shape, place.ty.bits()) {
+            (Shape::Scalar(field), _) => Ok(*field),
+            (Shape::Element(..), Some(width)) => {
+                let field = self.temporary(width, span);
+                *later = Some((place, field));
+                Ok(field)
+            }
+            _ => Err(Fault::new(span, format!("a number is expected, this is `{}`", place.ty))),
         }
     }
 
+    /// Gives a number to the place that it is for.
+    pub(super) fn give(&mut self, later: Option<(Place, FieldId)>, span: Span) -> Check<()> {
+        let Some((place, field)) = later else { return Ok(()) };
+        let value = Expr::field(field, self.program.fields[field].width, span);
+        self.assign(&place, Value::Scalar(value, place.ty.clone()), span)
+    }
+
     /// A number of any width. Constants without a width have 64 bits.
-    fn number(&mut self, expr: &'a ast::Expr) -> Check<crate::ir::Expr> {
+    fn number(&mut self, expr: &'a ast::Expr) -> Check<Expr> {
         match self.expr(expr, None)? {
             value @ Value::Integer(..) => self.scalar(value, &Type::Bit(64)),
             value => Ok(self.typed(value)?.0),
@@ -222,7 +254,7 @@ impl<'a> Lower<'a> {
         value: Value,
         path: &str,
         fields: &mut Vec<(String, u32)>,
-        exprs: &mut Vec<crate::ir::Expr>,
+        exprs: &mut Vec<Expr>,
     ) -> Check<()> {
         let name = |member: &str| if path.is_empty() { member.to_owned() } else { format!("{path}.{member}") };
         match value {

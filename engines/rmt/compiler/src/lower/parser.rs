@@ -7,7 +7,10 @@ use super::value::{Place, Shape, Value};
 use super::{Context, Instance, Lower, Scope};
 use crate::ast::{self, Arg, Call, DeclKind, ExprKind as Ast, ParserDecl};
 use crate::fault::{Check, Fault, nearest};
-use crate::ir::{Expr, ExprKind, Match, Next, ParserOp, SelectRow, State, StateId, StmtKind, Transition};
+use crate::ir::{
+    BinaryOp, Expr, ExprKind, Extern, Match, Next, ParserOp, SelectRow, State, StateId, Stmt, StmtKind, Transition,
+    error,
+};
 use crate::source::Span;
 use crate::types::Type;
 
@@ -40,16 +43,18 @@ impl<'a> Lower<'a> {
     ) -> Check<StateId> {
         let declared = parser.states.as_deref().unwrap_or_default();
         let begin = self.new_state(format!("{}.$begin", instance.path), span);
+        (self.current, self.ops) = (begin, Vec::new());
         for local in &parser.locals {
             self.parser_local(local)?;
         }
-        let prologue = std::mem::take(&mut self.ops);
+        let (prologue, behind) = (std::mem::take(&mut self.ops), self.current);
+        let plain = prologue.is_empty() && behind == begin;
         let mut names: HashMap<&str, Next> = HashMap::from([("accept", accept), ("reject", Next::Reject)]);
         let top = instance.path == instance.decl.name.text;
         for state in declared {
             let name = if top { state.name.text.clone() } else { format!("{}.{}", instance.path, state.name.text) };
             // Without variables the parser begins in `start` itself.
-            let id = if prologue.is_empty() && state.name.text == "start" {
+            let id = if plain && state.name.text == "start" {
                 self.states[begin].name.clone_from(&name);
                 self.states[begin].span = state.name.span;
                 begin
@@ -65,18 +70,19 @@ impl<'a> Lower<'a> {
                 Fault::new(span, "the parser has no state `start`").help("a parser begins in the state `start`")
             );
         };
-        if !prologue.is_empty() {
-            self.states[begin].ops = prologue;
-            self.states[begin].next = Transition::Direct(start);
+        if !plain {
+            self.states[behind].ops = prologue;
+            self.states[behind].next = Transition::Direct(start);
         }
         for state in declared {
             let Some(Next::State(id)) = names.get(&state.name.text[..]).copied() else { continue };
-            let (last, next) = self.scoped(|this| {
-                let last = this.state_body(id, &state.body);
-                (last, this.transition(state.next.as_ref(), &names))
+            let next = self.scoped(|this| {
+                this.state_body(id, &state.body);
+                this.transition(state.next.as_ref(), &names)
             });
             match next {
                 Ok(next) => {
+                    let last = self.current;
                     self.states[last].ops = std::mem::take(&mut self.ops);
                     self.states[last].next = next;
                 }
@@ -96,11 +102,14 @@ impl<'a> Lower<'a> {
             DeclKind::Var(ty, value) => {
                 let ty = self.ty(ty)?;
                 let place = self.copy(&decl.name.text, &ty, decl.name.span)?;
-                if let Some(value) = value {
-                    let value = self.expr(value, Some(&ty))?;
-                    self.assign(&place, value, decl.span)?;
-                    self.flush_parser(decl.span)?;
+                match value {
+                    Some(value) => {
+                        let value = self.expr(value, Some(&ty))?;
+                        self.assign(&place, value, decl.span)?;
+                    }
+                    None => self.invalidate(&place, decl.span),
                 }
+                self.flush_parser()?;
                 self.declare(&decl.name, super::Symbol::Value(Value::Place(place)));
                 Ok(())
             }
@@ -113,31 +122,89 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers the statements of a state; a sub-parser in them splits it. Gives the state that the transition belongs to, whose operations are in `self.ops`.
-    fn state_body(&mut self, id: StateId, body: &'a [ast::Stmt]) -> StateId {
+    /// Lowers the statements of a state. A sub-parser or an `if` in them splits it: the transition belongs to the state
+    /// `self.current`, whose operations are in `self.ops`.
+    fn state_body(&mut self, id: StateId, body: &'a [ast::Stmt]) {
         self.current = id;
         self.ops = Vec::new();
         for stmt in body {
-            let span = stmt.span;
-            if let Err(fault) = self.statement(stmt).and_then(|()| self.flush_parser(span)) {
+            if let Err(fault) = self.statement(stmt).and_then(|()| self.flush_parser()) {
                 self.fail(fault);
             }
         }
-        self.current
     }
 
     /// Turns the statements so far into operations of the state.
-    pub(super) fn flush_parser(&mut self, span: Span) -> Check<()> {
-        for stmt in std::mem::take(&mut self.out) {
+    pub(super) fn flush_parser(&mut self) -> Check<()> {
+        let stmts = std::mem::take(&mut self.out);
+        self.parser_stmts(stmts)
+    }
+
+    fn parser_stmts(&mut self, stmts: Vec<Stmt>) -> Check<()> {
+        for stmt in stmts {
+            let span = stmt.span;
             match stmt.kind {
-                StmtKind::Assign(to, value) => self.ops.push(ParserOp::Assign { to, value, span: stmt.span }),
-                _ => {
-                    return Err(Fault::missing(span, "statements of this kind in parsers")
-                        .help("a parser decides by `select`, and assigns"));
+                StmtKind::Assign(to, value) => self.ops.push(ParserOp::Assign { to, value, span }),
+                StmtKind::If { condition, then, otherwise } => {
+                    let (mut first, mut second) = (Ok(()), Ok(()));
+                    self.parser_choice(
+                        &condition,
+                        |this| first = this.parser_stmts(then),
+                        |this| second = this.parser_stmts(otherwise),
+                    )?;
+                    first.and(second)?;
                 }
+                StmtKind::Extern(of)
+                    if !matches!(*of, Extern::Hash { .. } | Extern::Random { .. } | Extern::Meter { .. }) =>
+                {
+                    return Err(Fault::missing(span, &format!("`{}` in parsers", of.name()))
+                        .help("keep what it needs in metadata, and call it in ingress"));
+                }
+                kind => self.ops.push(ParserOp::Run(Stmt { kind, span })),
             }
         }
         Ok(())
+    }
+
+    /// Goes on with one of two sequences of statements.
+    pub(super) fn parser_choice(
+        &mut self,
+        condition: &Expr,
+        then: impl FnOnce(&mut Self),
+        otherwise: impl FnOnce(&mut Self),
+    ) -> Check<()> {
+        self.flush_parser()?;
+        let span = condition.span;
+        match condition.value() {
+            Some(0) => otherwise(self),
+            Some(_) => then(self),
+            None => {
+                let name = self.states[self.current].name.split('$').next().unwrap_or_default().to_owned();
+                let [yes, no, behind] = ["$then", "$else", "$behind"]
+                    .map(|part| self.new_state(format!("{name}{part}{}", self.states.len()), span));
+                let (keys, set, swap) = compared(condition);
+                let (fits, other) = if swap { (no, yes) } else { (yes, no) };
+                let row = |set, next| SelectRow { keys: vec![set], sets: Vec::new(), next: Next::State(next), span };
+                let rows = vec![row(set, fits), row(Match::Ternary(0, 0), other)];
+                self.end_state(Transition::Select { keys: vec![keys], rows, span });
+                self.current = yes;
+                then(self);
+                self.flush_parser()?;
+                self.end_state(Transition::Direct(Next::State(behind)));
+                self.current = no;
+                otherwise(self);
+                self.flush_parser()?;
+                self.end_state(Transition::Direct(Next::State(behind)));
+                self.current = behind;
+            }
+        }
+        self.flush_parser()
+    }
+
+    fn end_state(&mut self, next: Transition) {
+        let state = &mut self.states[self.current];
+        state.ops = std::mem::take(&mut self.ops);
+        state.next = next;
     }
 
     /// Puts the states of a sub-parser here.
@@ -148,17 +215,17 @@ impl<'a> Lower<'a> {
         args: &'a [Arg],
         span: Span,
     ) -> Check<()> {
-        let places = self.bind(instance, &parser.params, args, None, span)?;
-        self.flush_parser(span)?;
+        let bound = self.bind(instance, &parser.params, args, None, span)?;
+        self.flush_parser()?;
         let before = (self.current, std::mem::take(&mut self.ops));
         let after = self.new_state(format!("{}.$behind{}", instance.path, self.states.len()), span);
         let path = std::mem::replace(&mut self.path, instance.path.clone());
-        let first = self.parser(instance, parser, &places, Next::State(after), span);
+        let first = self.parser(instance, parser, &bound.places, Next::State(after), span);
         self.path = path;
         self.states[before.0].ops = before.1;
         self.states[before.0].next = Transition::Direct(Next::State(first?));
         (self.current, self.ops) = (after, Vec::new());
-        Ok(())
+        self.unbind(bound, span)
     }
 
     fn transition(&mut self, next: Option<&'a ast::Transition>, names: &HashMap<&str, Next>) -> Check<Transition> {
@@ -182,18 +249,32 @@ impl<'a> Lower<'a> {
             let value = self.expr(key, None)?;
             made.push(self.typed(value)?);
         }
-        self.flush_parser(span)?;
+        self.flush_parser()?;
         let mut lowered = Vec::new();
         for row in rows {
-            if let Some(set) = self.value_set_of(&row.keys, &made)? {
-                let keys = made.iter().map(|_| Match::Ternary(0, 0)).collect();
-                lowered.push(SelectRow { keys, set: Some(set), next: find(&row.next)?, span: row.keys.span });
-                continue;
-            }
+            let any = || made.iter().map(|_| Match::Ternary(0, 0)).collect();
+            let mut members = Vec::new();
             let sets: Vec<Match> = match &row.keys.kind {
-                Ast::Any => made.iter().map(|_| Match::Ternary(0, 0)).collect(),
+                Ast::Any => any(),
+                Ast::Name(_) if self.named_set(&row.keys).is_some() => {
+                    members.extend(self.set_keys(&row.keys, 0, &made)?);
+                    any()
+                }
+                Ast::List(sets) if sets.len() == 1 && self.named_set(&sets[0]).is_some() => {
+                    members.extend(self.set_keys(&sets[0], 0, &made)?);
+                    any()
+                }
                 Ast::List(sets) if sets.len() == made.len() => {
-                    sets.iter().zip(&made).map(|(set, (_, ty))| self.keyset(set, ty)).collect::<Check<_>>()?
+                    let mut keysets = Vec::new();
+                    for (at, set) in sets.iter().enumerate() {
+                        let member = self.set_keys(set, at, &made[at..=at])?;
+                        keysets.push(match member {
+                            Some(_) => Match::Ternary(0, 0),
+                            None => self.keyset(set, &made[at].1)?,
+                        });
+                        members.extend(member);
+                    }
+                    keysets
                 }
                 Ast::List(sets) => {
                     return Err(Fault::new(row.keys.span, format!("{} values are compared here", made.len()))
@@ -207,7 +288,7 @@ impl<'a> Lower<'a> {
                         .help("write them in parentheses: `(a, b): state;`"));
                 }
             };
-            lowered.push(SelectRow { keys: sets, set: None, next: find(&row.next)?, span: row.keys.span });
+            lowered.push(SelectRow { keys: sets, sets: members, next: find(&row.next)?, span: row.keys.span });
         }
         Ok(Transition::Select { keys: made.into_iter().map(|(value, _)| value).collect(), rows: lowered, span })
     }
@@ -232,11 +313,15 @@ impl<'a> Lower<'a> {
                         .help("write `advance(…)` with the bits of the header"));
                 }
                 let place = self.writable(args[0])?;
+                if let Shape::Element(index, elements) = &place.shape {
+                    return self.extract_element(index, elements, args.get(1).copied(), span);
+                }
                 let Shape::Header(instance, members) = &place.shape else {
                     return Err(Fault::new(args[0].span, format!("a header is expected, this is `{}`", place.ty))
                         .label("not a header"));
                 };
                 let varies = members.iter().any(|(_, member)| matches!(member.shape, Shape::Varbit(_)));
+                self.invalidate_siblings(*instance, span);
                 let varbit = match args.get(1) {
                     Some(bits) if varies => Some(self.expr_of(bits, &Type::Bit(32))?),
                     Some(bits) => {
@@ -250,7 +335,7 @@ impl<'a> Lower<'a> {
                     }
                     None => None,
                 };
-                self.flush_parser(span)?;
+                self.flush_parser()?;
                 self.ops.push(ParserOp::Extract { instance: *instance, varbit, span });
                 Ok(Value::Void(span))
             }
@@ -260,7 +345,7 @@ impl<'a> Lower<'a> {
                 if bits.value().is_some_and(|bits| bits % 8 != 0) {
                     return Err(Fault::missing(args[0].span, "lengths that are not a multiple of 8 bits"));
                 }
-                self.flush_parser(span)?;
+                self.flush_parser()?;
                 self.ops.push(ParserOp::Advance { bits, span });
                 Ok(Value::Void(span))
             }
@@ -275,6 +360,58 @@ impl<'a> Lower<'a> {
             }
             other => Err(Fault::missing(method.span, &format!("`{other}` of packet_in"))),
         }
+    }
+
+    /// Extracts the element of a stack that an index chooses.
+    fn extract_element(
+        &mut self,
+        index: &Expr,
+        elements: &[Place],
+        varbit: Option<&'a ast::Expr>,
+        span: Span,
+    ) -> Check<Value> {
+        if let Some(varbit) = varbit {
+            return Err(Fault::missing(varbit.span, "a varbit in an element that an index chooses"));
+        }
+        let mut done = Ok(());
+        self.extract_from(index, elements, 0, &mut done, span)?;
+        done.map(|()| Value::Void(span))
+    }
+
+    /// Extracts the element of this number, or one behind it.
+    fn extract_from(
+        &mut self,
+        index: &Expr,
+        elements: &[Place],
+        number: usize,
+        done: &mut Check<()>,
+        span: Span,
+    ) -> Check<()> {
+        let Some(element) = elements.get(number) else {
+            let condition = Expr::constant(0, 1, span);
+            self.ops.push(ParserOp::Verify { condition, error: error::STACK_OUT_OF_BOUNDS, span });
+            return Ok(());
+        };
+        let Shape::Header(instance, members) = &element.shape else {
+            return Err(Fault::new(span, format!("a header is expected, this is `{}`", element.ty)));
+        };
+        if members.iter().any(|(_, member)| matches!(member.shape, Shape::Varbit(_))) {
+            return Err(Fault::missing(span, "a varbit in an element that an index chooses"));
+        }
+        let mut rest = Ok(());
+        self.parser_choice(
+            &Self::chosen(index, number, span),
+            |this| {
+                this.invalidate_siblings(*instance, span);
+                *done = this.flush_parser();
+                this.ops.push(ParserOp::Extract { instance: *instance, varbit: None, span });
+            },
+            |this| {
+                let mut done = Ok(());
+                rest = this.extract_from(index, elements, number + 1, &mut done, span).and(done);
+            },
+        )?;
+        rest
     }
 
     /// Bits of the frame as a value of this type.
@@ -292,4 +429,14 @@ impl<'a> Lower<'a> {
             _ => Err(Fault::missing(span, &format!("`lookahead` of `{ty}`"))),
         }
     }
+}
+
+/// A condition as a key, the keyset that it fits if the condition holds, and whether it is the other way round.
+fn compared(condition: &Expr) -> (Expr, Match, bool) {
+    if let ExprKind::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), key, value) = &condition.kind
+        && let Some(value) = value.value()
+    {
+        return ((**key).clone(), Match::Exact(value), *op == BinaryOp::Ne);
+    }
+    (condition.clone(), Match::Exact(1), false)
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Variables: their fields, and assignments to them.
 
-use super::Lower;
 use super::value::{Place, Shape, Value};
+use super::{Context, Lower};
 use crate::ast;
 use crate::fault::{Check, Fault};
 use crate::ir::{self, Expr, ExprKind, FieldId, FieldKind, Instance, StmtKind};
@@ -47,10 +47,13 @@ impl<'a> Lower<'a> {
                 let (instance, members) = self.header(name, of, span);
                 Shape::Header(instance, members)
             }
-            Type::Struct(of) => {
+            Type::Struct(of) | Type::Union(of) => {
                 let mut members = Vec::new();
                 for (member, ty) in &of.fields {
                     members.push((member.clone(), self.variable(&format!("{name}.{member}"), ty, kind, span)?));
+                }
+                if matches!(ty, Type::Union(_)) {
+                    self.note_siblings(&members);
                 }
                 Shape::Struct(members)
             }
@@ -63,7 +66,8 @@ impl<'a> Lower<'a> {
             }
             Type::Stack(of, size) => {
                 let elements = (0..*size).map(|index| self.variable(&format!("{name}[{index}]"), of, kind, span));
-                Shape::Stack(elements.collect::<Check<_>>()?)
+                let elements = elements.collect::<Check<_>>()?;
+                self.stack(elements)
             }
             Type::Varbit(bits) => Shape::Varbit(self.field(name.to_owned(), *bits, kind, span)),
             Type::PacketIn | Type::PacketOut => Shape::Packet,
@@ -101,8 +105,14 @@ impl<'a> Lower<'a> {
 
     /// The variable that an expression names, to be written.
     pub(super) fn writable(&mut self, expr: &'a ast::Expr) -> Check<Place> {
-        match self.expr(expr, None)? {
-            Value::Place(place) if place.writable => Ok(place),
+        match self.raw(expr, None)? {
+            Value::Place(mut place) if place.writable => {
+                // Later statements may change what the index reads.
+                if let Shape::Element(index, _) = &mut place.shape {
+                    **index = self.keep((**index).clone());
+                }
+                Ok(place)
+            }
             Value::Place(_) => Err(Fault::new(expr.span, format!("`{}` cannot be written", self.text(expr.span)))
                 .label("a parameter of direction `in`, or a constant")
                 .help("declare the parameter `inout`, or write to a variable")),
@@ -113,6 +123,11 @@ impl<'a> Lower<'a> {
 
     /// `place[high:low] = value`
     pub(super) fn assign_slice(&mut self, place: &Place, high: u32, low: u32, value: Value, span: Span) -> Check<()> {
+        if let Shape::Element(index, elements) = &place.shape {
+            return self.for_element(index, elements.clone(), span, |this, element| {
+                this.assign_slice(&element, high, low, value.clone(), span)
+            });
+        }
         let Shape::Scalar(field) = place.shape else {
             return Err(Fault::new(span, format!("`{}` has no bits to choose", place.ty)));
         };
@@ -131,6 +146,7 @@ impl<'a> Lower<'a> {
 
     /// `place = value`, for all types.
     pub(super) fn assign(&mut self, place: &Place, value: Value, span: Span) -> Check<()> {
+        let value = self.plain(value)?;
         // A list may read fields that the same assignment has written before: `{a.y, a.x}`.
         let value = match value {
             Value::List(..) | Value::Record(..) => {
@@ -140,6 +156,18 @@ impl<'a> Lower<'a> {
             }
             other => other,
         };
+        if let Shape::Element(index, elements) = &place.shape {
+            let value = match value {
+                Value::Scalar(value, ty) => Value::Scalar(self.keep(value), ty),
+                other => other,
+            };
+            return self.for_element(index, elements.clone(), span, |this, element| {
+                this.assign(&element, value.clone(), span)
+            });
+        }
+        if let (Shape::Header(header, _), Value::Place(_)) = (&place.shape, &value) {
+            self.invalidate_siblings(*header, span);
+        }
         self.assign_parts(place, value, span)
     }
 
@@ -168,12 +196,27 @@ impl<'a> Lower<'a> {
                     self.assign_parts(member, Value::Place(other), span)?;
                 }
             }
-            (Shape::Stack(elements), Value::Place(Place { shape: Shape::Stack(others), ty, .. })) if ty == place.ty => {
+            (Shape::Stack(to, elements), Value::Place(Place { shape: Shape::Stack(from, others), ty, .. }))
+                if ty == place.ty =>
+            {
                 for (element, other) in elements.iter().zip(others) {
                     self.assign_parts(element, Value::Place(other), span)?;
                 }
+                if self.context == Context::Parser {
+                    let (to, from) = (self.counter(*to, span), self.counter(from, span));
+                    self.emit(StmtKind::Assign(to, Expr::field(from, 32, span)), span);
+                }
             }
-            (Shape::Header(_, members) | Shape::Struct(members), Value::List(values, at)) => {
+            (Shape::Stack(_, elements), Value::List(values, at)) => {
+                if values.len() != elements.len() {
+                    return Err(Fault::new(at, format!("`{}` has {} elements", place.ty, elements.len()))
+                        .label(format!("{} values are given", values.len())));
+                }
+                for (element, value) in elements.iter().zip(values) {
+                    self.assign_parts(element, value, span)?;
+                }
+            }
+            (Shape::Header(_, members) | Shape::Struct(members), Value::List(values, at)) if !Self::is_union(place) => {
                 if values.len() != members.len() {
                     return Err(Fault::new(at, format!("`{}` has {} fields", place.ty, members.len()))
                         .label(format!("{} values are given", values.len())));
@@ -183,7 +226,9 @@ impl<'a> Lower<'a> {
                 }
                 self.make_valid(place, span);
             }
-            (Shape::Header(_, members) | Shape::Struct(members), Value::Record(mut values, at)) => {
+            (Shape::Header(_, members) | Shape::Struct(members), Value::Record(mut values, at))
+                if !Self::is_union(place) =>
+            {
                 for (name, member) in members {
                     let Some(index) = values.iter().position(|(given, _)| given == name) else {
                         return Err(Fault::new(at, format!("the field `{name}` of `{}` is missing", place.ty)));
@@ -210,6 +255,7 @@ impl<'a> Lower<'a> {
     /// Makes a header valid or invalid.
     pub(super) fn set_valid(&mut self, instance: usize, valid: bool, span: Span) {
         let field = self.program.instances[instance].valid;
+        self.invalidate_siblings(instance, span);
         self.emit(StmtKind::Assign(field, Expr::constant(u128::from(valid), 1, span)), span);
     }
 
@@ -250,9 +296,17 @@ impl<'a> Lower<'a> {
         Expr::field(field, width, span)
     }
 
+    /// A value that no index chooses any more.
+    pub(super) fn plain(&mut self, value: Value) -> Check<Value> {
+        match value {
+            Value::Place(place) => self.element_value(place),
+            other => Ok(other),
+        }
+    }
+
     /// A value as a number of this type.
     pub(super) fn scalar(&mut self, value: Value, ty: &Type) -> Check<Expr> {
-        match value {
+        match self.plain(value)? {
             Value::Integer(number, span) if ty.is_number() => match super::literal::fit(&number, ty, span)? {
                 Value::Scalar(expr, _) => Ok(expr),
                 other => Err(mismatch(&ty.to_string(), &other)),
@@ -269,7 +323,7 @@ impl<'a> Lower<'a> {
 
     /// A value as a number, with its type. A constant without a width has no type.
     pub(super) fn typed(&mut self, value: Value) -> Check<(Expr, Type)> {
-        match value {
+        match self.plain(value)? {
             Value::Scalar(expr, ty) => Ok((expr, ty)),
             Value::Place(Place { shape: Shape::Scalar(field), ty, span, .. }) => {
                 Ok((Expr::field(field, self.program.fields[field].width, span), ty))

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::value::{Place, Shape};
-use super::{Context, Instance, Lower, Return, Scope, Symbol};
+use super::{Context, Instance, Lower, Return, Scope, Symbol, settle, unroll};
 use crate::ast::{self, Call, ControlDecl, Decl, DeclKind, ExprKind as Ast, ParserDecl, TypeKind};
 use crate::fault::{Check, Fault};
 use crate::ir::{self, FieldKind, Next, Standard};
@@ -24,6 +24,7 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
         ingress: Vec::new(),
         egress: Vec::new(),
         update: Vec::new(),
+        deparse: Vec::new(),
         deparser: Vec::new(),
         tables: Vec::new(),
         actions: Vec::new(),
@@ -40,10 +41,12 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
         program,
         scopes: vec![Scope::new()],
         faults: Vec::new(),
+        stacks: Vec::new(),
+        siblings: HashMap::new(),
         out: Vec::new(),
         path: String::new(),
         returning: Return::default(),
-        context: Context::Function,
+        context: Context::Pure,
         depth: 0,
         made: 0,
         actions: HashMap::new(),
@@ -149,6 +152,9 @@ impl<'a> Lower<'a> {
         let first = self.parser(parser, parser_decl, &places, Next::Accept, parser.decl.span)?;
         debug_assert_eq!(first, 0);
         self.program.parser.states = std::mem::take(&mut self.states);
+        unroll::unroll(&mut self.program, &self.stacks)?;
+        settle::settle(&mut self.program);
+        self.context = Context::Pure;
 
         let sums = [headers.clone(), meta.clone()];
         let control = as_control(verify)?;
@@ -162,7 +168,7 @@ impl<'a> Lower<'a> {
         self.program.update = self.checksums(control, scope, false);
         let control = as_control(deparser)?;
         let scope = self.checked_scope(deparser, control, &[packet(Type::PacketOut), headers])?;
-        self.program.deparser = self.deparser(control, scope);
+        self.deparser(control, scope);
         Ok(())
     }
 

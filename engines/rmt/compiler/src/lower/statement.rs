@@ -2,7 +2,7 @@
 //! Statements.
 
 use super::call::has_return;
-use super::value::Value;
+use super::value::{Place, Value};
 use super::{Context, Lower, Symbol};
 use crate::ast::{self, Case, DeclKind, ExprKind as Ast, Stmt, StmtKind as AstStmt};
 use crate::fault::{Check, Fault};
@@ -69,7 +69,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn local_variable(
+    pub(super) fn local_variable(
         &mut self,
         decl: &'a ast::Decl,
         ty: &'a ast::Type,
@@ -89,28 +89,51 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Headers of a local variable are invalid where it is declared.
-    pub(super) fn invalidate(&mut self, place: &super::value::Place, span: Span) {
+    /// Makes all headers of a variable invalid, as they are where it is declared. Its stacks are empty.
+    pub(super) fn invalidate(&mut self, place: &Place, span: Span) {
         for instance in place.headers() {
-            self.set_valid(instance, false, span);
+            let valid = self.program.instances[instance].valid;
+            self.emit(StmtKind::Assign(valid, Expr::constant(0, 1, span)), span);
+        }
+        for stack in place.stacks() {
+            self.reset_counter(stack, span);
         }
     }
 
     fn assignment(&mut self, place: &'a ast::Expr, op: Option<&str>, value: &'a ast::Expr, span: Span) -> Check<()> {
-        if let Some(op) = op {
-            return Err(Fault::missing(span, &format!("the assignment `{op}=`"))
-                .help(format!("write `{0} = {0} {op} …`", self.text(place.span))));
-        }
         if let Ast::Slice(base, high, low) = &place.kind {
             let base = self.writable(base)?;
             let width = base.ty.bits().unwrap_or_default();
             let (high, low) = self.slice_bounds(high, low, width, place.span)?;
-            let value = self.expr(value, Some(&Type::Bit(high + 1 - low)))?;
+            let ty = Type::Bit(high + 1 - low);
+            let value = match op {
+                None => self.expr(value, Some(&ty))?,
+                Some(op) => {
+                    let (old, _) = self.typed(Value::Place(base.clone()))?;
+                    self.compound(op, Value::Scalar(old.slice(high, low, place.span), ty), value, span)?
+                }
+            };
             return self.assign_slice(&base, high, low, value, span);
         }
-        let place = self.writable(place)?;
-        let value = self.expr(value, Some(&place.ty))?;
-        self.assign(&place, value, span)
+        let target = self.writable(place)?;
+        let value = match op {
+            None => self.expr(value, Some(&target.ty))?,
+            Some(op) => self.compound(op, Value::Place(Place { span: place.span, ..target.clone() }), value, span)?,
+        };
+        self.assign(&target, value, span)
+    }
+
+    /// The value that `old op= value` assigns.
+    fn compound(&mut self, op: &str, old: Value, value: &'a ast::Expr, span: Span) -> Check<Value> {
+        let (value, stmts) = self.capture(|this| this.expr(value, None));
+        let old = if stmts.is_empty() {
+            old
+        } else {
+            let (old, ty) = self.typed(old)?;
+            Value::Scalar(self.keep(old), ty)
+        };
+        self.out.extend(stmts);
+        self.operate(op, old, value?, span)
     }
 
     fn leave(&mut self, value: Option<&'a ast::Expr>, span: Span) -> Check<()> {
@@ -135,6 +158,10 @@ impl<'a> Lower<'a> {
     fn choice(&mut self, condition: &'a ast::Expr, then: &'a Stmt, otherwise: Option<&'a Stmt>) -> Check<()> {
         let then = std::slice::from_ref(then);
         let otherwise = otherwise.map_or(&[][..], std::slice::from_ref);
+        if self.context == Context::Parser {
+            let condition = self.condition(condition)?;
+            return self.parser_choice(&condition, |this| this.block(then), |this| this.block(otherwise));
+        }
         if let Some((table, hit, span)) = self.applied_condition(condition)? {
             let then = self.captured(then);
             let otherwise = self.captured(otherwise);
@@ -168,6 +195,10 @@ impl<'a> Lower<'a> {
     }
 
     fn switch(&mut self, value: &'a ast::Expr, cases: &'a [Case], span: Span) -> Check<()> {
+        if self.context == Context::Parser {
+            return Err(Fault::new(span, "`switch` stands in controls, actions and functions alone")
+                .help("a parser decides by `if` and by `select`"));
+        }
         if let Ast::Member(call, name) = &value.kind
             && name.text == "action_run"
             && let Ast::Call(call) = &call.kind

@@ -41,8 +41,12 @@ pub enum Shape {
     Scalar(FieldId),
     Varbit(FieldId),
     Header(InstanceId, Vec<(String, Place)>),
+    /// Of a struct, tuple or header union.
     Struct(Vec<(String, Place)>),
-    Stack(Vec<Place>),
+    /// A header stack: its index in `Lower::stacks`, and its elements.
+    Stack(usize, Vec<Place>),
+    /// One of these places, chosen by an index: an element of a stack whose index is not a constant, or a part of it.
+    Element(Box<ir::Expr>, Vec<Place>),
     /// `packet_in` or `packet_out`
     Packet,
 }
@@ -55,7 +59,7 @@ impl Place {
             Shape::Header(_, members) | Shape::Struct(members) => {
                 members.iter().flat_map(|(_, of)| of.fields()).collect()
             }
-            Shape::Stack(elements) => elements.iter().flat_map(Self::fields).collect(),
+            Shape::Stack(_, elements) | Shape::Element(_, elements) => elements.iter().flat_map(Self::fields).collect(),
             Shape::Packet => Vec::new(),
         }
     }
@@ -67,10 +71,21 @@ impl Place {
             Shape::Header(_, members) | Shape::Struct(members) => {
                 members.iter_mut().for_each(|(_, of)| *of = of.clone().read_only());
             }
-            Shape::Stack(elements) => elements.iter_mut().for_each(|of| *of = of.clone().read_only()),
+            Shape::Stack(_, elements) | Shape::Element(_, elements) => {
+                elements.iter_mut().for_each(|of| *of = of.clone().read_only());
+            }
             Shape::Scalar(_) | Shape::Varbit(_) | Shape::Packet => {}
         }
         self
+    }
+
+    /// Stacks in it.
+    pub fn stacks(&self) -> Vec<usize> {
+        match &self.shape {
+            Shape::Stack(stack, _) => vec![*stack],
+            Shape::Struct(members) => members.iter().flat_map(|(_, of)| of.stacks()).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Headers in it, in their order.
@@ -78,7 +93,9 @@ impl Place {
         match &self.shape {
             Shape::Header(instance, _) => vec![*instance],
             Shape::Struct(members) => members.iter().flat_map(|(_, of)| of.headers()).collect(),
-            Shape::Stack(elements) => elements.iter().flat_map(Self::headers).collect(),
+            Shape::Stack(_, elements) | Shape::Element(_, elements) => {
+                elements.iter().flat_map(Self::headers).collect()
+            }
             Shape::Scalar(_) | Shape::Varbit(_) | Shape::Packet => Vec::new(),
         }
     }

@@ -6,8 +6,8 @@ use crate::ast::{Case, Stmt, StmtKind};
 use crate::fault::{Check, Fault};
 use crate::token::Kind;
 
-/// Operators that may precede `=`.
-const COMPOUND: [&str; 9] = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<="];
+/// Assignments with an operator; `>>=` is two tokens.
+const COMPOUND: [&str; 11] = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", "|+|=", "|-|="];
 
 impl Parser<'_> {
     pub(super) fn statement(&mut self) -> Check<Stmt> {
@@ -86,6 +86,10 @@ impl Parser<'_> {
         } else if let Some(operator) = COMPOUND.iter().find(|operator| self.is(operator)) {
             self.next();
             StmtKind::Assign(place, Some(operator.trim_end_matches('=').to_owned()), self.expr()?)
+        } else if self.is(">") && &*self.ahead(1).text == ">=" {
+            self.next();
+            self.next();
+            StmtKind::Assign(place, Some(">>".to_owned()), self.expr()?)
         } else if matches!(place.kind, crate::ast::ExprKind::Call(_)) {
             StmtKind::Call(place)
         } else {

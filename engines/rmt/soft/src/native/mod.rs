@@ -57,7 +57,7 @@ pub struct Native {
     pub enter: Entry,
     pub ingress: Entry,
     pub egress: Entry,
-    /// Computes the checksums that a frame leaves with.
+    /// Computes the checksums that a frame leaves with, then runs the statements of the deparser.
     pub update: Entry,
     /// Writes the headers where they stand in the frame, if they are still the same ones in the same order. Gives 1
     /// then. It takes no `Work`.
@@ -146,7 +146,10 @@ impl Compiler {
         })?;
         let ingress = self.function(maker, |function| function.block(&program.ingress))?;
         let egress = self.function(maker, |function| function.block(&program.egress))?;
-        let update = self.function(maker, |function| function.update(&program.update))?;
+        let update = self.function(maker, |function| {
+            function.update(&program.update);
+            function.block(&program.deparse);
+        })?;
         let deparse = self.function(maker, |function| function.deparser(&program.deparser))?;
         let actions = program.actions.iter().map(|action| {
             self.function(maker, |function| {

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use cranelift_frontend::Variable;
 use penstock_rmt_compiler::ir::{
-    Expr, InstanceId, Match, Next, Parser, ParserOp, SelectRow, Standard, State, Transition, error,
+    Expr, InstanceId, Match, Next, Parser, ParserOp, SelectRow, SetKeys, Standard, State, Transition, error,
 };
 use penstock_rmt_compiler::mask;
 
@@ -66,6 +66,7 @@ impl Function<'_, '_> {
                     let value = self.value(value);
                     self.set(self.maker.slots.fields[*to], value);
                 }
+                ParserOp::Run(stmt) => self.block(std::slice::from_ref(stmt)),
                 ParserOp::Verify { condition, error, .. } => {
                     let condition = self.value(condition);
                     let fails = self.builder.ins().icmp_imm(IntCC::Equal, condition, 0);
@@ -117,8 +118,8 @@ impl Function<'_, '_> {
                     self.builder.switch_to_block(then);
                 }
             }
-            if let Some(set) = row.set {
-                let fits = self.member(set, keys);
+            for SetKeys { set, first, count } in &row.sets {
+                let fits = self.member(*set, &keys[*first..first + count]);
                 let then = self.builder.create_block();
                 self.builder.ins().brif(fits, then, &[], next, &[]);
                 self.builder.switch_to_block(then);
