@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Programs that make copies of frames and send messages, on `soft`: multicast.p4 and mac_learning.p4. The models are
+"""Programs that make copies of frames and send messages, on `soft`: multicast_router.p4, mac_learning.p4. The models are
 written from the programs' intent, and Scapy makes and reads the frames.
 """
 
@@ -80,7 +80,7 @@ def test_multicast(tmp_path: Path) -> None:
         match = {"standard_metadata.egress_port": port}
         items.append({"table": "ports", "match": match, "action": "from", "params": {"address": address}})
     left: Counter[int] = Counter()
-    with Device.open(design(tmp_path, "multicast", items), target="soft") as device:
+    with Device.open(design(tmp_path, "multicast_router", items), target="soft") as device:
         for port in range(PORTS):
             wanted: dict[int, list[bytes]] = {to: [] for to in range(PORTS)}
             frames = []
