@@ -235,11 +235,12 @@ class Bench:
 
     def drop(self, p: int, port: Port) -> None:
         refused = int(self.dut.reason.value) >> 2 * p & 3 == REFUSED
-        if refused and any(port.kept.values()):
-            port.lost += 1  # tests with copies have no frame that a program refuses
-            return
         # The frame ahead of it may still wait to be taken.
         at = int(self.dut.out_valid.value & ~self.dut.out_made.value) >> p & 1
+        program_refuses = len(port.inside) > at and any(r.refused for r in port.inside[at].results)
+        if refused and not program_refuses and any(port.kept.values()):
+            port.lost += 1
+            return
         assert len(port.inside) > at, "a frame from nowhere is dropped"
         frame = port.inside[at]
         del port.inside[at]

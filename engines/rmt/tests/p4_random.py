@@ -36,7 +36,18 @@ class Writer:
         self.subs: list[p4.Parser | p4.Control] = []
         self.applied_to: dict[str, list[Expr] | None] = {}
         share = 0.3
-        some = ("register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit")
+        some = (
+            "register",
+            "counter",
+            "direct_counter",
+            "checksum",
+            "sub",
+            "function",
+            "sub_parser",
+            "stack",
+            "varbit",
+            "multicast",
+        )
         self.features = {name for name in FEATURES if self.rng.random() < (share if name in some or not card else 0)}
         if not card:
             lonely = [name for name in LONELY if name in self.features]

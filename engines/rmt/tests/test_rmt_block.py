@@ -391,8 +391,8 @@ async def copies_of_groups(dut: Any) -> None:
         for group in groups:
             change(group)
         await bench.settle()
-        bench.into = [(1.0, 1.0), (1.0, 1.0), (1.0, 0.1)][turn]
-        bench.out = [(1.0, 1.0), (0.8, 0.5), (1.0, 1.0)][turn]
+        bench.into = [(1.0, 1.0), (1.0, 1.0), (1.0, 0.15)][turn]
+        bench.out = [(1.0, 1.0), (0.8, 0.5), (1.0, 0.4)][turn]
         for _ in range(400):
             tenant = rng.randrange(9)
             group = rng.choice([*groups, 0, 0, 0, 64, 65, 0x4001, 40])

@@ -64,12 +64,12 @@ fn a_gateway_adds_and_removes_headers() {
     assert!(lowered.show().contains("new head  hdr.outer_ethernet, hdr.outer_ipv4"), "{}", lowered.show());
     // The words of all eight headers are of the head, but the half in front of Ethernet, and half a word behind the
     // outer Ethernet.
-    let halves: u32 = lowered.exit[4..]
+    let halves: u32 = lowered.exit(0)[4..]
         .iter()
         .flat_map(|word| (0..3).map(move |n| word >> (10 * n)))
         .map(|fields| (fields >> 8 & 3).count_ones())
         .sum();
-    assert_eq!(halves, 2 * (7 + 10 + 4 + 4), "{:x?}", lowered.exit);
+    assert_eq!(halves, 2 * (7 + 10 + 4 + 4), "{:x?}", lowered.exit(0));
     for name in ["router.p4", "source_routing.p4"] {
         let text = if name == "router.p4" {
             include_str!("../../programs/router.p4")
@@ -77,6 +77,6 @@ fn a_gateway_adds_and_removes_headers() {
             include_str!("../../programs/source_routing.p4")
         };
         let lowered = program(name, text).lower(3).unwrap_or_else(|faults| panic!("{faults}"));
-        assert_eq!(lowered.exit[4..], [0; 9], "{name} adds and removes no headers");
+        assert_eq!(lowered.exit(0)[4..], [0; 9], "{name} adds and removes no headers");
     }
 }
