@@ -28,10 +28,14 @@ pub fn check_egress(stmts: &[Stmt]) -> Check<()> {
     let group = Standard::McastGrp.field();
     let differs: [FieldId; 4] =
         [Standard::EgressSpec, Standard::EgressPort, Standard::EgressRid, Standard::InstanceType].map(Standard::field);
-    let drops = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Assign(to, value)
-        if *to == Standard::EgressSpec.field() && value.value() == Some(PORT_DROP));
-    let ungroups = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Assign(to, value)
-        if *to == group && value.value() == Some(0));
+    let drops = |stmt: &Stmt| {
+        matches!(&stmt.kind, StmtKind::Assign(to, value)
+        if *to == Standard::EgressSpec.field() && value.value() == Some(PORT_DROP))
+    };
+    let ungroups = |stmt: &Stmt| {
+        matches!(&stmt.kind, StmtKind::Assign(to, value)
+        if *to == group && value.value() == Some(0))
+    };
     for (at, stmt) in stmts.iter().enumerate() {
         let looks = match &stmt.kind {
             StmtKind::Assign(_, value) => value.reads(&differs),

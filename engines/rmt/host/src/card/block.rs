@@ -201,7 +201,10 @@ impl CardBlock {
         }
         let is_free = |queue: &u32| self.queues.values().all(|taken| taken != queue);
         let free = (0..groups::QUEUES).find(is_free).ok_or_else(|| {
-            RmtError::Fit(format!("{} tenants have multicast groups, and the card has no room for more", groups::QUEUES))
+            RmtError::Fit(format!(
+                "{} tenants have multicast groups, and the card has no room for more",
+                groups::QUEUES
+            ))
         })?;
         self.queues.insert(tenant, free);
         Ok(free)

@@ -43,7 +43,9 @@ pub fn words(group: u16, copies: &[Replica]) -> Result<[u32; GROUP_ROW], Refusal
             port @ 0..=0xFF => port,
             port if u128::from(port) == PORT_HOST => 1 << 8,
             port => {
-                let text = format!("group {group}: the card in hardware sends no copy to {port}, only to ports 0 to 255 and {PORT_HOST}");
+                let text = format!(
+                    "group {group}: the card in hardware sends no copy to {port}, only to ports 0 to 255 and {PORT_HOST}"
+                );
                 return Err(Refusal::unsupported(text));
             }
         };
