@@ -34,6 +34,7 @@ module rmt_copies
     output logic done
 );
   localparam int unsigned RowW = $clog2(QueueBeats);
+  localparam int unsigned IndexW = $clog2(MaxCopies);
   localparam int unsigned QueueW = $clog2(Queues);
 
   typedef logic [RowW-1:0] row_t;
@@ -62,7 +63,8 @@ module rmt_copies
   logic active_q, read, valid_q, more, some;
   queue_t queue_q, next_queue;
   row_t at_q, at;
-  logic [$clog2(MaxCopies)-1:0] index_q;
+  logic [MaxCopies-1:0] made_q, left;  // copies of the frame that have left, and those that have not
+  logic [IndexW-1:0] index;  // of the copy that leaves
   kept_t row;
 
   always_comb begin
@@ -75,7 +77,19 @@ module rmt_copies
       end
   end
 
-  assign more = 32'(index_q) != MaxCopies - 1 && row.copies[index_q+1'b1].valid;
+  for (genvar n = 0; n < MaxCopies; n++) begin : gen_left
+    assign left[n] = row.copies[n].valid && !made_q[n];
+  end
+
+  always_comb begin
+    index = '0;
+    more = 1'b0;  // than the one that leaves
+    for (int unsigned n = MaxCopies; n > 0; n--)
+      if (left[n-1]) begin
+        more  = left != MaxCopies'(1) << (n - 1);
+        index = IndexW'(n - 1);
+      end
+  end
   assign done = copy_pop && row.last && !more;
   assign at = !valid_q || row.last ? head_q[queue_q] : at_q + 1'b1;
   assign read = active_q && (!valid_q || (copy_pop && !done));
@@ -98,13 +112,13 @@ module rmt_copies
     if (!active_q) begin
       active_q <= some;
       queue_q  <= next_queue;
-      index_q  <= '0;
+      made_q   <= '0;
     end
     if (read) begin
       valid_q <= 1'b1;
       at_q <= at;
     end
-    if (copy_pop && row.last) index_q <= index_q + 1'b1;
+    if (copy_pop && row.last) made_q[index] <= 1'b1;
     if (done) begin
       active_q <= 1'b0;
       valid_q <= 1'b0;
@@ -127,7 +141,7 @@ module rmt_copies
 
   // ---- a copy
   copy_t to;
-  assign to = row.copies[index_q];
+  assign to = row.copies[index];
   assign copy_valid = valid_q;
 
   always_comb begin

@@ -140,11 +140,13 @@ module rmt_deparser
     );
 
     // ---- GROUP: the copies of the frame
-    logic has_groups2_q, bank2_q, copied3_q, known3_q, copied6, known6;
+    logic has_groups2_q, bank2_q, prunes2_q, prunes3_q, copied3_q, known3_q, copied6, some4, some6;
     logic [15:0] group2_q;
     logic [2:0] queue2_q, queue3_q, queue6;
     word_t group_word1;
-    copies_t copies6;
+    copies_t copies3, copies4_q, copies6;
+    logic copied4_q;
+    logic [2:0] queue4_q;
 
     assign group_word1 = vector1_q[row[l].edges.checksum.group[5:1]];
     assign group_addr[l] = {queue2_q, bank2_q, group2_q[GroupW-1:0]};
@@ -153,18 +155,34 @@ module rmt_deparser
       group2_q      <= row[l].edges.checksum.group[0] ? group_word1[15:0] : group_word1[31:16];
       queue2_q      <= row[l].edges.checksum.queue_no;
       bank2_q       <= ctl1.bt[6];
+      prunes2_q     <= row[l].edges.checksum.prunes;
+      prunes3_q     <= prunes2_q;
       copied3_q     <= has_groups2_q && group2_q != '0;
       known3_q      <= group2_q[15:GroupW] == '0;
       queue3_q      <= queue2_q;
     end
+    always_comb begin
+      copies3 = copies[l];
+      for (int unsigned n = 0; n < MaxCopies; n++)
+        if (!known3_q || (prunes3_q && !copies3[n].host && copies3[n].port == 8'(l))) copies3[n].valid = 1'b0;
+    end
+    always_ff @(posedge clk) begin
+      copied4_q <= copied3_q;
+      queue4_q  <= queue3_q;
+      copies4_q <= copies3;
+    end
+    always_comb begin
+      some4 = 1'b0;
+      for (int unsigned n = 0; n < MaxCopies; n++) some4 |= copies4_q[n].valid;
+    end
     rmt_delay #(
         .Width(5 + $bits(copies_t)),
-        .Cycles(3)
+        .Cycles(2)
     ) i_copies6 (
         .clk,
         .rst,
-        .d({copied3_q, known3_q, queue3_q, copies[l]}),
-        .q({copied6, known6, queue6, copies6})
+        .d({copied4_q, some4, queue4_q, copies4_q}),
+        .q({copied6, some6, queue6, copies6})
     );
 
     // ---- the frame's places and its window have waited
@@ -325,7 +343,7 @@ module rmt_deparser
       verdict_d = verdict6_q;
       if (copied6) begin
         verdict_d = '0;
-        if (!known6 || !copies6[0].valid) verdict_d.kind = VerdictDrop;
+        if (!some6) verdict_d.kind = VerdictDrop;
       end
       if (verdict_d.kind != VerdictDrop && (short6_q || long6_q)) begin
         verdict_d = '0;

@@ -103,7 +103,8 @@ package rmt_pkg;
   } predicate_t;
 
   typedef struct packed {
-    logic [7:0] unused;
+    logic [6:0] unused;
+    logic       prunes;     // of EXIT: no copy goes to the port at which the frame came
     logic [2:0] queue_no;  // of EXIT: for frames of which copies are made
     logic [5:0] group;  // of EXIT: halfword that holds the number of a group
     logic copies;       // of EXIT: the program has groups
@@ -147,7 +148,7 @@ package rmt_pkg;
   localparam int unsigned MaxCopies = 8;  // of a group
 
   typedef struct packed {
-    logic       valid;  // the copies of a group end in front of the first one that is not
+    logic       valid;
     logic [5:0] unused;
     logic       host;   // it goes to the host, else
     logic [7:0] port;   // to this Ethernet port

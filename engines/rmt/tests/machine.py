@@ -147,6 +147,8 @@ class Machine:
         if bits(out[3], 14) and group:
             queue = bits(out[3], 23, 21)
             copies = self.copies(128 * queue + (bt & 64) + group) if group < 64 else ()
+            if bits(out[3], 24):
+                copies = tuple(to for to in copies if to != port)
             if left is None or not copies:
                 return Result("drop", b"", 0)
             return Result("copies", left, vector[27], copies=copies, queue=queue)
@@ -156,9 +158,8 @@ class Machine:
         found = []
         row = self.read(GROUP, 0, group)
         for copy in (row[n // 2] >> 16 * (n % 2) for n in range(8)):
-            if not bits(copy, 15):
-                break
-            found.append(256 if bits(copy, 8) else bits(copy, 7, 0))
+            if bits(copy, 15):
+                found.append(256 if bits(copy, 8) else bits(copy, 7, 0))
         return tuple(found)
 
     def emit(

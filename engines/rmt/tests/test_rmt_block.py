@@ -340,20 +340,22 @@ def group_row(queue: int, bank: int, group: int) -> int:
     return 128 * queue + 64 * bank + group
 
 
-def group_words(ports: list[int]) -> tuple[int, ...]:
-    """The row of a group: 256 is the host."""
-    copies = [1 << 15 | port for port in ports] + [0] * (8 - len(ports))
+def group_words(ports: list[int], places: list[int] | None = None) -> tuple[int, ...]:
+    """The row of a group: 256 is the host. Copies that are not there have a port all the same."""
+    copies = [1] * 8
+    for place, port in zip(places or range(8), ports, strict=False):
+        copies[place] = 1 << 15 | port
     return tuple(copies[n] | copies[n + 1] << 16 for n in range(0, 8, 2))
 
 
-def copying(tenant: int, bank: int, queue: int, halves: int, stages: int) -> Config:
+def copying(tenant: int, bank: int, queue: int, halves: int, stages: int, prunes: bool = False) -> Config:
     """A program of which bytes 14 and 15 say the group, with so many halves of 0 in front of each frame."""
     bt = 64 * bank + tenant
     words = [pack((32, 0), (1, 7), (3 if 2 * n + 1 < halves else 1, 8)) if 2 * n < halves else 0 for n in range(27)]
     head = [pack(*((word, 10 * n) for n, word in enumerate(words[at : at + 3]))) for at in range(0, 27, 3)]
     # Words 0 to 4 of the window go behind the head's words.
     state = (pack((22, 0), (5, 5), (5, 10)), 0, pack((1, 0), (18, 16)), 8 << 6, *(0,) * 8)
-    copies = pack((3, 6), (1, 14), (2 * 26, 15), (queue, 21))
+    copies = pack((3, 6), (1, 14), (2 * 26, 15), (queue, 21), (prunes, 24))
     writes: Config = [(machine.PARSER, 0, 8 * bt, state), (machine.CHECK, 0, bt, (0, 0, 0, 3 << 6))]
     writes.append((machine.EXIT, 0, bt, (0, 0, 0, copies, *head)))
     for n in range(stages):
@@ -364,7 +366,8 @@ def copying(tenant: int, bank: int, queue: int, halves: int, stages: int) -> Con
 @cocotb.test()
 async def copies_of_groups(dut: Any) -> None:
     """Frames of all lengths go to random groups, beside frames that have none, on both lanes; some become longer. A
-    group that is empty, or that no program can have, has no copies. A group changes between two frames.
+    group that is empty, or that no program can have, has no copies. Some programs send no copy to the port at which the
+    frame came. A group changes between two frames.
     """
     bench = Bench(dut, 17)
     await bench.start()
@@ -373,7 +376,7 @@ async def copies_of_groups(dut: Any) -> None:
     shapes = [(n, rng.randrange(2), n, halves) for n, halves in enumerate((0, 0, 1, 8, 32, 33, 40, 44))]
     for tenant, bank, queue, halves in shapes:
         rows = [(machine.GROUP, 0, group_row(queue, b, group), (0,) * 4) for b in range(2) for group in range(64)]
-        for write in [*rows, *copying(tenant, bank, queue, halves, bench.stages)]:
+        for write in [*rows, *copying(tenant, bank, queue, halves, bench.stages, tenant % 2 == 1)]:
             model.write(*write)
             bench.write([write])
     groups = [1, 2, 31, 62, 63]
@@ -382,7 +385,12 @@ async def copies_of_groups(dut: Any) -> None:
     def change(group: int) -> None:
         for _, bank, queue, _ in shapes:
             ports = [rng.choice([0, 1, 255, 256]) for _ in range(rng.randint(1, 8))]
-            row = (machine.GROUP, 0, group_row(queue, bank, group), group_words(ports))
+            row = (
+                machine.GROUP,
+                0,
+                group_row(queue, bank, group),
+                group_words(ports, rng.sample(range(8), len(ports))),
+            )
             model.write(*row)
             bench.write([row])
 

@@ -132,8 +132,9 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     let mut uses = Uses::of(program);
     check_operations(program)?;
     let has_groups = copies::has_groups(program);
+    let (mut egress, mut prunes) = (program.egress.clone(), false);
     if has_groups {
-        copies::check_egress(&program.egress)?;
+        (egress, prunes) = copies::egress(program)?;
         // The exit reads it.
         uses.read[Standard::McastGrp.field()] += 1;
     }
@@ -151,8 +152,8 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     let mut units = Units { program, vector: &mut vector, onward, before: Vec::new(), known: Vec::new() };
     let mut steps = Steps { units: &mut units, uses: &uses, items: Vec::new(), applied: Vec::new() };
     steps.block(&program.ingress, &Vec::new())?;
-    check_egress(&program.egress)?;
-    steps.block(&program.egress, &Vec::new())?;
+    check_egress(&egress)?;
+    steps.block(&egress, &Vec::new())?;
     let items = steps.items;
     let group = has_groups.then(|| copies::group(program, &mut vector)).transpose()?;
     let written = written_words(&items, exit.as_ref(), &vector);
@@ -185,7 +186,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         exit: {
             let mut words = [0; 4 + HEAD_WORDS];
             words[..4].copy_from_slice(&row(written, exit.as_ref()));
-            words[3] |= group.map_or(0, |half| 1 << 14 | half << 15);
+            words[3] |= group.map_or(0, |half| 1 << 14 | half << 15 | u32::from(prunes) << 24);
             words[4..].copy_from_slice(&Emit::words(&emitted));
             words
         },

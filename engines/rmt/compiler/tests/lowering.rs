@@ -94,6 +94,10 @@ fn with_egress(statements: &str) -> Compiled {
 fn egress_treats_all_copies_of_a_frame_alike() {
     for (statements, words) in [
         ("if (standard_metadata.egress_rid == 1) { hdr.ipv4.diffserv = 1; }", "differs between the copies"),
+        (
+            "if (standard_metadata.egress_port == standard_metadata.ingress_port) { hdr.ipv4.diffserv = 1; }",
+            "differs between the copies",
+        ),
         ("if (standard_metadata.egress_port == 1) { mark_to_drop(standard_metadata); }", "differs between the copies"),
         ("hdr.ipv4.diffserv = (bit<8>)standard_metadata.egress_spec;", "differs between the copies"),
         ("hdr.ipv4.diffserv = (bit<8>)standard_metadata.instance_type;", "differs between the copies"),
@@ -107,4 +111,8 @@ fn egress_treats_all_copies_of_a_frame_alike() {
     }
     let dropping = "if (hdr.ipv4.diffserv == 1) { mark_to_drop(standard_metadata); } else { hdr.ipv4.diffserv = 2; }";
     with_egress(dropping).lower(4).unwrap_or_else(|faults| panic!("{faults}"));
+    let own =
+        "if (standard_metadata.ingress_port == standard_metadata.egress_port) { mark_to_drop(standard_metadata); }";
+    let lowered = with_egress(own).lower(5).unwrap_or_else(|faults| panic!("{faults}"));
+    assert_eq!(lowered.exit(0)[3] >> 24, 1);
 }

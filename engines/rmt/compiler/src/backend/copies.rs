@@ -4,7 +4,7 @@
 use super::vector::{Vector, too_much};
 use super::words::Piece;
 use crate::fault::Check;
-use crate::ir::{FieldId, PORT_DROP, Program, Standard, Stmt, StmtKind};
+use crate::ir::{BinaryOp, Expr, ExprKind, FieldId, PORT_DROP, Program, Standard, Stmt, StmtKind};
 
 /// Whether the program chooses multicast groups.
 pub fn has_groups(program: &Program) -> bool {
@@ -22,26 +22,70 @@ pub fn group(program: &Program, vector: &mut Vector) -> Check<u32> {
     }
 }
 
+/// The statements of egress as they are for a frame before its copies are made, and whether no copy goes to the port at
+/// which the frame came. Egress may say so itself: `if (egress_port == ingress_port) mark_to_drop`. The card leaves
+/// such copies out where it makes them, and the statement is for frames without a group.
+pub fn egress(program: &Program) -> Check<(Vec<Stmt>, bool)> {
+    let (mut stmts, mut prunes) = (Vec::new(), false);
+    let mut others = Vec::new();
+    for stmt in &program.egress {
+        match &stmt.kind {
+            StmtKind::If { condition, then, otherwise }
+                if is_own_port(condition) && otherwise.is_empty() && is_drop(then) =>
+            {
+                let group = Expr::field(Standard::McastGrp.field(), 16, stmt.span);
+                let alone = Expr::binary(BinaryOp::Eq, group, Expr::constant(0, 16, stmt.span), stmt.span);
+                let condition = Expr::binary(BinaryOp::And, alone, condition.clone(), stmt.span);
+                let kind = StmtKind::If { condition, then: then.clone(), otherwise: Vec::new() };
+                stmts.push(Stmt { kind, ..stmt.clone() });
+                prunes = true;
+            }
+            _ => {
+                stmts.push(stmt.clone());
+                others.push(stmt.clone());
+            }
+        }
+    }
+    check(&others)?;
+    Ok((stmts, prunes))
+}
+
+/// `egress_port == ingress_port`.
+fn is_own_port(condition: &Expr) -> bool {
+    let is = |expr: &Expr, field: Standard| expr.kind == ExprKind::Field(field.field());
+    let both = |a: &Expr, b: &Expr| is(a, Standard::EgressPort) && is(b, Standard::IngressPort);
+    matches!(&condition.kind, ExprKind::Binary(BinaryOp::Eq, a, b) if both(a, b) || both(b, a))
+}
+
+/// Whether a statement is the first half of `mark_to_drop`, which drops the frame.
+fn drops(stmt: &Stmt) -> bool {
+    matches!(&stmt.kind, StmtKind::Assign(to, value)
+        if *to == Standard::EgressSpec.field() && value.value() == Some(PORT_DROP))
+}
+
+/// Whether it is the second half, which takes the frame's group away.
+fn ungroups(stmt: &Stmt) -> bool {
+    matches!(&stmt.kind, StmtKind::Assign(to, value)
+        if *to == Standard::McastGrp.field() && value.value() == Some(0))
+}
+
+/// Whether statements are `mark_to_drop` and nothing else.
+fn is_drop(stmts: &[Stmt]) -> bool {
+    matches!(stmts, [first, second] if drops(first) && ungroups(second))
+}
+
 /// Checks that egress does the same to all copies of a frame, and only what it may do behind the choice of a group: to
 /// drop the frame is to take its group away.
-pub fn check_egress(stmts: &[Stmt]) -> Check<()> {
+fn check(stmts: &[Stmt]) -> Check<()> {
     let group = Standard::McastGrp.field();
     let differs: [FieldId; 4] =
         [Standard::EgressSpec, Standard::EgressPort, Standard::EgressRid, Standard::InstanceType].map(Standard::field);
-    let drops = |stmt: &Stmt| {
-        matches!(&stmt.kind, StmtKind::Assign(to, value)
-        if *to == Standard::EgressSpec.field() && value.value() == Some(PORT_DROP))
-    };
-    let ungroups = |stmt: &Stmt| {
-        matches!(&stmt.kind, StmtKind::Assign(to, value)
-        if *to == group && value.value() == Some(0))
-    };
     for (at, stmt) in stmts.iter().enumerate() {
         let looks = match &stmt.kind {
             StmtKind::Assign(_, value) => value.reads(&differs),
             StmtKind::If { condition, then, otherwise } => {
-                check_egress(then)?;
-                check_egress(otherwise)?;
+                check(then)?;
+                check(otherwise)?;
                 condition.reads(&differs)
             }
             StmtKind::Extern(of) => of.reads().iter().any(|field| differs.contains(field)),

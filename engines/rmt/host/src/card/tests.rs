@@ -247,7 +247,8 @@ fn group(number: u16, ports: &[u16]) -> Object {
 
 #[test]
 fn groups_are_of_the_tenant_and_of_its_bank() {
-    let text = include_str!("../../../programs/multicast.p4").to_owned();
+    // All tenants' tables have room beside each other.
+    let text = include_str!("../../../programs/multicast.p4").replace("size = 256", "size = 16");
     let source = Source::compile("multicast.p4", text).unwrap();
     let mut bus = Rows::default();
     let mut card = CardBlock::begin(&mut bus, 0).unwrap();
