@@ -126,7 +126,8 @@ module rmt_copies
     end
     if (we && kept.last) tail_q[kept.queue_no] <= put + 1'b1;
     for (int unsigned q = 0; q < Queues; q++)
-      used_q[q] <= used_q[q] + (we && kept.last && 32'(kept.queue_no) == q ? (RowW + 1)'(row_t'(put - tail_q[q])) + 1'b1 : '0) -
+      used_q[q] <= used_q[q] +
+          (we && kept.last && 32'(kept.queue_no) == q ? (RowW + 1)'(row_t'(put - tail_q[q])) + 1'b1 : '0) -
           (done && 32'(queue_q) == q ? (RowW + 1)'(row_t'(at_q - head_q[q])) + 1'b1 : '0);
     if (rst) begin
       cycle_q <= '0;

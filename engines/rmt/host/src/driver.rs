@@ -307,7 +307,9 @@ fn on_card(change: &Change) -> Result<(), RmtError> {
         Change::Insert(_, entry) | Change::Modify(_, entry) if plain(&entry.via, entry.idle_timeout) => Ok(()),
         Change::Delete(..) | Change::Default(..) | Change::Object(_, Object::Group(..)) => Ok(()),
         _ => Err(RmtError::Unsupported(
-            "on the card in hardware programs begin with entries, default actions and multicast groups alone; use target soft".to_owned(),
+            "on the card in hardware programs begin with entries, default actions and multicast groups alone; use \
+             target soft"
+                .to_owned(),
         )),
     }
 }
