@@ -14,17 +14,20 @@
 // 250 MHz, and 218 million while the host writes; a port of 100 Gb/s brings 149 million. Frames of stateful tenants
 // share one such rate for both ports.
 //
+// A frame of which copies are made goes from the merge to a queue, and the copies leave in the gaps between frames
+// (rmt_out, rmt_copies). A frame then waits for the rest of one copy at most, of 64 beats.
+//
 // After the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all later queues
 // are as deep. A port that is blocked at its output therefore blocks its own input and no other port.
 //
-// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 37 + 8 * S cycles, one more
+// Latency of a frame that is alone and meets no copy, from its first beat at `frames` to its first at `out`: 37 + 8 * S cycles, one more
 // if it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one
 // more.
 module rmt_block
   import penstock_pkg::*, rmt_pkg::*, rmt_parse_pkg::*;
 #(
     parameter int unsigned Ports  = 2,
-    parameter int unsigned Number = 0,      // of the block, from the ports on; this engine makes no frames
+    parameter int unsigned Number = 0,      // of the block, from the ports on: the source of copies
     parameter logic [63:0] Param  = 64'd3   // stages [7:0], 1 to 12
 ) (
     input wire logic        clk,
@@ -200,7 +203,8 @@ module rmt_block
       );
 
       rmt_out #(
-          .Depth(Depth)
+          .Depth(Depth),
+          .Number(Number)
       ) i_out (
           .clk,
           .rst,
@@ -217,8 +221,8 @@ module rmt_block
 
       assign busy_of[p] = inside_q != '0;
       always_ff @(posedge clk) begin
-        inside_q <= inside_q + InsideW'(begins) - InsideW'(events[p].dropped) -
-            InsideW'(out[p].valid && out[p].ready && out[p].last);
+        inside_q <= inside_q + InsideW'(begins) + InsideW'(events[p].made) - InsideW'(events[p].absorbed) -
+            InsideW'(events[p].dropped) - InsideW'(out[p].valid && out[p].ready && out[p].last);
         if (rst) inside_q <= '0;
       end
     end else begin : gen_no_lane

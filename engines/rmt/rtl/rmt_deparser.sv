@@ -2,13 +2,15 @@
 `default_nettype none
 
 // The exit of both lanes: the checksum that goes into the frame, the words that go back to where they came from, the
-// frame's new head, and the verdict.
+// frame's new head, the verdict, and the ports that get copies of it.
 //
 //   vector ─> row's memory ─┬─> checksum ──────────> UPDATE ─┬─> WRITE BACK ──────> edit
 //                           │      3                         └─> PACK     ──────>      7 cycles, a frame a cycle
 //                           └─> WHICH ─> COUNT ─> SUM ─> PLAN ───^ 2                   in each lane
 //                               └ places, length    window ┘
 //                                 which have waited since the parser
+//                           └─> halfword ─> GROUP ─> copies, if the program has groups and the halfword is not 0
+//                                   1         1
 //
 // The head is made of the vector's words: those that the row names, in their order, if their headers are valid. The
 // rest of the frame follows behind the last word of the head that the parser has extracted.
@@ -55,12 +57,32 @@ module rmt_deparser
       .slot(slot0),
       .selected(host.memory == MemExit),
       .host,
-      .host_word,
+      .host_word(exit_word),
       .addr,
       .data(row)
   );
+  // ---- the groups' memory, two cycles behind the row's
+  logic slot2;
+  word_t exit_word, group_word;
+  logic [Lanes-1:0][GroupW+3:0] group_addr;
+  copies_t [Lanes-1:0] copies;
+
+  rmt_delay #(.Width(1), .Cycles(2), .Reset(1'b1)) i_slot2 (.clk, .rst, .d(slot0), .q(slot2));
+  rmt_ram #(
+      .Width($bits(copies_t)),
+      .Depth(1 << (GroupW + 4))
+  ) i_groups (
+      .clk,
+      .slot(slot2),
+      .selected(host.memory == MemGroup),
+      .host,
+      .host_word(group_word),
+      .addr(group_addr),
+      .data(copies)
+  );
+  assign host_word = exit_word | group_word;
   // A reader that waits for the access takes the word two cycles after it at the earliest.
-  rmt_delay #(.Width(1), .Cycles(3), .Reset(1'b1)) i_slot (.clk, .rst, .d(slot0), .q(slot_out));
+  rmt_delay #(.Width(1), .Cycles(3), .Reset(1'b1)) i_slot (.clk, .rst, .d(slot2), .q(slot_out));
 
   function automatic verdict_t verdict_of(word_t v);
     verdict_t verdict;
@@ -115,6 +137,52 @@ module rmt_deparser
         .rst,
         .d({vector1_q, row[l].edges, place1, len1}),
         .q({vector4, row4, place4, len4})
+    );
+
+    // ---- GROUP: the copies of the frame
+    logic has_groups2_q, bank2_q, prunes2_q, prunes3_q, copied3_q, known3_q, copied6, some4, some6;
+    logic [15:0] group2_q;
+    logic [2:0] queue2_q, queue3_q, queue6;
+    word_t group_word1;
+    copies_t copies3, copies4_q, copies6;
+    logic copied4_q;
+    logic [2:0] queue4_q;
+
+    assign group_word1 = vector1_q[row[l].edges.checksum.group[5:1]];
+    assign group_addr[l] = {queue2_q, bank2_q, group2_q[GroupW-1:0]};
+    always_ff @(posedge clk) begin
+      has_groups2_q <= ctl1.loaded && row[l].edges.checksum.copies;
+      group2_q      <= row[l].edges.checksum.group[0] ? group_word1[15:0] : group_word1[31:16];
+      queue2_q      <= row[l].edges.checksum.queue_no;
+      bank2_q       <= ctl1.bt[6];
+      prunes2_q     <= row[l].edges.checksum.prunes;
+      prunes3_q     <= prunes2_q;
+      copied3_q     <= has_groups2_q && group2_q != '0;
+      known3_q      <= group2_q[15:GroupW] == '0;
+      queue3_q      <= queue2_q;
+    end
+    always_comb begin
+      copies3 = copies[l];
+      for (int unsigned n = 0; n < MaxCopies; n++)
+        if (!known3_q || (prunes3_q && !copies3[n].host && copies3[n].port == 8'(l))) copies3[n].valid = 1'b0;
+    end
+    always_ff @(posedge clk) begin
+      copied4_q <= copied3_q;
+      queue4_q  <= queue3_q;
+      copies4_q <= copies3;
+    end
+    always_comb begin
+      some4 = 1'b0;
+      for (int unsigned n = 0; n < MaxCopies; n++) some4 |= copies4_q[n].valid;
+    end
+    rmt_delay #(
+        .Width(5 + $bits(copies_t)),
+        .Cycles(2)
+    ) i_copies6 (
+        .clk,
+        .rst,
+        .d({copied4_q, some4, queue4_q, copies4_q}),
+        .q({copied6, some6, queue6, copies6})
     );
 
     // ---- the frame's places and its window have waited
@@ -273,7 +341,11 @@ module rmt_deparser
 
     always_comb begin
       verdict_d = verdict6_q;
-      if (verdict6_q.kind != VerdictDrop && (short6_q || long6_q)) begin
+      if (copied6) begin
+        verdict_d = '0;
+        if (!some6) verdict_d.kind = VerdictDrop;
+      end
+      if (verdict_d.kind != VerdictDrop && (short6_q || long6_q)) begin
         verdict_d = '0;
         verdict_d.kind = VerdictDrop;
         verdict_d.reason = long6_q ? ReasonOversize : ReasonBlocked;
@@ -288,6 +360,9 @@ module rmt_deparser
       out_valid[l] <= ctl6.valid && !rst;
       edit_q <= '{
           verdict: verdict_d,
+          copied: copied6,
+          copies: copies6,
+          queue_no: queue6,
           marks: ctl6.loaded,
           mark: mark6_q,
           len: len6_q,

@@ -5,8 +5,13 @@
 //
 //   edits ──> queue (Depth) ─────────────────┐
 //                                            v
-//   bodies ─> queue's output ─> B ─> A ─> CHOOSE ─> SHIFT ─> out      2 cycles
-//                      C                  three beats, of which 80 bytes leave, behind the new head
+//   bodies ─> queue's output ─> B ─> A ─> CHOOSE ─> SHIFT ─┬─> out      2 cycles
+//                      C                             ^     └─> kept, if copies are to leave instead
+//                                          copies ───┘
+//           three beats, of which 80 bytes leave, behind the new head
+//
+// A copy enters SHIFT when no frame waits in CHOOSE's register, and then leaves whole. A frame therefore waits for the
+// rest of one copy at most, of 64 beats, and no copy begins while a frame waits. A frame that is kept waits for nobody.
 //
 // Three beats of the body are in view: A, B and C. A beat that leaves needs two of them, and a third one for the tail
 // of a folded frame. A frame that came in n beats and leaves in m takes max(n, m) cycles, a dropped one n at most. A
@@ -16,6 +21,7 @@ module rmt_out
   import penstock_pkg::*, rmt_pkg::*;
 #(
     parameter int unsigned Depth = 512,
+    parameter int unsigned Number = 0,  // of the block, from the ports on
     localparam int unsigned BodyW = $bits(frame_meta_t) + $bits(verdict_t) + 1 + $bits(tail_t) + DataW
 ) (
     input wire logic clk,
@@ -124,7 +130,7 @@ module rmt_out
   logic signed [1:0] skip_q, skip;  // beats by which A is behind (1) or ahead of (-1, -2) the beat that leaves
   logic [8:0] number_q, number;     // of the beat that leaves
   logic [8:0] beats;
-  logic begins_q, drains_q, drop, folded, final_beat, ready1, skips, emits, passes, enough, holds_a;
+  logic begins_q, drains_q, drop, folded, final_beat, ready1, ready2, skips, emits, passes, enough, holds_a;
   frame_meta_t meta_q;
   verdict_t verdict_q;
 
@@ -184,11 +190,18 @@ module rmt_out
   end
 
   // ---- the registers behind CHOOSE
+  logic copy_pop;
+  logic copying_q;  // a copy has begun to leave, and not ended
+  logic within_q;   // a frame has
+  logic [2:0] lost_q;  // frames that are to be reported
   half_t [2*BeatHalves+TailHalves-1:0] choice_d, choice_q;
   half_t [OutHalves-1:0] head_d, head_q;
   logic [OutHalves-1:0] in_head_d, in_head_q;
   logic [4:0] shift_q;
-  logic valid1_q, last1_q, folded1_q;
+  logic valid1_q, first1_q, last1_q, folded1_q, copied1_q;
+  copies_t copies1_q;
+  logic [2:0] queue1_q;
+  logic [8:0] beats1_q;
   frame_meta_t meta1_q;
   verdict_t verdict1_q;
 
@@ -207,7 +220,8 @@ module rmt_out
     end
   end
 
-  assign ready1 = !valid1_q || !out.valid || out.ready;
+  assign ready2 = !out.valid || out.ready;
+  assign ready1 = !valid1_q || (ready2 && !copying_q);
 
   always_ff @(posedge clk) begin
     if (emits) begin
@@ -215,7 +229,12 @@ module rmt_out
       head_q    <= head_d;
       in_head_q <= in_head_d;
       shift_q   <= edit.shift;
+      first1_q  <= begins_q;
       last1_q   <= final_beat;
+      copied1_q <= edit.copied;
+      copies1_q <= edit.copies;
+      queue1_q  <= edit.queue_no;
+      beats1_q  <= beats;
       folded1_q <= folded;
       meta1_q   <= begins_q ? a_q.meta : meta_q;
       meta1_q.len <= edit.len;
@@ -223,17 +242,27 @@ module rmt_out
       verdict1_q <= edit.verdict.kind != VerdictOnward ? edit.verdict : begins_q ? a_q.verdict : verdict_q;
     end
     valid1_q <= emits || (valid1_q && !ready1);
-    report <= '{dropped: drop && finish, reason: edit.verdict.reason, default: '0};
+    report <= '{
+        made: copy_pop && !copying_q,
+        absorbed: done,
+        dropped: (drop && finish) || lost_q != '0,
+        reason: drop && finish ? edit.verdict.reason : ReasonRefused
+    };
+    lost_q <= lost_q + 3'(lost) - 3'(lost_q != '0 && !(drop && finish));
     if (rst) begin
       valid1_q <= 1'b0;
       report   <= '0;
+      lost_q   <= '0;
     end
   end
 
   // ---- SHIFT
   half_t [2*BeatHalves+TailHalves-1:0] moved;
   half_t [OutHalves-1:0] sent;
-  logic valid2_q;
+  logic valid2_q, first2_q, copied2_q;
+  copies_t copies2_q;
+  logic [2:0] queue2_q;
+  logic [8:0] beats2_q;
 
   always_comb begin
     moved = choice_q >> {shift_q, 4'd0};
@@ -241,17 +270,57 @@ module rmt_out
   end
 
   always_ff @(posedge clk) begin
-    if (!valid2_q || out.ready) begin
+    if (ready2) begin
       out.data    <= sent[BeatHalves-1:0];
       out.last    <= last1_q;
       out.meta    <= meta1_q;
       out_tail    <= '{valid: folded1_q, data: sent[OutHalves-1:BeatHalves]};
       out_verdict <= verdict1_q;
-      valid2_q    <= valid1_q;
+      valid2_q    <= valid1_q && !copying_q;
+      first2_q    <= first1_q;
+      copied2_q   <= copied1_q;
+      copies2_q   <= copies1_q;
+      queue2_q    <= queue1_q;
+      beats2_q    <= beats1_q;
+      if (valid1_q && !copying_q) within_q <= !last1_q;
+      if (copy_pop) begin
+        out.data    <= copy.data;
+        out.last    <= copy.last;
+        out.meta    <= copy.meta;
+        out_tail    <= copy.tail;
+        out_verdict <= copy_verdict;
+        valid2_q    <= 1'b1;
+        copied2_q   <= 1'b0;
+        copying_q   <= !copy.last;
+      end
     end
-    if (rst) valid2_q <= 1'b0;
+    if (rst) {valid2_q, within_q, copying_q} <= '0;
   end
-  assign out.valid = valid2_q;
+  assign out.valid = valid2_q && !copied2_q;
+
+  // ---- copies
+  kept_t copy;
+  verdict_t copy_verdict;
+  logic copy_valid, lost, done;
+
+  assign copy_pop = copy_valid && ready2 && (copying_q || (!valid1_q && !within_q));
+
+  rmt_copies #(
+      .Number(Number)
+  ) i_copies (
+      .clk,
+      .rst,
+      .keep(valid2_q && copied2_q),
+      .kept('{copies: copies2_q, queue_no: queue2_q, meta: out.meta, last: out.last, tail: out_tail, data: out.data}),
+      .first(first2_q),
+      .beats(beats2_q),
+      .copy_valid,
+      .copy_pop,
+      .copy,
+      .copy_verdict,
+      .lost,
+      .done
+  );
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)

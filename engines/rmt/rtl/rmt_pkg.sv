@@ -2,7 +2,7 @@
 
 // Sizes and rows of the machine (engines/rmt/machine.md). A row's word i is bits [32*i+31:32*i].
 package rmt_pkg;
-  import penstock_pkg::verdict_t;
+  import penstock_pkg::verdict_t, penstock_pkg::frame_meta_t, penstock_pkg::tail_t, penstock_pkg::DataW;
 
   localparam int unsigned Lanes = 2;
 
@@ -103,8 +103,12 @@ package rmt_pkg;
   } predicate_t;
 
   typedef struct packed {
-    logic [17:0] unused;
-    logic [5:0] half;  // that holds the checksum
+    logic [6:0] unused;
+    logic       prunes;     // of EXIT: no copy goes to the port at which the frame came
+    logic [2:0] queue_no;  // of EXIT: for frames of which copies are made
+    logic [5:0] group;  // of EXIT: halfword that holds the number of a group
+    logic copies;       // of EXIT: the program has groups
+    logic [5:0] half;   // that holds the checksum
     predicate_t predicate;
     logic [63:0] covers;
   } checksum_row_t;
@@ -137,10 +141,38 @@ package rmt_pkg;
     edge_row_t edges;
   } exit_row_t;
 
+  // ---- GROUP
+  localparam int unsigned Queues = 8;
+  localparam int unsigned QueueBeats = 64;
+  localparam int unsigned GroupW = 6;     // log2 of a program's groups
+  localparam int unsigned MaxCopies = 8;  // of a group
+
+  typedef struct packed {
+    logic       valid;
+    logic [5:0] unused;
+    logic       host;   // it goes to the host, else
+    logic [7:0] port;   // to this Ethernet port
+  } copy_t;
+
+  typedef copy_t [MaxCopies-1:0] copies_t;
+
+  // A beat of a frame of which copies are made
+  typedef struct packed {
+    copies_t          copies;
+    logic [2:0]       queue_no;
+    frame_meta_t      meta;
+    logic             last;
+    tail_t            tail;
+    logic [DataW-1:0] data;
+  } kept_t;
+
   // A frame's new head, and where the rest of the frame follows it: byte x of the frame that leaves is byte
   // x + 64 * skip + 2 * shift of the frame that came, unless x is in the head.
   typedef struct packed {
     verdict_t verdict;  // VerdictOnward: as the frame came
+    logic     copied;   // copies of the frame leave instead of it
+    copies_t  copies;
+    logic [2:0] queue_no;
     logic     marks;    // the frame gets `mark`
     word_t    mark;
     logic [15:0] len;
@@ -413,7 +445,8 @@ package rmt_pkg;
     MemTernary  = 8'd13,
     MemTarget   = 8'd14,
     MemCounter  = 8'd15,
-    MemLpm      = 8'd16   // to 18
+    MemLpm      = 8'd16,  // to 18
+    MemGroup    = 8'd19
   } memory_e;
 
   // An access, as it stands while its slot travels down the lanes

@@ -33,10 +33,11 @@ class Frame:
     data: bytes
     tenant: int
     mark: int
-    results: list[Result]  # one of which it must be
+    results: list[Result]  # one of which it must be; of a frame of which copies are made only one
     taken: int = -1  # cycle in which its first beat was taken
     left: int = -1
     result: Result | None = None  # that it was
+    copied: int = 0  # copies that have left
 
 
 @dataclass
@@ -53,8 +54,12 @@ class Port:
     inside: deque[Frame] = field(default_factory=deque)
     at: int = 0
     offered: bool = False
+    kept: dict[int, deque[Frame]] = field(default_factory=dict)  # by queue, frames whose copies have not all left
+    lost: int = 0  # of those that found no room
     partial: bytes = b""
     length: int = 0  # of the frame that is leaving
+    tenant: int = 0
+    began: int = 0
     gone: list[Frame] = field(default_factory=list)
 
 
@@ -134,7 +139,7 @@ class Bench:
 
     async def drain(self, timeout: int = 100_000) -> None:
         start = self.cycle
-        while self.accesses or any(port.waiting or port.inside for port in self.ports):
+        while self.accesses or any(port.waiting or port.inside for port in self.ports) or int(self.dut.busy.value):
             assert self.cycle - start < timeout, "frames or accesses stay in the block"
             await self.step()
             await self.answer()
@@ -202,7 +207,8 @@ class Bench:
                 frame = port.waiting[0]
                 if port.at == 0:
                     frame.taken = self.cycle
-                    port.inside.append(frame)
+                    copies = frame.results and frame.results[0].kind == "copies"
+                    (port.kept.setdefault(frame.results[0].queue, deque()) if copies else port.inside).append(frame)
                 port.at += 1
                 if port.at == beats(len(frame.data)):
                     port.waiting.popleft()
@@ -228,18 +234,22 @@ class Bench:
         )
 
     def drop(self, p: int, port: Port) -> None:
+        refused = int(self.dut.reason.value) >> 2 * p & 3 == REFUSED
         # The frame ahead of it may still wait to be taken.
-        at = int(self.dut.out_valid.value) >> p & 1
+        at = int(self.dut.out_valid.value & ~self.dut.out_made.value) >> p & 1
+        program_refuses = len(port.inside) > at and any(r.refused for r in port.inside[at].results)
+        if refused and not program_refuses and any(port.kept.values()):
+            port.lost += 1
+            return
         assert len(port.inside) > at, "a frame from nowhere is dropped"
         frame = port.inside[at]
         del port.inside[at]
-        refused = int(self.dut.reason.value) >> 2 * p & 3 == REFUSED
         self.finish(port, frame, [r for r in frame.results if r.kind == "drop" and r.refused == refused])
 
     def take(self, p: int, port: Port) -> None:
         dut = self.dut
-        assert port.inside, "a frame from nowhere"
-        frame = port.inside[0]
+        made = int(dut.out_made.value) >> p & 1
+        assert made or port.inside, "a frame from nowhere"
         if not port.partial:
             self.heads[p] = (
                 int(dut.out_mark.value) >> 32 * p & 0xFFFFFFFF,
@@ -247,9 +257,9 @@ class Bench:
                 int(dut.out_target.value) >> 8 * p & 0xFF,
                 int(dut.out_word.value) >> 32 * p & 0xFFFFFFFF,
             )
-            frame.left = self.cycle
+            port.began = self.cycle
+            port.tenant = int(dut.out_tenant.value) >> 6 * p & 0x3F
             port.length = int(dut.out_len.value) >> 16 * p & 0xFFFF
-            assert int(dut.out_tenant.value) >> 6 * p & 0x3F == frame.tenant
         port.partial += (int(dut.out_data.value) >> 8 * BEAT * p & (1 << 8 * BEAT) - 1).to_bytes(BEAT, "little")
         if not int(dut.out_last.value) >> p & 1:
             return
@@ -257,8 +267,13 @@ class Bench:
         if tail >> 8 * TAIL & 1:
             port.partial += (tail & (1 << 8 * TAIL) - 1).to_bytes(TAIL, "little")
         data, port.partial = port.partial[: port.length], b""
+        if made:
+            self.copy(p, port, data)
+            return
         mark, kind, target, word = self.heads[p]
-        port.inside.popleft()
+        frame = port.inside.popleft()
+        frame.left = port.began
+        assert port.tenant == frame.tenant
 
         def fits(result: Result) -> bool:
             if result.frame != data or result.mark != mark:
@@ -272,6 +287,27 @@ class Bench:
             f" expected {[(r.kind, r.frame.hex(), hex(r.mark), r.target) for r in frame.results]}"
         )
         self.finish(port, frame, [r for r in frame.results if fits(r)])
+
+    def copy(self, p: int, port: Port, data: bytes) -> None:
+        """A copy is the next one of a frame that has copies, or the first one of a frame behind those that are lost."""
+        mark, kind, target, word = self.heads[p]
+        where = 256 if kind == KINDS["host"] else target
+        for frames in port.kept.values():
+            while frames and not frames[0].copied and frames[0].results[0].frame != data:
+                if not any(frame.results[0].frame == data for frame in frames):
+                    break
+                frames.popleft()
+            if not frames or frames[0].results[0].frame != data:
+                continue
+            frame, result = frames[0], frames[0].results[0]
+            wanted = (frame.tenant, result.mark, result.copies[frame.copied], 0)
+            assert (port.tenant, mark, where, word) == wanted and kind in KINDS.values(), (data.hex(), where, wanted)
+            frame.copied += 1
+            if frame.copied == len(result.copies):
+                frame.left = self.cycle
+                self.finish(port, frames.popleft(), [result])
+            return
+        raise AssertionError(f"a copy from nowhere: {data.hex()}")
 
     def finish(self, port: Port, frame: Frame, fitting: list[Result]) -> None:
         assert fitting, f"tenant {frame.tenant}: {frame.data.hex()} was dropped; expected {frame.results}"

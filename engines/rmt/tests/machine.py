@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY = range(9)
 LEAF, TERNARY, TARGET, COUNTER, LPM = range(12, 17)
+GROUP = 19
 DEPTHS, WAYS, LEVELS, BRANCH_BITS, WORDS, EXTRACTED = 8, 4, 3, 4, 32, 27
 BUCKETS, REGISTERS, LEAVES, ROWS, COUNTERS = 1024, 4096, 4096, 128, 1024
 LEAF_BITS = LEVELS * BRANCH_BITS
@@ -28,6 +29,7 @@ SHAPES = {
     TARGET: (ROWS, 5),
     **{LPM + level: (16**level, 15) for level in range(LEVELS)},
     COUNTER: (COUNTERS, 4),
+    GROUP: (1024, 4),
 }
 SHORT, HEADER, TIMEOUT, WINDOW = 1, 4, 5, 7
 M32 = 0xFFFFFFFF
@@ -69,13 +71,15 @@ def crc64(data: bytes) -> int:
 
 @dataclass(frozen=True)
 class Result:
-    """The fate of a frame. `kind`: onward (unchanged), port, host, drop."""
+    """The fate of a frame. `kind`: onward (unchanged), port, host, drop, copies."""
 
     kind: str
     frame: bytes
     mark: int
     target: int = 0
     refused: bool = False
+    copies: tuple[int, ...] = ()  # ports in their order; 256: the host
+    queue: int = 0
 
 
 @dataclass
@@ -138,7 +142,25 @@ class Machine:
         for word in sorted(places):
             if bits(out[0], word):
                 window[places[word]] = vector[word]
-        return self.verdict(vector, self.emit(out, vector, places, window, frame))
+        left = self.emit(out, vector, places, window, frame)
+        group = half(vector, bits(out[3], 20, 15))
+        if bits(out[3], 14) and group:
+            queue = bits(out[3], 23, 21)
+            copies = self.copies(128 * queue + (bt & 64) + group) if group < 64 else ()
+            if bits(out[3], 24):
+                copies = tuple(to for to in copies if to != port)
+            if left is None or not copies:
+                return Result("drop", b"", 0)
+            return Result("copies", left, vector[27], copies=copies, queue=queue)
+        return self.verdict(vector, left)
+
+    def copies(self, group: int) -> tuple[int, ...]:
+        found = []
+        row = self.read(GROUP, 0, group)
+        for copy in (row[n // 2] >> 16 * (n % 2) for n in range(8)):
+            if bits(copy, 15):
+                found.append(256 if bits(copy, 8) else bits(copy, 7, 0))
+        return tuple(found)
 
     def emit(
         self, row: tuple[int, ...], vector: list[int], places: dict[int, int], window: list[int], frame: bytes

@@ -281,7 +281,7 @@ class Interpreter:
         self.messages: list[tuple[int, ...]] = []
         self.met = False  # an entry, by this frame
         text = str(program)
-        self.copies = any(of in text for of in ("clone", "mcast_grp", "circulate", "resubmit", "truncate", "assert("))
+        self.keeps_short = any(of in text for of in ("clone", "circulate", "resubmit", "truncate", "assert("))
         self.declare(program.parser, "P")
         self.declare(program.ingress, "I")
         self.declare(program.egress, "E")
@@ -301,7 +301,7 @@ class Interpreter:
     def carry(self, port: int, frame: bytes, time: int) -> list[Frame]:
         self.out: list[Frame] = []
         self.parsed: Scope | None = None  # as the first pass parses it
-        self.met = False
+        self.met = self.copied = False
         self.ingress(port, frame, time, NORMAL, {})
         return self.out
 
@@ -322,7 +322,8 @@ class Interpreter:
         if "resubmit" in ends:
             self.ingress(port, frame, time, RESUBMITTED, self.kept(ends["resubmit"]))
             return
-        if self.std["mcast_grp"]:
+        self.copied = bool(self.std["mcast_grp"])
+        if self.copied:
             here = self.h, self.m, self.std, self.rest
             for to, number in self.state.groups.get(self.std["mcast_grp"], []):
                 self.h, self.m, self.std, self.rest = copy.deepcopy(here)
@@ -392,7 +393,7 @@ class Interpreter:
         out = out[: ends.get("truncate", len(out))]
         if "recirculate" in ends:
             self.ingress(std["ingress_port"], out, time, RECIRCULATED, self.kept(ends["recirculate"]))
-        elif self.copies or len(out) >= min(SHORTEST, len(frame)):
+        elif self.keeps_short or len(out) >= min(SHORTEST, len(frame)):
             verdict = {HOST: "host", ONWARD: "onward"}.get(port, f"port {port}" if port < PORTS else "")
             self.out += [(verdict, out)] * bool(verdict)
 

@@ -39,7 +39,7 @@ class Writer:
         share = 0.3
         some = (
             "register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit",
-            "compound", "guard",
+            "compound", "guard", "multicast",
         )  # fmt: skip
         shares = {name: share if name in some or not card else 0 for name in FEATURES}
         if card:
@@ -741,6 +741,10 @@ class Writer:
         scope = self.scope(place)
         if place == "egress" and (self.card or "egress" not in self.features):
             body: list[p4.Statement] = [self.assign(scope, 1)] * (self.chance(0.3) and not self.card)
+            if self.card and "multicast" in self.features and self.chance(0.5):
+                came, goes = self.std("ingress_port", Bits(9)), self.std("egress_port", Bits(9))
+                drop = p4.Block([p4.Extern("mark_to_drop", [Name(STANDARD, "std")])])
+                body.append(p4.If(p4.Binary(BOOL, "==", goes, came), drop))
             return p4.Control(name, params, [], p4.Block([*body, *self.at_end(place, scope)]))
         locals_: list[Any] = list(self.objects())
         scope.objects = list(locals_)

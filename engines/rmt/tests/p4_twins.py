@@ -254,8 +254,8 @@ def refusal(case: Case, twins: Twins, tenant: str) -> str:
     (answer,) = twins.ask([{"card": add}])
     if answer is not None:
         return answer["error"]
-    # Groups and sessions do nothing in programs that make no copies.
-    some = [item for item in items(case) if "multicast" not in item and "clone" not in item]
+    # Sessions do nothing in programs that make no clones.
+    some = [item for item in items(case) if "clone" not in item]
     answers = twins.ask([{"card": {"insert": {"tenant": tenant, "entry": item}}} for item in some])
     return next((answer["error"] for answer in answers if isinstance(answer, dict) and "error" in answer), "")
 
@@ -273,6 +273,8 @@ def card(case: Case, twins: Twins, python: Interpreter, want: list[list[Any]], o
         result = block.carry(port, frame, 1, 0)
         verdict = f"port {result.target}" if result.kind == "port" else result.kind
         theirs = [] if result.kind == "drop" else [(verdict, result.frame)]
+        if result.kind == "copies":
+            theirs = sorted((f"port {to}" if to < 256 else "host", result.frame) for to in result.copies)
         if theirs != want[at]:
             outcome.wrong = f"card, frame {at}:\n{shown_frames(theirs)}Python:\n{shown_frames(want[at])}"
             return

@@ -28,6 +28,7 @@ module rmt_bench
     output logic      [Ports-1:0][  TailW:0] out_tail,
     output logic      [Ports-1:0][      5:0] out_tenant,
     output logic      [Ports-1:0][     31:0] out_mark,
+    output logic      [Ports-1:0]            out_made,
     output logic      [Ports-1:0][      2:0] out_kind,
     output logic      [Ports-1:0][      7:0] out_target,
     output logic      [Ports-1:0][     31:0] out_word,
@@ -91,6 +92,7 @@ module rmt_bench
     assign out_len[p] = out[p].meta.len;
     assign out_tenant[p] = out[p].meta.tenant;
     assign out_mark[p] = out[p].meta.mark;
+    assign out_made[p] = out[p].meta.src == PortBlock + port_t'(Ports);
     assign out_tail[p] = out_tails[p];
     assign out_kind[p] = out_verdicts[p].kind;
     assign out_target[p] = out_verdicts[p].target;

@@ -32,9 +32,12 @@ MARK = 0x1234_5678
 FRAMES, WORDS = 14, {machine.REGISTER: 1, machine.COUNTER: 4}
 
 
-def results(frames: list[Frame]) -> list[Result]:
+def results(python: Interpreter, number: int, frames: list[Frame]) -> list[Result]:
     if not frames:
         return [Result("drop", b"", 0, refused=refused) for refused in (False, True)]
+    if python.copied:
+        ports = tuple(int(verdict.removeprefix("port ")) for verdict, _ in frames)
+        return [Result("copies", frames[0][1], MARK, copies=ports, queue=number)]
     ((verdict, frame),) = frames
     kind, _, port = verdict.partition(" ")
     return [Result(kind, frame, MARK, int(port or 0))]
@@ -101,7 +104,7 @@ async def programs(dut: Any) -> None:
             # Frames of all tenants are inside at once, one of each.
             for number, (case, python) in enumerate(zip(cases, pythons, strict=True), 1):
                 for port, time, frame in case.frames[at : at + 1]:
-                    bench.send(port, frame, number, MARK, results(python.carry(port, frame, time)))
+                    bench.send(port, frame, number, MARK, results(python, number, python.carry(port, frame, time)))
             await bench.drain()
         twins.ask([{"put": await read_back(bench, rows)}])
         for number, (case, python) in enumerate(zip(cases, pythons, strict=True), 1):

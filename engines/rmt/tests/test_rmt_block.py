@@ -26,6 +26,7 @@ from penstock.hdl import simulate
 STAGE_CYCLES, OTHER_CYCLES = 8, 37
 Config = list[Write]
 NO_HEAD = (0,) * 9  # of EXIT: no header is added or removed
+WHOLE = {machine.TENANT, machine.CHECK, machine.EXIT, machine.GROUP}  # memories that no stage has
 CHANGED = {machine.REGISTER, machine.COUNTER}  # memories that frames change
 
 
@@ -333,6 +334,135 @@ async def drops_keep_their_order(dut: Any) -> None:
         for _ in range(300):
             send(*rng.choice([(267, 4), (60, 4), (81, 5), (83, 5), (84, 5), (130, 5)]))
         await bench.drain()
+
+
+def group_row(queue: int, bank: int, group: int) -> int:
+    return 128 * queue + 64 * bank + group
+
+
+def group_words(ports: list[int], places: list[int] | None = None) -> tuple[int, ...]:
+    """The row of a group: 256 is the host. Copies that are not there have a port all the same."""
+    copies = [1] * 8
+    for place, port in zip(places or range(8), ports, strict=False):
+        copies[place] = 1 << 15 | port
+    return tuple(copies[n] | copies[n + 1] << 16 for n in range(0, 8, 2))
+
+
+def copying(tenant: int, bank: int, queue: int, halves: int, stages: int, prunes: bool = False) -> Config:
+    """A program of which bytes 14 and 15 say the group, with so many halves of 0 in front of each frame."""
+    bt = 64 * bank + tenant
+    words = [pack((32, 0), (1, 7), (3 if 2 * n + 1 < halves else 1, 8)) if 2 * n < halves else 0 for n in range(27)]
+    head = [pack(*((word, 10 * n) for n, word in enumerate(words[at : at + 3]))) for at in range(0, 27, 3)]
+    # Words 0 to 4 of the window go behind the head's words.
+    state = (pack((22, 0), (5, 5), (5, 10)), 0, pack((1, 0), (18, 16)), 8 << 6, *(0,) * 8)
+    copies = pack((3, 6), (1, 14), (2 * 26, 15), (queue, 21), (prunes, 24))
+    writes: Config = [(machine.PARSER, 0, 8 * bt, state), (machine.CHECK, 0, bt, (0, 0, 0, 3 << 6))]
+    writes.append((machine.EXIT, 0, bt, (0, 0, 0, copies, *head)))
+    for n in range(stages):
+        writes += [(machine.KEY, n, bt, (0,) * 12), (machine.ACTION, n, 8 * bt, (0,) * 29)]
+    return [*writes, (machine.TENANT, 0, tenant, (1 | bank << 1,))]
+
+
+@cocotb.test()
+async def copies_of_groups(dut: Any) -> None:
+    """Frames of all lengths go to random groups, beside frames that have none, on both lanes; some become longer. A
+    group that is empty, or that no program can have, has no copies. Some programs send no copy to the port at which the
+    frame came. A group changes between two frames.
+    """
+    bench = Bench(dut, 17)
+    await bench.start()
+    rng = bench.rng
+    model = Machine(bench.stages)
+    shapes = [(n, rng.randrange(2), n, halves) for n, halves in enumerate((0, 0, 1, 8, 32, 33, 40, 44))]
+    for tenant, bank, queue, halves in shapes:
+        rows = [(machine.GROUP, 0, group_row(queue, b, group), (0,) * 4) for b in range(2) for group in range(64)]
+        for write in [*rows, *copying(tenant, bank, queue, halves, bench.stages, tenant % 2 == 1)]:
+            model.write(*write)
+            bench.write([write])
+    groups = [1, 2, 31, 62, 63]
+    await bench.settle()
+
+    def change(group: int) -> None:
+        for _, bank, queue, _ in shapes:
+            ports = [rng.choice([0, 1, 255, 256]) for _ in range(rng.randint(1, 8))]
+            row = (
+                machine.GROUP,
+                0,
+                group_row(queue, bank, group),
+                group_words(ports, rng.sample(range(8), len(ports))),
+            )
+            model.write(*row)
+            bench.write([row])
+
+    lengths = [14, 15, 16, 18, 60, 64, 65, 79, 80, 81, 127, 128, 129, 300, 700]
+    for turn in range(3):
+        for group in groups:
+            change(group)
+        await bench.settle()
+        bench.into = [(1.0, 1.0), (1.0, 1.0), (1.0, 0.15)][turn]
+        bench.out = [(1.0, 1.0), (0.8, 0.5), (1.0, 0.4)][turn]
+        for _ in range(400):
+            tenant = rng.randrange(9)
+            group = rng.choice([*groups, 0, 0, 0, 64, 65, 0x4001, 40])
+            data = rng.randbytes(14) + group.to_bytes(2, "big") + rng.randbytes(rng.choice(lengths))
+            data = data[: max(14, len(data) - 16)] if rng.random() < 0.1 else data
+            p, mark = rng.randrange(2), rng.getrandbits(32)
+            bench.send(p, data, tenant, mark, [model.carry(p, data, tenant, mark)])
+            # Copies find room: their queues hold 64 beats.
+            while (
+                any(
+                    frames and sum(beats(len(f.data) + 96) for f in frames) > 16
+                    for port in bench.ports
+                    for frames in port.kept.values()
+                )
+                or len(bench.ports[p].waiting) > 3
+            ):
+                await bench.step()
+        await bench.drain()
+    assert not any(port.lost for port in bench.ports)
+    made = [frame.copied for port in bench.ports for frame in port.gone if frame.copied]
+    assert set(made) == set(range(1, 9)) and len(made) > 300
+
+
+@cocotb.test()
+async def copies_take_nothing_from_others(dut: Any) -> None:
+    """A tenant sends all frames to a group of eight. Beside it, on the same lane, another one fills what is left of the
+    line's rate: it loses nothing, and a frame waits for one copy at most. Copies of a third tenant find room in their
+    own queue. What finds no room is lost as a whole, and reported.
+    """
+    bench = Bench(dut, 18)
+    await bench.start()
+    rng = bench.rng
+    model = Machine(bench.stages)
+    program = [*copying(1, 0, 0, 0, bench.stages), *copying(2, 1, 5, 0, bench.stages)]
+    program += [(machine.GROUP, 0, group_row(0, 0, 7), group_words([0, 1] * 4))]
+    program += [(machine.GROUP, 0, group_row(5, 1, 7), group_words([1, 256]))]
+    for write in program:
+        model.write(*write)
+    bench.write(program)
+    await bench.settle()
+    longest = 40
+    sent = {1: 0, 2: 0, 3: 0}
+    for n in range(3000):
+        tenant = 2 if n % 24 == 23 else rng.choice([1, 3])
+        size = rng.choice([60, 64 * longest - 70]) if tenant == 1 and rng.random() < 0.1 else 60
+        data = rng.randbytes(14) + bytes([0, 7]) + rng.randbytes(size - 16)
+        result = model.carry(0, data, tenant, 0) if tenant < 3 else Result("onward", data, 0)
+        bench.send(0, data, tenant, 0, [result])
+        sent[tenant] += 1
+        # A port at its line rate brings a beat in three of five cycles.
+        for _ in range(beats(size) * 5 // 3 + (n % 3 != 0)):
+            await bench.step()
+        assert len(bench.ports[0].waiting) <= longest, "the port is held"
+    await bench.drain()
+    gone = bench.ports[0].gone
+    count = {tenant: sum(frame.tenant == tenant for frame in gone) for tenant in sent}
+    assert count[2] == sent[2] and count[3] == sent[3]
+    assert bench.ports[0].lost == sent[1] - count[1] > 500 and count[1] > 100
+    bound = OTHER_CYCLES + STAGE_CYCLES * bench.stages + longest + 8
+    waits = [frame.left - frame.taken for frame in gone if frame.tenant == 3]
+    assert max(waits) <= bound, (max(waits), bound)
+    assert sorted(waits)[len(waits) // 2] <= bound - longest
 
 
 def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
@@ -909,7 +1039,7 @@ async def what_the_host_may_ask(dut: Any) -> None:
 
     written: list[Write] = []
     for memory, (rows, words) in machine.SHAPES.items():
-        stages = 8 if memory == machine.PARSER else 1 if memory <= machine.EXIT else bench.stages
+        stages = 8 if memory == machine.PARSER else 1 if memory in WHOLE else bench.stages
         for stage in range(stages):
             for row in {0, rows - 1, rng.randrange(rows)}:
                 mask = 7 if memory == machine.TENANT else M32
@@ -926,12 +1056,12 @@ async def what_the_host_may_ask(dut: Any) -> None:
 
     refused: list[bool] = []
     for memory, (rows, _) in machine.SHAPES.items():
-        stages = 8 if memory == machine.PARSER else 1 if memory <= machine.EXIT else bench.stages
+        stages = 8 if memory == machine.PARSER else 1 if memory in WHOLE else bench.stages
         for stage, row in ((0, rows), (stages, 0), (0, 0xFFFF), (255, 0)):
             bench.select(memory, stage, row)
             bench.access(True, regs.RMT_BLOCK_COMMIT, 0, lambda _, err: refused.append(err))
             bench.access(False, regs.RMT_BLOCK_DATA, 0, lambda _, err: refused.append(err))
-    for memory in (19, 24, 255):
+    for memory in (20, 24, 255):
         bench.select(memory, 0, 0)
         bench.access(True, regs.RMT_BLOCK_COMMIT, 0, lambda _, err: refused.append(err))
     await bench.settle()
@@ -945,6 +1075,8 @@ CASES = [
     "rate_of_heads",
     "heads_of_all_lengths",
     "drops_keep_their_order",
+    "copies_of_groups",
+    "copies_take_nothing_from_others",
     "lanes_share_a_register",
     "registers_have_bounds",
     "headers_end_with_the_frame",

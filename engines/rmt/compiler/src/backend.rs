@@ -3,6 +3,7 @@
 //! with their place.
 
 mod checksums;
+mod copies;
 mod effects;
 mod hashes;
 mod head;
@@ -39,6 +40,10 @@ const VERDICT_BEGIN: u32 = 1 << 16;
 const REGISTERS: u32 = 4096;
 /// Counters of a stage.
 const COUNTERS: u32 = 1024;
+/// The highest number of a multicast group.
+pub const LAST_GROUP: u16 = 63;
+/// Copies of a multicast group, at most.
+pub const GROUP_COPIES: usize = 8;
 
 /// A program as rows of the machine.
 #[derive(Debug, Clone)]
@@ -47,8 +52,10 @@ pub struct Lowered {
     pub parser: Vec<Vec<[u32; 12]>>,
     /// Row of CHECK.
     pub check: [u32; 4],
-    /// Row of EXIT.
-    pub exit: [u32; 4 + HEAD_WORDS],
+    /// Row of EXIT, of which [`Lowered::exit`] gives the whole.
+    exit: [u32; 4 + HEAD_WORDS],
+    /// The program sends frames to multicast groups.
+    pub has_groups: bool,
     /// Stages.
     pub stages: Vec<StageCode>,
     /// Tables, by their index in the program; None if the program never applies the table.
@@ -61,6 +68,16 @@ pub struct Lowered {
 }
 
 impl Lowered {
+    /// The row of EXIT. `queue` is for frames of which copies are made, and counts only if the program has groups.
+    #[must_use]
+    pub fn exit(&self, queue: u32) -> [u32; 4 + HEAD_WORDS] {
+        let mut words = self.exit;
+        if self.has_groups {
+            words[3] |= queue << 21;
+        }
+        words
+    }
+
     /// The program has registers: TENANT's `stateful`.
     #[must_use]
     pub fn stateful(&self) -> bool {
@@ -112,8 +129,15 @@ pub fn lower(program: &Program, stages: usize) -> Result<Lowered, Fault> {
 }
 
 fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
-    let uses = Uses::of(program);
+    let mut uses = Uses::of(program);
     check_operations(program)?;
+    let has_groups = copies::has_groups(program);
+    let (mut egress, mut prunes) = (program.egress.clone(), false);
+    if has_groups {
+        (egress, prunes) = copies::egress(program)?;
+        // The exit reads it.
+        uses.read[Standard::McastGrp.field()] += 1;
+    }
     let head = Head::of(program, &uses);
     let mut vector = Vector::new(program, &uses, &head.instances);
     let emitted = head.place(program, &mut vector)?;
@@ -128,11 +152,12 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     let mut units = Units { program, vector: &mut vector, onward, before: Vec::new(), known: Vec::new() };
     let mut steps = Steps { units: &mut units, uses: &uses, items: Vec::new(), applied: Vec::new() };
     steps.block(&program.ingress, &Vec::new())?;
-    check_egress(&program.egress)?;
-    steps.block(&program.egress, &Vec::new())?;
+    check_egress(&egress)?;
+    steps.block(&egress, &Vec::new())?;
     check_deparse(program)?;
     steps.block(&program.deparse, &Vec::new())?;
     let items = steps.items;
+    let group = has_groups.then(|| copies::group(program, &mut vector)).transpose()?;
     let written = written_words(&items, exit.as_ref(), &vector);
     let staged = schedule::schedule(program, items, stages)?;
     let mut made = Assemble {
@@ -145,7 +170,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     for index in 0..staged.len() {
         made.stage(&staged, index)?;
     }
-    let shown = show::show(program, &vector, (&head, &parser), &staged, &made);
+    let shown = show::show(program, &vector, (&head, &parser), group, &staged, &made);
     let parser = (0..DEPTHS).map(|depth| {
         let row = |state: usize| match parser.get(depth).and_then(|rows| rows.get(state)) {
             Some(row) => row.words(),
@@ -163,9 +188,11 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         exit: {
             let mut words = [0; 4 + HEAD_WORDS];
             words[..4].copy_from_slice(&row(written, exit.as_ref()));
+            words[3] |= group.map_or(0, |half| 1 << 14 | half << 15 | u32::from(prunes) << 24);
             words[4..].copy_from_slice(&Emit::words(&emitted));
             words
         },
+        has_groups,
         stages: made.stages,
         tables: made.tables,
         registers: made.registers,
@@ -174,7 +201,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     })
 }
 
-/// The card makes no copies of frames, and has no units for random numbers, meters and messages.
+/// The card makes no clones, and has no units for random numbers, meters and messages.
 fn check_operations(program: &Program) -> Check<()> {
     if let Some(table) = program.tables.iter().find(|table| table.profile.is_some()) {
         return Err(too_much(table.span, "the card has no action profiles").help("leave `implementation` out"));
@@ -184,7 +211,6 @@ fn check_operations(program: &Program) -> Check<()> {
         let what = match &stmt.kind {
             StmtKind::Extern(of) if matches!(**of, Extern::Hash { .. }) => None,
             StmtKind::Extern(of) => Some(format!("the card has no unit for `{}`", of.name())),
-            _ if stmt.chooses_group() => Some("the card has no multicast groups".to_owned()),
             _ => None,
         };
         if let Some(what) = what.filter(|_| found.is_none()) {

@@ -51,6 +51,7 @@ fn programs_with_ternary_tables_and_counters_have_their_stages() {
             3,
             &["new head  hdr.ethernet, hdr.vlan, hdr.hops[0], hdr.hops[1]", "counter"],
         ),
+        ("multicast.p4", include_str!("../../programs/multicast.p4"), 2, &["streams, exact", "groups of 8 copies"]),
     ] {
         let compiled = program(name, text);
         let lowered = compiled.lower(stages).unwrap_or_else(|faults| panic!("{faults}"));
@@ -69,16 +70,51 @@ fn a_gateway_adds_and_removes_headers() {
     assert!(lowered.show().contains("new head  hdr.outer_ethernet, hdr.outer_ipv4"), "{}", lowered.show());
     // The words of all eight headers are of the head, but the half in front of Ethernet, and half a word behind the
     // outer Ethernet.
-    let halves: u32 = lowered.exit[4..]
+    let halves: u32 = lowered.exit(0)[4..]
         .iter()
         .flat_map(|word| (0..3).map(move |n| word >> (10 * n)))
         .map(|fields| (fields >> 8 & 3).count_ones())
         .sum();
-    assert_eq!(halves, 2 * (7 + 10 + 4 + 4), "{:x?}", lowered.exit);
+    assert_eq!(halves, 2 * (7 + 10 + 4 + 4), "{:x?}", lowered.exit(0));
     for (name, text) in
         [("router.p4", include_str!("../../programs/router.p4")), ("acl.p4", include_str!("../../programs/acl.p4"))]
     {
         let lowered = program(name, text).lower(3).unwrap_or_else(|faults| panic!("{faults}"));
-        assert_eq!(lowered.exit[4..], [0; 9], "{name} adds and removes no headers");
+        assert_eq!(lowered.exit(0)[4..], [0; 9], "{name} adds and removes no headers");
     }
+}
+
+/// The multicast program with statements in egress.
+fn with_egress(statements: &str) -> Compiled {
+    let text = include_str!("../../programs/multicast.p4");
+    let (front, back) = text.split_once("control MulticastUpdate").unwrap_or_else(|| panic!("no such control"));
+    let front = front.trim_end().strip_suffix("apply { }\n}").unwrap_or_else(|| panic!("egress is not empty"));
+    program("multicast.p4", &format!("{front}apply {{ {statements} }}\n}}\ncontrol MulticastUpdate{back}"))
+}
+
+#[test]
+fn egress_treats_all_copies_of_a_frame_alike() {
+    for (statements, words) in [
+        ("if (standard_metadata.egress_rid == 1) { hdr.ipv4.diffserv = 1; }", "differs between the copies"),
+        (
+            "if (standard_metadata.egress_port == standard_metadata.ingress_port) { hdr.ipv4.diffserv = 1; }",
+            "differs between the copies",
+        ),
+        ("if (standard_metadata.egress_port == 1) { mark_to_drop(standard_metadata); }", "differs between the copies"),
+        ("hdr.ipv4.diffserv = (bit<8>)standard_metadata.egress_spec;", "differs between the copies"),
+        ("hdr.ipv4.diffserv = (bit<8>)standard_metadata.instance_type;", "differs between the copies"),
+        ("standard_metadata.egress_spec = 511;", "sets `egress_spec` to drop"),
+        ("standard_metadata.mcast_grp = 1;", "egress chooses a multicast group"),
+        ("standard_metadata.mcast_grp = 0;", "egress chooses a multicast group"),
+        ("standard_metadata.mcast_grp = hdr.ipv4.identification;", "egress chooses a multicast group"),
+    ] {
+        let faults = with_egress(statements).lower(3).expect_err(statements).to_string();
+        assert!(faults.contains(words), "{statements}: {faults}");
+    }
+    let dropping = "if (hdr.ipv4.diffserv == 1) { mark_to_drop(standard_metadata); } else { hdr.ipv4.diffserv = 2; }";
+    with_egress(dropping).lower(4).unwrap_or_else(|faults| panic!("{faults}"));
+    let own =
+        "if (standard_metadata.ingress_port == standard_metadata.egress_port) { mark_to_drop(standard_metadata); }";
+    let lowered = with_egress(own).lower(5).unwrap_or_else(|faults| panic!("{faults}"));
+    assert_eq!(lowered.exit(0)[3] >> 24, 1);
 }

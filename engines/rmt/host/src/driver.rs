@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use penstock_engine::{Bus, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request, records};
 use penstock_rmt::{Block, Tenant};
 use penstock_rmt_compiler::ir::{DigestId, Via};
-use penstock_rmt_p4runtime::{Act, Atomic, Change, DigestConfig, Reason, Refusal};
+use penstock_rmt_p4runtime::{Act, Atomic, Change, DigestConfig, Object, Reason, Refusal};
 use penstock_unit::Record;
 use serde_json::{Value as Json, json};
 
@@ -305,9 +305,11 @@ fn on_card(change: &Change) -> Result<(), RmtError> {
     let plain = |via: &Option<Via>, idle: u64| via.is_none() && idle == 0;
     match change {
         Change::Insert(_, entry) | Change::Modify(_, entry) if plain(&entry.via, entry.idle_timeout) => Ok(()),
-        Change::Delete(..) | Change::Default(..) => Ok(()),
+        Change::Delete(..) | Change::Default(..) | Change::Object(_, Object::Group(..)) => Ok(()),
         _ => Err(RmtError::Unsupported(
-            "on the card in hardware programs begin with entries and default actions alone; use target soft".to_owned(),
+            "on the card in hardware programs begin with entries, default actions and multicast groups alone; use \
+             target soft"
+                .to_owned(),
         )),
     }
 }

@@ -101,9 +101,7 @@ pub trait Running {
     }
 
     /// Sets an object as it is given, or takes it away.
-    fn put(&mut self, _object: &Object, _is_there: bool) -> Result<(), RmtError> {
-        soft_only("there are no copies of frames, action profiles and digests")
-    }
+    fn put(&mut self, object: &Object, is_there: bool) -> Result<(), RmtError>;
 
     /// The messages of the program to its controller since the last call. Programs on a card in hardware send none.
     fn events(&mut self) -> Result<EventsAbout, RmtError> {
@@ -126,7 +124,11 @@ pub trait Running {
     }
 }
 
-fn soft_only<T>(what: &str) -> Result<T, RmtError> {
+/// Refuses what only native code has.
+///
+/// # Errors
+/// Always.
+pub fn soft_only<T>(what: &str) -> Result<T, RmtError> {
     Err(RmtError::Unsupported(format!("{what} on the card in hardware yet; use target soft")))
 }
 

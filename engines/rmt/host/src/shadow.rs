@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, Program, TableId};
+use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, Program, Replica, TableId};
 
 /// The identity of an entry: keys and priority.
 pub type EntryKey = (Vec<(u8, u128, u128)>, i32);
@@ -21,7 +21,7 @@ pub fn key(entry: &Entry) -> EntryKey {
     (entry.keys.iter().map(order).collect(), entry.priority)
 }
 
-/// Entries and default actions of a program.
+/// Entries, default actions and multicast groups of a program.
 #[derive(Debug, Clone)]
 pub struct Shadow {
     /// The program.
@@ -30,6 +30,8 @@ pub struct Shadow {
     pub tables: Vec<BTreeMap<EntryKey, Entry>>,
     /// Default action of each table.
     pub defaults: Vec<ActionCall>,
+    /// Copies of each multicast group.
+    pub groups: BTreeMap<u16, Vec<Replica>>,
 }
 
 impl Shadow {
@@ -42,6 +44,7 @@ impl Shadow {
         Self {
             tables: program.tables.iter().map(entries).collect(),
             defaults: program.tables.iter().map(|table| table.default.clone()).collect(),
+            groups: BTreeMap::new(),
             program,
         }
     }

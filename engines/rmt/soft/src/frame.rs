@@ -69,7 +69,7 @@ impl Tenant {
 }
 
 /// Bytes of an Ethernet header. A frame that headers are removed from until it is shorter is dropped.
-const MIN_FRAME: usize = 14;
+pub const MIN_FRAME: usize = 14;
 /// Frames that wait for a controller.
 const PACKETS: usize = 1024;
 

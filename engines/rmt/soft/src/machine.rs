@@ -26,6 +26,8 @@ pub struct Machine {
     pub emits: Vec<usize>,
     /// Frames may be copied, cut or begin anew.
     pub replicates: bool,
+    /// Frames may leave with less than an Ethernet header.
+    pub keeps_short: bool,
     /// Fields that keep their values in copies, by the number that operations name.
     pub kept: Vec<Vec<Place>>,
     /// Fields of metadata, which copies begin with as 0.
@@ -78,10 +80,11 @@ impl Machine {
             }),
         });
         let tables = tables.collect();
-        let mut replicates = false;
+        let (mut replicates, mut keeps_short) = (false, false);
         program.walk(&mut |stmt| {
             let acts = matches!(&stmt.kind, StmtKind::Extern(of) if of.acts_on_frame());
             replicates |= acts || stmt.chooses_group();
+            keeps_short |= acts;
         });
         let metadata = program.fields.iter().zip(&slots.fields);
         let metadata = metadata.filter(|(field, _)| {
@@ -100,6 +103,7 @@ impl Machine {
             tables,
             emits,
             replicates,
+            keeps_short,
             kept: made.kept,
             metadata,
             native: made.native,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use penstock_rmt_compiler::ir::{PORT_DROP, Replica, Session, Standard};
 use penstock_unit::{Entering, Made, Verdict};
 
-use crate::frame::verdict;
+use crate::frame::{MIN_FRAME, verdict};
 use crate::machine::Machine;
 use crate::operation::Pending;
 use crate::tenant::{State, Tenant};
@@ -55,12 +55,14 @@ impl Tenant {
         (port, time): (u16, u64),
         made: &mut Vec<Made>,
     ) -> Verdict {
+        let entered = bytes.len();
         let first = Pass::Ingress { bytes: std::mem::take(bytes), kind: NORMAL, kept: None };
         let mut work = Work {
             machine: &self.machine,
             state: &mut self.state,
             frame: &mut self.frame,
             at: (port, time),
+            entered,
             passes: VecDeque::from([first]),
             left: Vec::new(),
         };
@@ -101,6 +103,8 @@ struct Work<'t> {
     frame: &'t mut Frame,
     /// Port at which the frame entered, and time in µs.
     at: (u16, u64),
+    /// Bytes of the frame as it entered.
+    entered: usize,
     passes: VecDeque<Pass>,
     left: Vec<(Verdict, Vec<u8>)>,
 }
@@ -193,7 +197,10 @@ impl Work<'_> {
         }
         match pending.recirculate {
             Some(_) => self.passes.push_back(Pass::Ingress { bytes, kind: RECIRCULATED, kept }),
-            None => self.left.push((verdict(replica.port.into()), bytes)),
+            None if self.machine.keeps_short || bytes.len() >= MIN_FRAME.min(self.entered) => {
+                self.left.push((verdict(replica.port.into()), bytes));
+            }
+            None => {}
         }
     }
 

@@ -8,7 +8,7 @@ use super::schedule::Stage;
 use super::steps::Literal;
 use super::vector::Vector;
 use super::words::{DEPTHS, ParserRow, ROWS, UNITS, WORDS};
-use super::{Assemble, Lowered};
+use super::{Assemble, GROUP_COPIES, LAST_GROUP, Lowered};
 use crate::ir::Program;
 
 impl Lowered {
@@ -23,6 +23,7 @@ pub(super) fn show(
     program: &Program,
     vector: &Vector,
     (head, parser): (&Head, &[Vec<ParserRow>]),
+    group: Option<u32>,
     stages: &[Stage],
     made: &Assemble,
 ) -> String {
@@ -41,6 +42,9 @@ pub(super) fn show(
     if !head.instances.is_empty() {
         let names: Vec<_> = head.instances.iter().map(|instance| program.instances[*instance].name.as_str()).collect();
         let _ = writeln!(text, "new head  {}", names.join(", "));
+    }
+    if let Some(half) = group {
+        let _ = writeln!(text, "copies    groups of {GROUP_COPIES} copies, 1 to {LAST_GROUP}, by v{}", half / 2);
     }
     for (index, stage) in stages.iter().enumerate() {
         let Some(step) = &stage.step else {

@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use penstock_engine::Bus;
 use penstock_rmt_compiler::backend::{ACTION_WORDS, Kind, Lowered, RegisterPlace, TableCode};
-use penstock_rmt_compiler::ir::{CounterId, CounterUnit, Entry, TableId};
-use penstock_rmt_p4runtime::{Change, Count, Reason, Refusal};
+use penstock_rmt_compiler::ir::{CounterId, CounterUnit, Entry, Replica, TableId};
+use penstock_rmt_p4runtime::{Act, Change, Count, Object, Reason, Refusal};
 
+use crate::card::groups;
 use crate::card::stage::{ExactTable, PrefixTable, Rooms, Target, TernaryTable};
 use crate::card::window::{Memory, Row, Shape, Window};
 use crate::error::RmtError;
@@ -30,6 +31,8 @@ pub struct CardBlock {
     shape: Shape,
     rooms: Vec<Rooms>,
     tenants: BTreeMap<u8, AtWork>,
+    /// Queues for copies. A tenant keeps its queue, in which frames may still be when its program changes.
+    queues: BTreeMap<u8, u32>,
 }
 
 /// The table of a stage.
@@ -47,6 +50,8 @@ pub struct AtWork {
     pub shadow: Shadow,
     pub lowered: Lowered,
     bank: u32,
+    /// The queue for copies, if the program makes some.
+    queue: Option<u32>,
     /// Tables by stage.
     tables: Vec<Option<Table>>,
     /// Registers by stage.
@@ -140,7 +145,7 @@ impl CardBlock {
             window.write(Row::of(Memory::Tenant, 0, tenant), &[0])?;
         }
         let rooms = (0..shape.stages).map(|_| Rooms::new(&shape)).collect();
-        Ok(Self { block, shape, rooms, tenants: BTreeMap::new() })
+        Ok(Self { block, shape, rooms, tenants: BTreeMap::new(), queues: BTreeMap::new() })
     }
 
     /// Checks that a program fits the pipeline.
@@ -158,6 +163,7 @@ impl CardBlock {
     pub fn load(&mut self, bus: &mut dyn Bus, tenant: u8, source: &Source, changes: &[Change]) -> Result<(), RmtError> {
         let lowered = source.lower(self.shape.stages)?;
         let bank = self.tenants.get(&tenant).map_or(0, |before| (before.bank + 1) % BANKS);
+        let queue = if lowered.has_groups { Some(self.queue(tenant)?) } else { None };
         let none = || (0..self.shape.stages).map(|_| None).collect();
         let mut new = AtWork {
             counters: (0..self.shape.stages).map(|_| None).collect(),
@@ -165,6 +171,7 @@ impl CardBlock {
             shadow: Shadow::new(source.program.clone()),
             lowered,
             bank,
+            queue,
             tables: none(),
             segments: (0..self.shape.stages).map(|_| None).collect(),
         };
@@ -173,6 +180,9 @@ impl CardBlock {
         if let Err(error) = done {
             new.leave(&mut window)?;
             new.give(&mut self.rooms);
+            if !self.tenants.contains_key(&tenant) {
+                self.queues.remove(&tenant);
+            }
             return Err(error);
         }
         let word = 1 | bank << 1 | u32::from(new.lowered.stateful()) << 2;
@@ -182,6 +192,37 @@ impl CardBlock {
             before.give(&mut self.rooms);
         }
         Ok(())
+    }
+
+    /// The queue for copies of a tenant's frames.
+    fn queue(&mut self, tenant: u8) -> Result<u32, RmtError> {
+        if let Some(queue) = self.queues.get(&tenant) {
+            return Ok(*queue);
+        }
+        let is_free = |queue: &u32| self.queues.values().all(|taken| taken != queue);
+        let free = (0..groups::QUEUES).find(is_free).ok_or_else(|| {
+            RmtError::Fit(format!(
+                "{} tenants have multicast groups, and the card has no room for more",
+                groups::QUEUES
+            ))
+        })?;
+        self.queues.insert(tenant, free);
+        Ok(free)
+    }
+
+    /// Gives a multicast group its copies; none: frames of the group are dropped.
+    ///
+    /// # Errors
+    /// The card has no such group, no room for its copies, or refuses. Then the group is as before.
+    pub fn bring_group(
+        &mut self,
+        bus: &mut dyn Bus,
+        tenant: u8,
+        group: u16,
+        copies: &[Replica],
+    ) -> Result<(), RmtError> {
+        let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
+        write_group(&mut Window::new(bus, self.block), at, group, copies)
     }
 
     /// The program of a tenant.
@@ -366,7 +407,13 @@ fn fill(
         }
     }
     window.write_and_check(Row::of(Memory::Check, 0, bt), &new.lowered.check)?;
-    window.write_and_check(Row::of(Memory::Exit, 0, bt), &new.lowered.exit)?;
+    window.write_and_check(Row::of(Memory::Exit, 0, bt), &new.lowered.exit(new.queue.unwrap_or(0)))?;
+    if let Some(queue) = new.queue {
+        window.clear(groups::rows(queue, new.bank), groups::GROUP_ROW)?;
+    }
+    for (group, copies) in &new.shadow.groups {
+        write_group(window, new, *group, copies)?;
+    }
     for stage in 0..shape.stages {
         let actions = new.lowered.stages.get(stage).map_or(NO_ACTIONS, |code| code.actions);
         for (action, row) in (0..).zip(&actions) {
@@ -386,6 +433,15 @@ fn fill(
         }
     }
     Ok(())
+}
+
+/// Writes a group's row, if the program has groups.
+fn write_group(window: &mut Window<'_>, at: &AtWork, group: u16, copies: &[Replica]) -> Result<(), RmtError> {
+    let words = groups::words(group, copies)?;
+    match at.queue {
+        Some(queue) => window.write_and_check(groups::row(queue, at.bank, group), &words),
+        None => Ok(()),
+    }
 }
 
 /// Brings an entry that the shadow has to an exact or ternary table.
@@ -426,6 +482,12 @@ fn apply(shadow: &mut Shadow, change: &Change) {
         Change::Default(table, call) => {
             let own = &shadow.program.tables[*table].default;
             shadow.defaults[*table] = call.clone().unwrap_or_else(|| own.clone());
+        }
+        Change::Object(act, Object::Group(group, copies)) => {
+            match act {
+                Act::Delete => shadow.groups.remove(group),
+                Act::Insert | Act::Modify => shadow.groups.insert(*group, copies.clone()),
+            };
         }
         // A file of entries has no such items. The driver refuses programs and entries that need more.
         _ => {}

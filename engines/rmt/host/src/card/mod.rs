@@ -3,6 +3,7 @@
 
 mod block;
 mod exact;
+mod groups;
 mod lines;
 mod prefixes;
 mod room;

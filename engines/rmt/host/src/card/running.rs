@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use penstock_engine::Bus;
 use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, Program, RegisterId, TableId};
-use penstock_rmt_p4runtime::{Count, Reason, Refusal};
+use penstock_rmt_p4runtime::{Count, Object, ObjectKind, Reason, Refusal};
 
 use crate::card::block::CardBlock;
 use crate::error::RmtError;
-use crate::running::Running;
+use crate::running::{Running, soft_only};
 use crate::shadow::{Shadow, key};
 
 /// A tenant of a block, and how the block is reached.
@@ -96,5 +96,27 @@ impl Running for OnCard<'_> {
 
     fn set_counter(&mut self, counter: CounterId, index: u32, value: Count) -> Result<(), RmtError> {
         self.card.set_counter(self.bus, self.tenant, counter, index, value)
+    }
+
+    fn objects(&mut self, kind: ObjectKind) -> Result<Vec<Object>, RmtError> {
+        if kind != ObjectKind::Groups {
+            return Ok(Vec::new());
+        }
+        let groups = &self.shadow()?.groups;
+        Ok(groups.iter().map(|(group, copies)| Object::Group(*group, copies.clone())).collect())
+    }
+
+    fn put(&mut self, object: &Object, is_there: bool) -> Result<(), RmtError> {
+        let Object::Group(group, copies) = object else {
+            return soft_only("there are no clones, action profiles and digests");
+        };
+        let copies = is_there.then_some(copies);
+        self.card.bring_group(self.bus, self.tenant, *group, copies.map_or(&[], |copies| copies))?;
+        let groups = &mut self.shadow()?.groups;
+        match copies {
+            Some(copies) => groups.insert(*group, copies.clone()),
+            None => groups.remove(group),
+        };
+        Ok(())
     }
 }

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_engine::{Bus, CardError, Native};
-use penstock_rmt_compiler::ir::{Entry, Match, TableId};
-use penstock_rmt_p4runtime::{Change, Count};
+use penstock_rmt_compiler::ir::{Entry, Match, Replica, TableId};
+use penstock_rmt_p4runtime::{Act, Change, Count, Object};
 use serde_json::json;
 
 use crate::card::{CardBlock, OnCard};
@@ -17,6 +17,8 @@ const STAGES: u32 = 3;
 const TERNARY: u32 = 13;
 const TARGET: u32 = 14;
 const COUNTER: u32 = 15;
+const EXIT: u32 = 2;
+const GROUP: u32 = 19;
 
 /// The window of a block whose memories are rows and nothing else.
 #[derive(Default)]
@@ -236,4 +238,48 @@ fn each_entry_has_a_counter_of_its_own_that_begins_at_0() {
     };
     assert_eq!(count(&mut on, 9), Count::default());
     assert_eq!(count(&mut on, 2), Count { packets: 1 << 32 | 2, bytes: 200 });
+}
+
+/// A group with copies to these ports.
+fn group(number: u16, ports: &[u16]) -> Object {
+    Object::Group(number, ports.iter().map(|port| Replica { port: *port, instance: 0 }).collect())
+}
+
+#[test]
+fn groups_are_of_the_tenant_and_of_its_bank() {
+    // All tenants' tables have room beside each other.
+    let text = include_str!("../../../programs/multicast.p4").replace("size = 256", "size = 16");
+    let source = Source::compile("multicast.p4", text).unwrap();
+    let mut bus = Rows::default();
+    let mut card = CardBlock::begin(&mut bus, 0).unwrap();
+    let row = |bus: &Rows, queue: u32, bank: u32, number: u32| bus.row(GROUP, 0, 128 * queue + 64 * bank + number);
+    let queue_of = |bus: &Rows, bt: u32| bus.row(EXIT, 0, bt)[3] >> 21 & 7;
+    let first = [Change::Object(Act::Insert, group(3, &[1, 510]))];
+    for tenant in 0..8 {
+        card.load(&mut bus, tenant, &source, &first).unwrap();
+        assert_eq!(queue_of(&bus, tenant.into()), u32::from(tenant));
+        assert_eq!(row(&bus, tenant.into(), 0, 3)[..2], [0x8001 | 0x8100 << 16, 0]);
+    }
+    let error = card.load(&mut bus, 8, &source, &[]).unwrap_err().to_string();
+    assert!(error.contains("8 tenants have multicast groups"), "{error}");
+    // The next program has the same queue, and groups of its own; those of the program before stay until then.
+    bus.rows.insert(GROUP << 24 | (128 * 5 + 64 + 4), [7; 32]);
+    card.load(&mut bus, 5, &source, &[]).unwrap();
+    assert_eq!((queue_of(&bus, 64 + 5), row(&bus, 5, 0, 3)[0]), (5, 0x8001 | 0x8100 << 16));
+    assert_eq!((row(&bus, 5, 1, 3), row(&bus, 5, 1, 4)[..4].to_vec()), ([0; 32], vec![0; 4]));
+    let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: 5 };
+    one(&mut on, &Change::Object(Act::Insert, group(63, &[2, 0, 255]))).unwrap();
+    for (wrong, words) in [
+        (group(64, &[]), "groups 1 to 63"),
+        (group(1, &[0; 9]), "makes 8 at most"),
+        (group(1, &[509]), "no copy to 509"),
+    ] {
+        let error = one(&mut on, &Change::Object(Act::Insert, wrong)).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(on.object(&group(63, &[])).unwrap(), Some(group(63, &[2, 0, 255])));
+    assert_eq!(row(&bus, 5, 1, 63)[..2], [0x8002 | 0x8000 << 16, 0x80FF]);
+    let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: 5 };
+    one(&mut on, &Change::Object(Act::Delete, group(63, &[]))).unwrap();
+    assert_eq!(row(&bus, 5, 1, 63)[..4], [0; 4]);
 }

@@ -41,6 +41,8 @@ pub enum Memory {
     Counter = 15,
     /// First level of the tree of prefixes; the others follow.
     Lpm = 16,
+    /// Multicast groups.
+    Group = 19,
 }
 
 /// A row of a memory.
