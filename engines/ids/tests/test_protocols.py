@@ -214,6 +214,16 @@ def test_commands_do_not_hide_in_a_mail_that_the_server_refuses(tmp_path: Path) 
     assert [1] not in found
 
 
+def test_answers_of_a_pipeline_are_counted(tmp_path: Path) -> None:
+    """The third answer is the one to DATA: the server takes the mail."""
+    rules = ['alert smtp any any -> any any (smtp.mail_from; content:"second"; sid:1;)']
+    lines = b"MAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\n"
+    begin = [(False, REPLIES[0]), (True, b"EHLO a\r\n"), (False, b"250 ok\r\n"), (True, lines)]
+    for answers, found in [(b"250 ok\r\n550 no\r\n354 go\r\n", []), (b"250 ok\r\n250 ok\r\n554 no\r\n", [1])]:
+        packets = exchange(*begin, (False, answers), (True, b"MAIL FROM:<second@x>\r\n"))
+        assert play(tmp_path, rules, packets)[0][-1] == found
+
+
 def test_encryption_ends_smtp(tmp_path: Path) -> None:
     rules = ['alert smtp any any -> any any (smtp.mail_from; content:"a"; sid:1;)']
     parts = [(False, REPLIES[0]), (True, b"EHLO a\r\n"), (False, b"250 ok\r\n"), (True, b"STARTTLS\r\n")]
