@@ -69,7 +69,7 @@ fn card(program: &Program, lowered: &Lowered, entries: &[(usize, Entry)]) -> Jso
             json!({"key": key(stage), "actions": actions, "registers": code.registers})
         })
         .collect();
-    json!({"parser": lowered.parser, "check": lowered.check, "exit": lowered.exit, "stages": stages, "tables": tables,
+    json!({"parser": lowered.parser, "check": lowered.check, "exit": lowered.exit(0), "stages": stages, "tables": tables,
         "stateful": lowered.stateful()})
 }
 
