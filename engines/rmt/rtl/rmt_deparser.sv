@@ -47,6 +47,7 @@ module rmt_deparser
   exit_row_t [Lanes-1:0] row;
 
   logic slot0;
+  word_t exit_word, group_word;
   rmt_delay #(.Width(1), .Cycles(Ahead), .Reset(1'b1)) i_slot0 (.clk, .rst, .d(slot), .q(slot0));
 
   rmt_ram #(
@@ -63,14 +64,13 @@ module rmt_deparser
   );
   // ---- the groups' memory, two cycles behind the row's
   logic slot2;
-  word_t exit_word, group_word;
-  logic [Lanes-1:0][GroupW+3:0] group_addr;
+  logic [Lanes-1:0][MulticastW+3:0] group_addr;
   copies_t [Lanes-1:0] copies;
 
   rmt_delay #(.Width(1), .Cycles(2), .Reset(1'b1)) i_slot2 (.clk, .rst, .d(slot0), .q(slot2));
   rmt_ram #(
       .Width($bits(copies_t)),
-      .Depth(1 << (GroupW + 4))
+      .Depth(1 << (MulticastW + 4))
   ) i_groups (
       .clk,
       .slot(slot2),
@@ -149,7 +149,7 @@ module rmt_deparser
     logic [2:0] queue4_q;
 
     assign group_word1 = vector1_q[row[l].edges.checksum.group[5:1]];
-    assign group_addr[l] = {queue2_q, bank2_q, group2_q[GroupW-1:0]};
+    assign group_addr[l] = {queue2_q, bank2_q, group2_q[MulticastW-1:0]};
     always_ff @(posedge clk) begin
       has_groups2_q <= ctl1.loaded && row[l].edges.checksum.copies;
       group2_q      <= row[l].edges.checksum.group[0] ? group_word1[15:0] : group_word1[31:16];
@@ -158,7 +158,7 @@ module rmt_deparser
       prunes2_q     <= row[l].edges.checksum.prunes;
       prunes3_q     <= prunes2_q;
       copied3_q     <= has_groups2_q && group2_q != '0;
-      known3_q      <= group2_q[15:GroupW] == '0;
+      known3_q      <= group2_q[15:MulticastW] == '0;
       queue3_q      <= queue2_q;
     end
     always_comb begin

@@ -144,7 +144,7 @@ package rmt_pkg;
   // ---- GROUP
   localparam int unsigned Queues = 8;
   localparam int unsigned QueueBeats = 64;
-  localparam int unsigned GroupW = 6;     // log2 of a program's groups
+  localparam int unsigned MulticastW = 6;  // log2 of a program's groups
   localparam int unsigned MaxCopies = 8;  // of a group
 
   typedef struct packed {

@@ -35,7 +35,7 @@ module rmt_regs
     case (memory)
       MemTenant:          return stage == '0 ? 17'd64 : '0;
       MemCheck, MemExit:  return stage == '0 ? 17'd128 : '0;
-      MemGroup:           return stage == '0 ? 17'd1 << (4 + GroupW) : '0;
+      MemGroup:           return stage == '0 ? 17'd1 << (4 + MulticastW) : '0;
       MemParser:          return 32'(stage) < Depths ? 17'd1024 : '0;
       default: ;
     endcase

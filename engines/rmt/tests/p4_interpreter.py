@@ -6,6 +6,7 @@ Numbers are Python's own; a field of a header has its value whether the header i
 from __future__ import annotations
 
 import copy
+import dataclasses
 import zlib
 from collections import Counter
 from collections.abc import Callable
@@ -534,6 +535,8 @@ class Interpreter:
         self, params: list[p4.Param], args: list[Any], scope: Scope, inner: Scope, job: Callable[[Scope], None]
     ) -> None:
         """Copies in, does the job and copies out, also if the job ends by `exit` or an error of the parser."""
+        # What an argument names is found before the job begins (P4-16, 6.8), which may change an index in it.
+        args = [self.settled(arg, scope) for arg in args]
         for param, arg in zip(params, args, strict=True):
             if param.direction == "out":
                 inner.names[param.name] = empty(param.type)
@@ -546,6 +549,17 @@ class Interpreter:
             for param, arg in zip(params, args, strict=True):
                 if "out" in param.direction:
                     self.assign(arg, inner.names[param.name], scope)
+
+    def settled(self, arg: Any, scope: Scope) -> Any:
+        """An argument whose indices are numbers."""
+        match arg:
+            case p4.Element():
+                index = arg.index if isinstance(arg.index, int) else self.value(arg.index, scope)
+                return dataclasses.replace(arg, of=self.settled(arg.of, scope), index=index)
+            case p4.Member() | p4.Slice():
+                return dataclasses.replace(arg, of=self.settled(arg.of, scope))
+            case _:
+                return arg
 
     def action(self, name: str, args: list[Any], scope: Scope) -> None:
         action, home = scope.declared(name) if name not in self.functions else (self.functions[name], Scope({}, None))
