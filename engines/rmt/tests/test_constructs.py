@@ -394,6 +394,61 @@ def test_unions() -> None:
     both(OPTIONS, frames, options_oracle)
 
 
+GUARDS = (
+    HEAD
+    + """
+header byte_t { bit<8> value; }
+header_union pair_t { byte_t a; byte_t b; }
+struct headers_t { op_t op; pair_t pair; byte_t[3] bytes; }
+struct meta_t { bit<8> seen; }
+"""
+    + PARSER
+    + """ {
+    state start { b.extract(hdr.op); b.extract(hdr.pair.b); transition more; }
+    state more {
+        meta.seen = hdr.bytes.lastIndex != 0xFFFFFFFF && hdr.bytes.last.value == 0 ? 8w1 : 0;
+        transition select(meta.seen) { 1: accept; default: next; }
+    }
+    state next { b.extract(hdr.bytes.next); transition more; }
+}
+"""
+    + INGRESS
+    + """ {
+    apply {
+        std.egress_spec = 1;
+        hdr.op.result = meta.seen;
+        switch (hdr.op.op) {
+            1: { hdr.pair.a = hdr.pair.b; }
+            2: { hdr.pair.b = hdr.pair.a; }
+            3: { hdr.pair.b = hdr.pair.b; }
+        }
+    }
+}
+"""
+    + PLAIN
+    + TAIL
+)
+
+
+def guards_oracle(frame: bytes) -> bytes:
+    """Bytes up to the first 0, at most three; an element of a stack is looked at if there is one. A member of a union
+    may be given the value of another one.
+    """
+    head, pair, at = bytearray(frame[:14]), frame[14:15], 15
+    while at < len(frame) and at < 18 and not (at > 15 and frame[at - 1] == 0):
+        at += 1
+    head[9] = at > 15 and frame[at - 1] == 0
+    if head[6] == 2:
+        pair = b""
+    return bytes(head) + pair + frame[15:]
+
+
+def test_guards_and_members() -> None:
+    rng = random.Random(9)
+    frames = [op(rng.randrange(4)) + bytes(rng.choice([0, 1, 2]) for _ in range(rng.randrange(7))) for _ in range(400)]
+    both(GUARDS, frames, guards_oracle)
+
+
 PARSING = (
     HEAD
     + """

@@ -348,14 +348,21 @@ def group_words(ports: list[int], places: list[int] | None = None) -> tuple[int,
     return tuple(copies[n] | copies[n + 1] << 16 for n in range(0, 8, 2))
 
 
-def copying(tenant: int, bank: int, queue: int, halves: int, stages: int, prunes: bool = False) -> Config:
-    """A program of which bytes 14 and 15 say the group, with so many halves of 0 in front of each frame."""
+def copying(
+    tenant: int, bank: int, queue: int, halves: int, stages: int, prunes: bool = False, removes: bool = False
+) -> Config:
+    """A program of which bytes 14 and 15 say the group, with so many halves of 0 in front of each frame; or one that
+    removes the first 98 bytes of a frame, if it has so many.
+    """
     bt = 64 * bank + tenant
     words = [pack((32, 0), (1, 7), (3 if 2 * n + 1 < halves else 1, 8)) if 2 * n < halves else 0 for n in range(27)]
+    if removes:
+        words = [pack((3, 8)) if n >= 2 else 0 for n in range(27)]
     head = [pack(*((word, 10 * n) for n, word in enumerate(words[at : at + 3]))) for at in range(0, 27, 3)]
     # Words 0 to 4 of the window go behind the head's words.
-    state = (pack((22, 0), (5, 5), (5, 10)), 0, pack((1, 0), (18, 16)), 8 << 6, *(0,) * 8)
-    copies = pack((3, 6), (1, 14), (2 * 26, 15), (queue, 21), (prunes, 24))
+    first, count = (2, 25) if removes else (22, 5)
+    state = (pack((first, 0), (count, 5), (count, 10)), 0, pack((1, 0), (4 * count - 2, 16)), 8 << 6, *(0,) * 8)
+    copies = pack((3, 6), (1, 14), (2 * (first + 4), 15), (queue, 21), (prunes, 24))
     writes: Config = [(machine.PARSER, 0, 8 * bt, state), (machine.CHECK, 0, bt, (0, 0, 0, 3 << 6))]
     writes.append((machine.EXIT, 0, bt, (0, 0, 0, copies, *head)))
     for n in range(stages):
@@ -365,18 +372,19 @@ def copying(tenant: int, bank: int, queue: int, halves: int, stages: int, prunes
 
 @cocotb.test()
 async def copies_of_groups(dut: Any) -> None:
-    """Frames of all lengths go to random groups, beside frames that have none, on both lanes; some become longer. A
-    group that is empty, or that no program can have, has no copies. Some programs send no copy to the port at which the
+    """Frames of all lengths go to random groups, beside frames that have none, on both lanes; some become longer, and
+    some lose more than a beat. A group that is empty, or that no program can have, has no copies. Some programs send no copy to the port at which the
     frame came. A group changes between two frames.
     """
     bench = Bench(dut, 17)
     await bench.start()
     rng = bench.rng
     model = Machine(bench.stages)
-    shapes = [(n, rng.randrange(2), n, halves) for n, halves in enumerate((0, 0, 1, 8, 32, 33, 40, 44))]
+    shapes = [(n, rng.randrange(2), n, halves) for n, halves in enumerate((0, 0, 1, 8, 32, 33, -1, 44))]
     for tenant, bank, queue, halves in shapes:
         rows = [(machine.GROUP, 0, group_row(queue, b, group), (0,) * 4) for b in range(2) for group in range(64)]
-        for write in [*rows, *copying(tenant, bank, queue, halves, bench.stages, tenant % 2 == 1)]:
+        program = copying(tenant, bank, queue, halves, bench.stages, tenant % 2 == 1, removes=halves < 0)
+        for write in [*rows, *program]:
             model.write(*write)
             bench.write([write])
     groups = [1, 2, 31, 62, 63]

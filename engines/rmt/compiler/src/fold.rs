@@ -122,6 +122,9 @@ impl Expr {
         match (op, left.value(), right.value()) {
             (BinaryOp::And, Some(ones), _) if ones == mask(width) => return right,
             (BinaryOp::And, _, Some(ones)) if ones == mask(width) => return left,
+            // `&&` and `||` do not look at their right side then.
+            (BinaryOp::And, Some(0), _) => return left,
+            (BinaryOp::Or, Some(ones), _) if ones == mask(width) => return left,
             (BinaryOp::Or | BinaryOp::Add | BinaryOp::Xor, Some(0), _) => return right,
             (
                 BinaryOp::Or | BinaryOp::Add | BinaryOp::Sub | BinaryOp::Xor | BinaryOp::Shl | BinaryOp::Shr,

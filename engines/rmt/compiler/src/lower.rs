@@ -130,6 +130,8 @@ struct Lower<'a> {
     path: String,
     returning: Return,
     context: Context,
+    /// A parser is lowered, or a function that one calls.
+    in_parser: bool,
     depth: usize,
     /// Calls and statements that were made so far.
     made: usize,
@@ -265,18 +267,24 @@ impl<'a> Lower<'a> {
         (result, inner)
     }
 
+    /// Counts statements that calls make.
+    fn count(&mut self, statements: usize, span: Span) -> Check<()> {
+        self.made += statements;
+        if self.made <= STATEMENTS {
+            return Ok(());
+        }
+        Err(Fault::new(span, format!("the program has more than {STATEMENTS} statements"))
+            .label("counted with those of all calls")
+            .help("each call counts with all that it calls: call less often"))
+    }
+
     /// Runs `work` one call deeper.
     fn deeper<T>(&mut self, span: Span, work: impl FnOnce(&mut Self) -> Check<T>) -> Check<T> {
         if self.depth >= DEPTH {
             return Err(Fault::new(span, format!("more than {DEPTH} calls stand in each other"))
                 .help("P4 has no recursion: a call must not lead back to itself"));
         }
-        self.made += 1;
-        if self.made > STATEMENTS {
-            return Err(Fault::new(span, format!("the program has more than {STATEMENTS} statements"))
-                .label("counted with those of all calls")
-                .help("each call counts with all that it calls: call less often"));
-        }
+        self.count(1, span)?;
         self.depth += 1;
         let result = work(self);
         self.depth -= 1;

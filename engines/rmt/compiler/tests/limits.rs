@@ -95,6 +95,31 @@ fn what_doubles_has_an_end() {
 }
 
 #[test]
+fn what_stacks_multiply_has_an_end() {
+    let stack = "header B { bit<8> v; }";
+    let nested = |depth: usize| format!("m.x = (bit<32>)s[{}m.x{}].v;", "s[".repeat(depth), "].v".repeat(depth));
+    assert_eq!(said(&program(stack, "B[64] s;", &nested(1))), "");
+    let deep = said(&program(stack, "B[64] s;", &nested(4)));
+    assert!(deep.contains("takes more than 65536 operations") && deep.contains("to a variable first"), "{deep}");
+
+    let fields = lines(12, |n| format!("struct S{} {{ {} a; {} b; }}\n", n + 1, of(n), of(n)));
+    let exits = lines(2000, |n| format!("if (m.x == {n}) {{ exit; }}\n"));
+    let exits = program(&fields, &format!("S12 z; action a(inout S12 z) {{ {exits} }}"), "a(z);");
+    assert!(said(&exits).contains("more than 131072 statements"));
+
+    let states = "\
+        state start { m.z = m.y; transition select(p.lookahead<bit<8>>()) { 0: one; 1: two; default: accept; } }
+        state one { p.extract(h.s.next); transition start; }
+        state two { p.extract(h.t.next); transition start; }";
+    let text = program("", "", "")
+        .replace("struct H {}", &format!("{stack} struct H {{ B[60] s; B[60] t; }}"))
+        .replace("struct M { bit<32> x; }", &format!("{fields} struct M {{ bit<32> x; S12 y; S12 z; }}"))
+        .replace("state start { transition accept; }", states);
+    let said = said(&text);
+    assert!(said.contains("the parser has more than 262144 operations"), "{said}");
+}
+
+#[test]
 fn memory_that_a_program_asks_for_has_an_end() {
     for locals in ["register<bit<128>>(4294967295) r;", "counter(4294967295, CounterType.packets) c;"] {
         let said = said(&program("", locals, ""));

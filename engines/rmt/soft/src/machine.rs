@@ -86,6 +86,7 @@ impl Machine {
             replicates |= acts || stmt.chooses_group();
             keeps_short |= acts;
         });
+        replicates |= program.parser.states.iter().flat_map(|state| &state.ops).any(|op| op.chooses_group());
         let metadata = program.fields.iter().zip(&slots.fields);
         let metadata = metadata.filter(|(field, _)| {
             matches!(field.kind, FieldKind::Metadata | FieldKind::Standard(_) | FieldKind::Local)

@@ -305,6 +305,13 @@ impl Program {
     }
 }
 
+/// The number of `exit` in statements.
+pub(crate) fn exits(stmts: &[Stmt]) -> usize {
+    let mut count = 0;
+    walk(stmts, &mut |stmt| count += usize::from(matches!(stmt.kind, StmtKind::Exit)));
+    count
+}
+
 /// Puts statements in front of each `exit`.
 pub(crate) fn before_exits(stmts: &mut Vec<Stmt>, what: &[Stmt]) {
     for stmt in std::mem::take(stmts) {
@@ -343,6 +350,18 @@ pub(crate) fn walk<'p>(stmts: &'p [Stmt], visit: &mut impl FnMut(&'p Stmt)) {
                 }
             }
             _ => {}
+        }
+    }
+}
+
+impl ParserOp {
+    /// It may give the frame a multicast group.
+    #[must_use]
+    pub fn chooses_group(&self) -> bool {
+        match self {
+            Self::Assign { to, value, .. } => *to == Standard::McastGrp.field() && value.value() != Some(0),
+            Self::Run(stmt) => stmt.chooses_group(),
+            Self::Extract { .. } | Self::Advance { .. } | Self::Verify { .. } => false,
         }
     }
 }

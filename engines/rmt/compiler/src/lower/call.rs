@@ -6,7 +6,7 @@ use super::value::{Place, Shape, Value};
 use super::{ActionSymbol, Context, Lower, Return, Scope, Symbol};
 use crate::ast::{self, Arg, Call, Decl, DeclKind, Direction, ExprKind as Ast, Stmt, StmtKind as AstStmt};
 use crate::fault::{Check, Fault};
-use crate::ir::operation::before_exits;
+use crate::ir::operation::{before_exits, exits};
 use crate::ir::{Expr, StmtKind};
 use crate::source::Span;
 use crate::types::Type;
@@ -288,6 +288,7 @@ impl<'a> Lower<'a> {
             outs.into_iter().try_for_each(|(place, copy)| this.assign(&place, Value::Place(copy), span))
         });
         done?;
+        self.count(exits(&stmts) * back.len(), span)?;
         before_exits(&mut stmts, &back);
         self.out.extend(stmts);
         self.out.extend(back);

@@ -5,7 +5,7 @@ use super::value::{Place, Shape, Value};
 use super::{ActionSymbol, Context, Instance, Lower, Scope, Symbol};
 use crate::ast::{self, Arg, ControlDecl, Decl, DeclKind, Direction};
 use crate::fault::{Check, Fault};
-use crate::ir::operation::{before_exits, walk};
+use crate::ir::operation::{before_exits, exits, walk};
 use crate::ir::{Counter, CounterUnit, Meter, Register, Stmt, StmtKind};
 use crate::source::Span;
 use crate::types::Type;
@@ -80,6 +80,7 @@ impl<'a> Lower<'a> {
                     .also(exit, "the `exit`")
                     .help("make an instance for each of them"));
             }
+            self.count(exits(&stmts) * back.len(), span)?;
             before_exits(&mut stmts, &back);
         }
         self.out.extend(stmts);

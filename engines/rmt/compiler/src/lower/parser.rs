@@ -26,11 +26,12 @@ impl<'a> Lower<'a> {
     ) -> Check<StateId> {
         let scope = self.parameter_scope(instance, &parser.params, &parser.constructor, places, span)?;
         let context = std::mem::replace(&mut self.context, Context::Parser);
+        let in_parser = std::mem::replace(&mut self.in_parser, true);
         let returning = std::mem::take(&mut self.returning);
         let (first, _) = self.within(1, vec![scope, Scope::new()], |this| {
             this.deeper(span, |this| this.parser_body(instance, parser, accept, span))
         });
-        (self.context, self.returning) = (context, returning);
+        (self.context, self.in_parser, self.returning) = (context, in_parser, returning);
         first
     }
 

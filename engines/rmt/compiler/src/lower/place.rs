@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Variables: their fields, and assignments to them.
 
+use super::Lower;
 use super::value::{Place, Shape, Value};
-use super::{Context, Lower};
 use crate::ast;
 use crate::fault::{Check, Fault};
 use crate::ir::{self, Expr, ExprKind, FieldId, FieldKind, Instance, StmtKind};
@@ -165,10 +165,13 @@ impl<'a> Lower<'a> {
                 this.assign(&element, value.clone(), span)
             });
         }
-        if let (Shape::Header(header, _), Value::Place(_)) = (&place.shape, &value) {
+        let is_copy = matches!(value, Value::Place(_));
+        self.assign_parts(place, value, span)?;
+        // Behind the copy, which may be of a sibling.
+        if let (Shape::Header(header, _), true) = (&place.shape, is_copy) {
             self.invalidate_siblings(*header, span);
         }
-        self.assign_parts(place, value, span)
+        Ok(())
     }
 
     fn assign_parts(&mut self, place: &Place, value: Value, span: Span) -> Check<()> {
@@ -202,7 +205,7 @@ impl<'a> Lower<'a> {
                 for (element, other) in elements.iter().zip(others) {
                     self.assign_parts(element, Value::Place(other), span)?;
                 }
-                if self.context == Context::Parser {
+                if self.in_parser {
                     let (to, from) = (self.counter(*to, span), self.counter(from, span));
                     self.emit(StmtKind::Assign(to, Expr::field(from, 32, span)), span);
                 }

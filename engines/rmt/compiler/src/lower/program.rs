@@ -47,6 +47,7 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
         path: String::new(),
         returning: Return::default(),
         context: Context::Pure,
+        in_parser: false,
         depth: 0,
         made: 0,
         actions: HashMap::new(),

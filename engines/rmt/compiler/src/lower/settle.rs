@@ -112,34 +112,25 @@ fn joined(mut states: Vec<State>) -> Vec<State> {
         states[state].next = next;
     }
     let mut gone = HashSet::new();
-    loop {
-        let mut ways = vec![0; states.len()];
-        ways[0] = 1;
-        for (number, state) in states.iter().enumerate() {
-            if !gone.contains(&number) {
-                state.next.states().into_iter().for_each(|next| ways[next] += 1);
+    // A state that joins another one takes its ways along, so their numbers do not change.
+    let mut ways = vec![0; states.len()];
+    ways[0] = 1;
+    states.iter().flat_map(|state| state.next.states()).for_each(|next| ways[next] += 1);
+    for first in 0..states.len() {
+        while let Transition::Direct(Next::State(second)) = states[first].next {
+            let is_one = ways[second] == 1 && (is_made(&states[first]) || is_made(&states[second]));
+            if second == first || gone.contains(&first) || !is_one {
+                break;
             }
-        }
-        let joins = |(number, state): (StateId, &State)| match state.next {
-            Transition::Direct(Next::State(next))
-                if !gone.contains(&number)
-                    && next != number
-                    && ways[next] == 1
-                    && (is_made(state) || is_made(&states[next])) =>
-            {
-                Some((number, next))
+            let behind = states[second].clone();
+            let state = &mut states[first];
+            state.ops.extend(behind.ops);
+            state.next = behind.next;
+            if is_made(state) {
+                (state.name, state.span) = (behind.name, behind.span);
             }
-            _ => None,
-        };
-        let Some((first, second)) = states.iter().enumerate().find_map(joins) else { break };
-        let behind = states[second].clone();
-        let state = &mut states[first];
-        state.ops.extend(behind.ops);
-        state.next = behind.next;
-        if is_made(state) {
-            (state.name, state.span) = (behind.name, behind.span);
+            gone.insert(second);
         }
-        gone.insert(second);
     }
     let reached = {
         let mut ways = vec![false; states.len()];

@@ -9,6 +9,9 @@ use crate::ir::{self, BinaryOp, Expr, FieldId, FieldKind, StmtKind};
 use crate::source::Span;
 use crate::types::Type;
 
+/// Operations with which an index chooses an element at most.
+const CHOICE: usize = 1 << 16;
+
 /// A header stack.
 pub struct Stack {
     pub elements: Vec<Place>,
@@ -140,6 +143,7 @@ impl<'a> Lower<'a> {
             return Ok(Value::Place(place));
         };
         if let Some(width) = ty.bits() {
+            self.check_index(&index, elements.len())?;
             let mut value = Expr::constant(0, width, span);
             for (number, element) in elements.into_iter().enumerate().rev() {
                 let (own, _) = self.typed(Value::Place(element))?;
@@ -151,6 +155,19 @@ impl<'a> Lower<'a> {
         self.invalidate(&copy, span);
         self.for_element(&index, elements, span, |this, element| this.assign(&copy, Value::Place(element), span))?;
         Ok(Value::Place(copy.read_only()))
+    }
+
+    /// Checks that an index is short: it is written once for each element, and one that holds another index is as long
+    /// as the other's stack.
+    fn check_index(&self, index: &Expr, elements: usize) -> Check<()> {
+        let mut parts = 0;
+        index.walk(&mut |_| parts += 1);
+        if parts * elements <= CHOICE {
+            return Ok(());
+        }
+        Err(Fault::new(index.span, format!("the choice of an element takes more than {CHOICE} operations"))
+            .label("this index is computed for each element")
+            .help("assign the index to a variable first"))
     }
 
     /// Statements for the element that an index chooses; none behind the end of the stack.
@@ -179,7 +196,7 @@ impl<'a> Lower<'a> {
         span: Span,
     ) -> Check<Value> {
         let Shape::Stack(_, elements) = &place.shape else { return Ok(Value::Void(span)) };
-        if self.context == Context::Parser {
+        if self.in_parser {
             return Err(Fault::new(method.span, format!("`{}` stands in controls and actions alone", method.text))
                 .help("shift the stack at the beginning of ingress"));
         }

@@ -15,6 +15,8 @@ use crate::source::Span;
 
 /// States that a parser becomes at most.
 const STATES: usize = 4096;
+/// Operations of all these states at most.
+const OPERATIONS: usize = 1 << 18;
 
 /// What a field of the parser stands for.
 #[derive(Clone, Copy)]
@@ -84,16 +86,22 @@ pub fn unroll(program: &mut Program, stacks: &[Stack]) -> Check<()> {
     };
     unroll.find_live();
     unroll.go(0, &vec![0; stacks.len()]);
-    let mut at = 0;
+    let (mut at, mut operations) = (0, 0);
     while let Some((state, counts)) = unroll.todo.get(at).cloned() {
-        unroll.state(at, state, counts);
-        at += 1;
-        if at > STATES {
+        operations += unroll.old[state].ops.len();
+        let too_much = match () {
+            () if unroll.known.len() > STATES => Some(format!("{STATES} states")),
+            () if operations > OPERATIONS => Some(format!("{OPERATIONS} operations")),
+            () => None,
+        };
+        if let Some(limit) = too_much {
             let span = unroll.old[0].span;
-            return Err(Fault::new(span, format!("the parser has more than {STATES} states"))
+            return Err(Fault::new(span, format!("the parser has more than {limit}"))
                 .label("a state counts once for each number of headers that the stacks may hold there")
                 .help("parse one stack before the next one, or make the stacks smaller"));
         }
+        unroll.state(at, state, counts);
+        at += 1;
     }
     program.parser.states = unroll.made;
     Ok(())
@@ -234,15 +242,20 @@ impl Unroll<'_> {
     }
 
     fn expr(&self, expr: &Expr, counts: &Counts) -> Option<Expr> {
-        let mut inside = true;
-        visit(expr, &mut |field| inside &= self.field(field, counts).is_some());
-        let by = |field| match self.roles.get(&field)? {
+        // The numbers of headers are known, so they may decide whether an element is looked at: `lastIndex == 1 && ...`.
+        let counted = expr.replace(&|field| match self.roles.get(&field)? {
             Role::Counter(stack) => Some(Expr::constant(counts[*stack].into(), 32, expr.span)),
+            Role::Next(..) | Role::Last(..) => None,
+        });
+        let mut inside = true;
+        visit(&counted, &mut |field| inside &= self.field(field, counts).is_some());
+        let by = |field| match self.roles.get(&field)? {
+            Role::Counter(_) => None,
             Role::Next(..) | Role::Last(..) => {
-                self.field(field, counts).map(|of| Expr::field(of, self.width(expr, field), expr.span))
+                self.field(field, counts).map(|of| Expr::field(of, self.width(&counted, field), expr.span))
             }
         };
-        inside.then(|| expr.replace(&by))
+        inside.then(|| counted.replace(&by))
     }
 
     /// The width of a field, as an expression reads it.

@@ -163,6 +163,7 @@ impl CardBlock {
     pub fn load(&mut self, bus: &mut dyn Bus, tenant: u8, source: &Source, changes: &[Change]) -> Result<(), RmtError> {
         let lowered = source.lower(self.shape.stages)?;
         let bank = self.tenants.get(&tenant).map_or(0, |before| (before.bank + 1) % BANKS);
+        let had_queue = self.queues.contains_key(&tenant);
         let queue = if lowered.has_groups { Some(self.queue(tenant)?) } else { None };
         let none = || (0..self.shape.stages).map(|_| None).collect();
         let mut new = AtWork {
@@ -180,7 +181,7 @@ impl CardBlock {
         if let Err(error) = done {
             new.leave(&mut window)?;
             new.give(&mut self.rooms);
-            if !self.tenants.contains_key(&tenant) {
+            if !had_queue {
                 self.queues.remove(&tenant);
             }
             return Err(error);
