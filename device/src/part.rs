@@ -45,7 +45,7 @@ fn pair(frame: &[u8]) -> u64 {
     while let Some(found) = frame.get(at..at + 2) {
         kind.copy_from_slice(found);
         at += 2;
-        if !matches!(kind, [0x81, 0x00] | [0x88, 0xA8]) {
+        if !matches!(kind, [0x81, 0x00] | [0x88, 0xA8] | [0x91, 0x00]) {
             break;
         }
         at += 2;
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     fn ipv4(source: u8, destination: u8, tagged: bool) -> Vec<u8> {
-        let tag: &[u8] = if tagged { &[0x81, 0, 0, 7] } else { &[] };
+        let tag: &[u8] = if tagged { &[0x91, 0, 0, 7, 0x81, 0, 0, 7] } else { &[] };
         let mut frame = [&[0; 12], tag, &[8, 0, 0x45]].concat();
         frame.extend([0; 11]);
         frame.extend([10, 0, 0, source, 10, 0, 0, destination]);

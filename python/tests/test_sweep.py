@@ -163,6 +163,24 @@ def test_a_run_that_fails_is_a_row(write: Write, tmp_path: Path) -> None:
     assert "3 of 3 runs, 1 with errors" in done.stdout
 
 
+def test_alerts_are_in_the_folder_of_their_run(write: Write, tmp_path: Path) -> None:
+    rules = tmp_path / "any.rules"
+    rules.write_text('alert tcp any any -> any any (msg:"a"; dsize:>0; sid:1;)\n')
+    design = ROOT / "designs/ids.toml"
+    file = write(f'[[sweep]]\ndesign = "{design}"\nrules = "any.rules"\nin = ["INSIDE@0", ["INSIDE@0", "OUTSIDE@1"]]\n')
+    done = sweep(file, tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    inputs = ("--in", f"{INSIDE}@0"), ("--in", f"{INSIDE}@0", "--in", f"{OUTSIDE}@1")
+    for number, options in enumerate(inputs, 1):
+        alone = tmp_path / f"alone-{number}"
+        run(alone, design, *options, "--rules", str(rules), "--eve", str(tmp_path / f"eve-{number}.json"))
+        seen, want = (
+            [line for line in path.read_text().splitlines() if json.loads(line)["event_type"] == "alert"]
+            for path in (tmp_path / f"out/{number:05}/eve.json", tmp_path / f"eve-{number}.json")
+        )
+        assert seen == want and want
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -45,10 +45,11 @@ def main() -> int:
                 print(_line(one, len(done), len(jobs)), file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         stopped = True
-    found = rows(done)
-    write_csv(table, found)
-    if args.parquet:
-        write_parquet(args.parquet, found)
+    finally:
+        found = rows(done)
+        write_csv(table, found)
+        if args.parquet:
+            write_parquet(args.parquet, found)
     failed = sum(bool(one.error) for one in done)
     if not args.quiet:
         print(f"{len(done)} of {len(jobs)} runs, {failed} with errors: {table}")

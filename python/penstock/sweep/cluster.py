@@ -1,15 +1,16 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """The nodes of a Ray cluster do the jobs.
 
-Each node has a checkout of the same commit, built, and Ray runs in its build/venv. Captures and other files that
-options name, and models, come from the machine of the sweep: Ray brings each to a node once, and the node keeps it.
-Designs are read from the node's checkout, or from the same path if they are outside of it.
+Each node has a checkout of the same commit, built, and Ray runs in its build/venv. Files of the checkout are read from
+the node's own. Captures and other files outside of it that options name, and models, come from the machine of the
+sweep: Ray brings each to a node once, and the node keeps it. Designs outside are read from the same path.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -77,17 +78,19 @@ class Cluster:
                 continue
             folder = folder_of(out, job)
             folder.mkdir(parents=True, exist_ok=True)
-            for path in folder.iterdir():
-                path.unlink()
+            shutil.rmtree(folder)
+            folder.mkdir()
             for name, content in results.items():
                 (folder / name).write_bytes(content)
             yield done
 
 
 def _to_ship(job: Job) -> list[Path]:
-    """The files of a job but its design, which refers to others by their places."""
+    """The files of a job that nodes may not have: those outside of the checkout, but not its design, which refers to
+    others by their places.
+    """
     design = Path(dict(job.options)["design"])
-    return [path for path in job.paths() if path != design]
+    return [path for path in job.paths() if path != design and not path.is_relative_to(ROOT)]
 
 
 def _version() -> str:
@@ -110,9 +113,7 @@ def _on_node(
     for path, (total, name, content) in files.items():
         to[path] = ROOT / "build/sweep" / total / name
         _place(to[path], content)
-    design = Path(dict(job.options)["design"])
-    if design.is_relative_to(root):
-        to[design] = ROOT / design.relative_to(root)
+    to |= {path: ROOT / path.relative_to(root) for path in job.paths() if path.is_relative_to(root)}
     with tempfile.TemporaryDirectory(prefix="penstock-sweep-") as folder:
         done = do(job.moved(to), Path(folder) / "job")
         results = {path.name: path.read_bytes() for path in (Path(folder) / "job").iterdir() if path.is_file()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import math
 import re
 import tomllib
 from dataclasses import dataclass
@@ -132,6 +133,8 @@ def combinations(sweep: dict[str, Any], path: Path, text: str) -> list[dict[str,
         dimensions.append(dimension)
     if parts > 1:
         dimensions.append([("part", [f"{number}/{parts}"]) for number in range(1, parts + 1)])
+    if math.prod(map(len, dimensions)) > MOST:
+        raise PlanError(f"{path}: these are more than {MOST} runs; make several sweeps of them")
     return [dict(chosen) for chosen in itertools.product(*dimensions)]
 
 

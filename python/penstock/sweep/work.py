@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,18 +41,39 @@ def folder_of(out: Path, job: Job) -> Path:
 
 def do(job: Job, folder: Path) -> Done:
     """Does a job. Its captures and its result are in `folder` then."""
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        return _done(job, folder)
+    except OSError as error:
+        return Done(job, error=f"{error.filename or folder}: {error.strerror}")
+
+
+def _done(job: Job, folder: Path) -> Done:
+    if folder.exists():
+        shutil.rmtree(folder)
     folder.mkdir(parents=True)
     options = dict(job.options)
     command = [str(BINARY), "--quiet", "run", options["design"], "--out", str(folder)]
     command += ["--json", str(folder / "result.json")]
     command += [f"--{key}={value}" for key, value in job.options if key != "design"]
+    if _writes_alerts(Path(options["design"])):
+        # A file of its own: runs side by side would overwrite the one that the design names.
+        command.append(f"--eve={folder / 'eve.json'}")
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     said = [line.removeprefix("error: ") for line in done.stderr.splitlines() if line.strip()]
     error = ""
     if done.returncode != 0:
         error = " ".join(said) or f"penstock ended with status {done.returncode}"
     return Done(job, _result(folder), digest(folder), error)
+
+
+def _writes_alerts(design: Path) -> bool:
+    """Whether a design has a block that writes EVE records."""
+    try:
+        blocks = tomllib.loads(design.read_text(encoding="utf-8")).get("inline", [])
+    except (OSError, ValueError):
+        # The run says what is wrong.
+        return False
+    return isinstance(blocks, list) and any(isinstance(one, dict) and one.get("engine") == "ids" for one in blocks)
 
 
 def _result(folder: Path) -> dict[str, Any]:
