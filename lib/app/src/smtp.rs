@@ -39,11 +39,13 @@ pub(crate) struct Smtp {
     message: Message,
     told: usize,
     recipients: usize,
+    /// A chunk of the mail has come, and the server may have refused it.
+    has_chunk: bool,
     /// The stage that was handed on, and one more.
     stage: u8,
     mail: Mail,
-    /// Bytes of attachments that the mail may still have.
-    room: usize,
+    /// Bytes of its attachments so far.
+    used: usize,
 }
 
 /// The argument of a command, if a line is this command; in any case.
@@ -73,9 +75,10 @@ impl Smtp {
             message: Message::new(Protocol::Smtp, to_server),
             told: 0,
             recipients: 0,
+            has_chunk: false,
             stage: 0,
             mail: Mail::new(),
-            room: 0,
+            used: 0,
         }
     }
 
@@ -99,8 +102,12 @@ impl Smtp {
                 Phase::Encrypted => return,
                 Phase::Chunk(left, last) => {
                     let now = rest.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-                    self.recipients_are_known(limits, emit);
+                    if last {
+                        // The message ends with it, refused or not.
+                        self.recipients_are_known(emit);
+                    }
                     self.chunk(&rest[..now], limits);
+                    self.has_chunk = true;
                     rest = &rest[now..];
                     self.phase = Phase::Chunk(left - now as u64, last);
                     if left == now as u64 {
@@ -146,7 +153,7 @@ impl Smtp {
             self.phase = Phase::Command;
         }
         if self.phase == Phase::Data {
-            self.recipients_are_known(limits, emit);
+            self.recipients_are_known(emit);
             if line == b"." {
                 self.phase = Phase::Command;
                 exchange.unanswered_lines = exchange.unanswered_lines.saturating_add(1);
@@ -155,6 +162,17 @@ impl Smtp {
                 self.mail_line(line.strip_prefix(b".").unwrap_or(line), limits);
             }
             return;
+        }
+        if std::mem::take(&mut exchange.refused_chunk) && std::mem::take(&mut self.has_chunk) {
+            // The server has thrown its bytes away, and the files in them. Otherwise a message could grow for ever.
+            self.chunks.rest();
+            self.mail = Mail::new();
+            let told = self.told;
+            let mut known = 0;
+            self.message.fields.retain(|(field, _)| {
+                known += 1;
+                known <= told || matches!(field, Field::Helo | Field::MailFrom | Field::Recipient)
+            });
         }
         let greeting = ["ehlo ", "helo ", "lhlo "].iter().find_map(|command| argument(line, command));
         if let Some(name) = greeting {
@@ -186,10 +204,16 @@ impl Smtp {
             let mut words = text.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
             let size = words.next().and_then(|size| str::from_utf8(size).ok()?.parse().ok());
             let last = words.next().is_some_and(|word| word.eq_ignore_ascii_case(b"last"));
+            if self.has_chunk {
+                self.recipients_are_known(emit);
+            }
             match size {
                 Some(0) if last => self.end_mail(limits, exchange, emit),
                 Some(0) => {}
-                Some(size) => self.phase = Phase::Chunk(size, last),
+                Some(size) => {
+                    exchange.chunk.get_or_insert(exchange.unanswered_lines + 1);
+                    self.phase = Phase::Chunk(size, last);
+                }
                 None => exchange.counters.malformed += 1,
             }
         } else if argument(line, "starttls").is_some_and(<[u8]>::is_empty) {
@@ -202,16 +226,20 @@ impl Smtp {
 
     /// All recipients are there, since a mail has begun. A command alone does not say so: the server may refuse it,
     /// and the client may go on with more recipients.
-    fn recipients_are_known(&mut self, limits: &Limits, emit: &mut Emit<'_>) {
+    fn recipients_are_known(&mut self, emit: &mut Emit<'_>) {
         let stage = Field::Recipient.stage();
         if self.stage <= stage {
-            self.room = limits.body.saturating_mul(MAILS);
             self.tell(stage, false, emit);
         }
     }
 
+    /// Bytes that an attachment may have.
+    fn room(&self, limits: &Limits) -> usize {
+        limits.body.min(limits.body.saturating_mul(MAILS).saturating_sub(self.used))
+    }
+
     fn mail_line(&mut self, line: &[u8], limits: &Limits) {
-        if let Some(file) = self.mail.line(line, limits.body.min(self.room)) {
+        if let Some(file) = self.mail.line(line, self.room(limits)) {
             self.file(file, limits);
         }
     }
@@ -219,14 +247,14 @@ impl Smtp {
     /// Takes an attachment.
     fn file(&mut self, file: File, limits: &Limits) {
         let File { name, bytes, size } = file;
-        self.room -= bytes.len().min(self.room);
+        self.used += bytes.len();
         self.message.fields.extend(file_fields(&name, &bytes, size, limits));
         self.message.fields.push((Field::File, bytes));
     }
 
     /// A mail is complete.
     fn end_mail(&mut self, limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) {
-        if let Some(file) = self.mail.end(limits.body.min(self.room)) {
+        if let Some(file) = self.mail.end(self.room(limits)) {
             self.file(file, limits);
         }
         exchange.counters.smtp += 1;
@@ -242,6 +270,7 @@ impl Smtp {
         self.message = Message::new(Protocol::Smtp, self.to_server);
         self.chunks.rest();
         (self.told, self.recipients, self.stage, self.mail) = (0, 0, 0, Mail::new());
+        (self.has_chunk, self.used) = (false, 0);
     }
 
     fn tell(&mut self, stage: u8, last: bool, emit: &mut Emit<'_>) {
@@ -254,13 +283,16 @@ impl Smtp {
     pub(crate) fn gap(&mut self, limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) {
         let line = [self.chunks.rest(), self.lines.rest()].concat();
         if self.phase == Phase::Data && !exchange.refused_data && !line.is_empty() {
-            self.recipients_are_known(limits, emit);
+            self.recipients_are_known(emit);
+        }
+        if self.has_chunk && !exchange.refused_chunk {
+            self.recipients_are_known(emit);
         }
         if self.to_server && self.stage > Field::Recipient.stage() {
             if !line.is_empty() {
                 self.mail_line(&line, limits);
             }
-            if let Some(file) = self.mail.end(limits.body.min(self.room)) {
+            if let Some(file) = self.mail.end(self.room(limits)) {
                 self.file(file, limits);
             }
         }
@@ -270,7 +302,7 @@ impl Smtp {
         if self.phase != Phase::Encrypted {
             self.phase = Phase::Command;
         }
-        (exchange.data, exchange.encryption) = (None, None);
+        (exchange.data, exchange.chunk, exchange.encryption) = (None, None, None);
         // The missing bytes of a server have the greeting, or come behind it.
         self.greeted = true;
     }
@@ -298,6 +330,9 @@ impl Smtp {
         }
         if is_answer(&mut exchange.data) {
             exchange.refused_data = line[0] != b'3';
+        }
+        if is_answer(&mut exchange.chunk) {
+            exchange.refused_chunk = line[0] != b'2';
         }
     }
 }
@@ -372,8 +407,27 @@ mod tests {
             case.say(true, mail);
             assert_eq!((case.recipients(), case.exchange.counters.smtp), (vec![(stage, "b")], 1), "{mail}");
         }
-        let mut case = Case::new();
-        case.say(true, "MAIL FROM:<a>\r\nBDAT 0\r\nRCPT TO:<b>\r\nBDAT 1\r\nx");
-        assert_eq!(case.recipients(), [(stage, "b")]);
+    }
+
+    /// A chunk that the server refuses is no part of the mail, and no sign that all recipients are there.
+    #[test]
+    fn recipients_behind_a_refused_chunk_are_told() {
+        let stage = Field::Recipient.stage();
+        for (answer, told) in [("503 whom\r\n", vec![]), ("250 ok\r\n", vec![(stage, "b")])] {
+            let mut case = Case::new();
+            case.say(false, "220 hi\r\n");
+            case.say(true, "MAIL FROM:<a>\r\n");
+            case.say(false, "250 ok\r\n");
+            case.say(true, "BDAT 1\r\nx");
+            case.say(false, answer);
+            case.say(true, "RCPT TO:<b>\r\n");
+            case.say(false, "250 ok\r\n");
+            assert!(case.recipients().is_empty());
+            case.say(true, "BDAT 9\r\n");
+            assert_eq!(case.recipients(), told, "{answer}");
+            case.say(true, "Subject:y");
+            case.say(true, "BDAT 1 LAST\r\nz");
+            assert_eq!((case.recipients(), case.exchange.counters.smtp), (vec![(stage, "b")], 1));
+        }
     }
 }
