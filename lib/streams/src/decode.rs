@@ -264,8 +264,8 @@ fn mpls(frame: &[u8], mut at: usize, vlans: [u16; MAX_TAGS], level: u8) -> Resul
         return match frame.get(at).map(|first| first >> 4) {
             Some(4) => ip(frame, at, false, vlans, level),
             Some(6) => ip(frame, at, true, vlans, level),
-            // The control word of a pseudowire (RFC 4385) before an Ethernet header. It is a tunnel, and a sender may put
-            // more of them in each other than the stack has room for.
+            // The control word of a pseudowire (RFC 4385) before an Ethernet header. The bound is that of tunnels: a
+            // sender may put more of them in each other than the stack has room for.
             Some(0) if level < MOST => ethernet(frame, at + 4, vlans, level + 1),
             _ => Err(Undecoded::NotIp),
         };

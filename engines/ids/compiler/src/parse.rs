@@ -553,8 +553,8 @@ impl Options {
     /// Parts the conditions on buffers: those on decoded bytes go to the step that decodes, those on headers to the
     /// conditions on packets.
     fn settle(&mut self) -> Result<(), Refusal> {
-        // What decodes stands before the conditions on what it decodes, and may itself be one of those of another step:
-        // from the last to the first, each takes its conditions along.
+        // A group on decoded bytes stands behind the one that decodes them, and may decode some of its own: the last
+        // group goes first, so each one takes along what belongs to it.
         for at in (0..self.groups.len()).rev() {
             let Target::Decoded(group, step) = self.groups[at].target else { continue };
             if !self.groups[at].transforms.is_empty() {

@@ -129,7 +129,7 @@ pub(crate) fn flow_id(key: &FlowKey, start: u64) -> u64 {
 /// Whether protocol, ends and flow are those of the rule.
 pub(crate) fn header_matches(rule: &Rule, seen: &Seen<'_>) -> bool {
     let established = rule.flow.established;
-    // What is looked at when a flow ends comes without a packet, and with none that was put together.
+    // Bytes that the host looks at when a flow ends have no packet: nothing was put together for them.
     let rebuilt = seen.packet.is_some_and(|packet| packet.rebuilt);
     direction_matches(rule, seen)
         && (established.is_none() || established == seen.way.map(|_| seen.established))
