@@ -191,7 +191,7 @@ def attachment() -> bytes:
 def test_smtp(tmp_path: Path) -> None:
     parts = session(attachment())
     found, end, alerts = play(tmp_path, MAIL_RULES, exchange(*parts))
-    assert [sorted(some) for some in found] == [[], [1], [], [2], [], [], [], [3], [], [4, 5], [7]]
+    assert [sorted(some) for some in found] == [[], [1], [], [2], [], [], [], [], [], [3, 4, 5], [7]]
     assert end["stats"]["detect"]["app"]["smtp_mails"] == 1
     assert alerts[2]["smtp"] == {"helo": "client.test", "mail_from": "eve@evil.test", "rcpt_to": ["bob@home.test"]}
     # One direction alone, in small pieces.

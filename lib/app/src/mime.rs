@@ -50,8 +50,9 @@ pub(crate) struct Mail {
 /// Sections of a value that RFC 2231 lets a header have.
 const SECTIONS: usize = 64;
 
-/// The value of a parameter of a header: `name=value` or `name="value"`, or its sections `name*0="val"; name*1=ue`, of
-/// which those with a second star have `%HH` in them.
+/// The value of a parameter of a header: `name*=set'language'value`, or its sections `name*0="val"; name*1=ue`, or
+/// `name=value` or `name="value"`; the first of these that it has, as programs that know RFC 2231 do. With a star at the
+/// end of its name, a value has `%HH` in it.
 pub(crate) fn parameter(header: &[u8], name: &[u8]) -> Option<Vec<u8>> {
     let mut quoted = false;
     // Parameters have semicolons between them, except in quotes.
@@ -59,30 +60,40 @@ pub(crate) fn parameter(header: &[u8], name: &[u8]) -> Option<Vec<u8>> {
         quoted ^= *byte == b'"';
         *byte == b';' && !quoted
     });
+    let (mut plain, mut extended) = (None, None);
     let mut sections: Vec<(u32, Vec<u8>)> = Vec::new();
     for part in parts {
         let Some(equals) = part.iter().position(|byte| *byte == b'=') else { continue };
         let (key, value) = (part[..equals].trim_ascii(), part[equals + 1..].trim_ascii());
         let Some((own, rest)) = key.split_at_checked(name.len()) else { continue };
-        if !own.eq_ignore_ascii_case(name) || !(rest.is_empty() || rest[0] == b'*') || sections.len() >= SECTIONS {
+        if !own.eq_ignore_ascii_case(name) || value.is_empty() || sections.len() >= SECTIONS {
             continue;
         }
         let value = value.strip_prefix(b"\"").map_or(value, |value| value.strip_suffix(b"\"").unwrap_or(value));
-        let (rest, encoded) = rest.strip_suffix(b"*").map_or((rest, false), |rest| (rest, true));
-        let number = rest.strip_prefix(b"*").and_then(|digits| str::from_utf8(digits).ok()?.parse().ok()).unwrap_or(0);
-        let value = if encoded {
-            // Character set and language stand before the first section.
-            let skip =
-                if number == 0 { value.iter().rposition(|byte| *byte == b'\'').map_or(0, |at| at + 1) } else { 0 };
-            escaped(&value[skip..], b'%')
-        } else {
-            value.to_vec()
+        let (section, is_encoded) = rest.strip_suffix(b"*").map_or((rest, false), |rest| (rest, true));
+        let number = section.strip_prefix(b"*").and_then(|digits| str::from_utf8(digits).ok()?.parse().ok());
+        let value = match number {
+            _ if !is_encoded => value.to_vec(),
+            None | Some(0) => escaped(behind_language(value), b'%'),
+            Some(_) => escaped(value, b'%'),
         };
-        sections.push((number, value));
+        match (section, number) {
+            ([], _) if is_encoded => drop(extended.get_or_insert(value)),
+            ([], _) => drop(plain.get_or_insert(value)),
+            (_, Some(number)) => sections.push((number, value)),
+            // Another parameter, whose name begins with this one.
+            _ => {}
+        }
     }
     sections.sort_by_key(|(number, _)| *number);
-    let value = sections.into_iter().flat_map(|(_, value)| value).collect::<Vec<u8>>();
-    (!value.is_empty()).then_some(value)
+    let joined = sections.into_iter().flat_map(|(_, value)| value).collect::<Vec<u8>>();
+    [extended, Some(joined), plain].into_iter().flatten().find(|value| !value.is_empty())
+}
+
+/// A value without the character set and the language that stand before it, each with a quote behind it.
+fn behind_language(value: &[u8]) -> &[u8] {
+    let quotes = value.iter().enumerate().filter(|(_, byte)| **byte == b'\'').map(|(at, _)| at);
+    quotes.take(2).last().map_or(value, |at| &value[at + 1..])
 }
 
 /// Bytes in which this one and two digits in hexadecimal stand for a byte.
@@ -203,7 +214,10 @@ impl Mail {
         }
         match self.encoding {
             Encoding::Base64 => {
-                self.letters.extend(line.iter().filter(|byte| !byte.is_ascii_whitespace()));
+                // Whatever else stands between the letters is skipped (RFC 2045, section 6.8): a sender may put it
+                // there, and the receiver's program does not see it.
+                let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+                self.letters.extend(line.iter().filter(is_letter));
                 let whole = self.letters.len() / 4 * 4;
                 let rest = self.letters.split_off(whole);
                 let letters = std::mem::replace(&mut self.letters, rest);
@@ -258,6 +272,34 @@ mod tests {
         let value = b"attachment; filename*1*=%65%20; filename*0*=us-ascii''a-fil; filename*2=\"b\"; filenames=c";
         assert_eq!(parameter(value, b"filename"), Some(b"a-file b".to_vec()));
         assert_eq!((parameter(value, b"name"), parameter(b"x; name=", b"name")), (None, None));
+    }
+
+    /// Of several forms of a name, receivers take the one that RFC 2231 added.
+    #[test]
+    fn an_extended_value_is_the_name() {
+        for value in [
+            "filename=\"a.pdf\"; filename*=UTF-8''evil%2Eexe",
+            "filename*=UTF-8'en'evil.exe; filename=a.pdf",
+            "filename=a.pdf; filename*0=evil; filename*1*=%2Eexe",
+            "filename*=''evil.exe; filename*0=x; filename*=y",
+            "filename*=''; filename=evil.exe; filename=b; filename*x=c",
+        ] {
+            assert_eq!(parameter(value.as_bytes(), b"filename"), Some(b"evil.exe".to_vec()), "{value}");
+        }
+        assert_eq!(parameter(b"filename*=utf-8''it's", b"filename"), Some(b"it's".to_vec()));
+    }
+
+    /// An attachment between whose letters other bytes stand.
+    #[test]
+    fn bytes_that_are_no_letters_are_skipped() {
+        let mut mail = Mail::new();
+        for line in ["Content-Disposition: attachment; filename=a", "Content-Transfer-Encoding: base64", ""] {
+            assert_eq!(mail.line(line.as_bytes(), 99), None);
+        }
+        for line in ["T!W\u{e9}-0g", "*Z_X.Z\0p", " bA,==\u{7f}"] {
+            assert_eq!(mail.line(line.as_bytes(), 99), None);
+        }
+        assert_eq!(mail.end(99).map(|file| file.bytes), Some(b"Mm evil".to_vec()));
     }
 
     #[test]

@@ -103,6 +103,9 @@ pub struct Exchange {
     /// Of SMTP: the answer that says whether encryption begins.
     pub(crate) encryption: Option<u32>,
     pub(crate) refused_data: bool,
+    /// Of SMTP: the answer that says whether the server has taken a chunk of a mail.
+    pub(crate) chunk: Option<u32>,
+    pub(crate) refused_chunk: bool,
     pub(crate) is_encrypted: bool,
     /// The counts since they were last taken.
     pub counters: Counters,

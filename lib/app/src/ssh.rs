@@ -13,6 +13,10 @@ use crate::side::{Emit, Event, Exchange, LAST, Limits, Message};
 const LINE: usize = 1024;
 /// The message that begins a key exchange.
 const KEX_INIT: usize = 20;
+/// Messages that may come at any time: ignore, unimplemented and debug (RFC 4253, section 11).
+const ANY_TIME: [u8; 3] = [2, 3, 4];
+/// Messages of these kinds that are skipped.
+const SKIPS: u8 = 16;
 
 /// The first messages of one direction.
 #[derive(Debug, Clone)]
@@ -21,6 +25,8 @@ pub(crate) struct Ssh {
     /// Bytes behind the identification.
     packet: Vec<u8>,
     identified: bool,
+    /// Messages that were skipped.
+    skipped: u8,
     over: bool,
     message: Message,
     told: usize,
@@ -32,6 +38,7 @@ impl Ssh {
             lines: Lines::default(),
             packet: Vec::new(),
             identified: false,
+            skipped: 0,
             over: false,
             message: Message::new(Protocol::Ssh, to_server),
             told: 0,
@@ -58,14 +65,22 @@ impl Ssh {
             return;
         }
         self.packet.extend_from_slice(bytes);
-        let Some(length) = Reader(&self.packet).number(4) else { return };
-        if length > limits.handshake {
-            exchange.counters.too_long += 1;
-            self.finish(emit);
-        } else if self.packet.len() >= 4 + length {
+        while let Some(length) = Reader(&self.packet).number(4) {
+            if length > limits.handshake {
+                exchange.counters.too_long += 1;
+                self.finish(emit);
+                return;
+            }
+            let Some(packet) = self.packet.get(4..4 + length) else { return };
+            if self.skipped < SKIPS && packet.get(1).is_some_and(|kind| ANY_TIME.contains(kind)) {
+                self.skipped += 1;
+                self.packet.drain(..4 + length);
+                continue;
+            }
             let packet = std::mem::take(&mut self.packet);
             exchange.counters.malformed += u64::from(self.exchange(&packet[4..4 + length]).is_none());
             self.finish(emit);
+            return;
         }
     }
 
@@ -127,5 +142,42 @@ impl Ssh {
         self.packet = Vec::new();
         self.lines.rest();
         self.message.fields = Vec::new();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet of this kind.
+    fn packet(kind: u8, rest: &[u8]) -> Vec<u8> {
+        let length = (2 + rest.len()) as u32;
+        [&length.to_be_bytes()[..], &[0, kind], rest].concat()
+    }
+
+    /// Fields of a client that sends this behind its identification, in pieces.
+    fn fields(bytes: &[u8], size: usize) -> (Vec<Field>, u64) {
+        let (mut ssh, mut exchange, mut fields) = (Ssh::new(true), Exchange::default(), Vec::new());
+        for piece in [b"SSH-2.0-x\r\n", bytes].concat().chunks(size) {
+            ssh.push(piece, &Limits::default(), &mut exchange, &mut |event| {
+                fields.extend(event.new_fields().map(|(field, _)| *field));
+            });
+        }
+        (fields, exchange.counters.malformed)
+    }
+
+    #[test]
+    fn messages_before_a_key_exchange_are_skipped() {
+        let lists = [0, 0, 0, 1, b'a'].repeat(8);
+        let begin = packet(KEX_INIT as u8, &[&[0; 16][..], &lists, &[0; 5]].concat());
+        let before = [packet(2, b"ignored"), packet(3, &[0; 4]), packet(4, b"debug")].concat();
+        let all = [Field::SshProto, Field::SshSoftware, Field::Hassh, Field::HasshString];
+        for size in [1, 7, 1000] {
+            assert_eq!(fields(&[&before[..], &begin].concat(), size), (all.to_vec(), 0));
+            // Others do not come before it, and not all of them are skipped.
+            assert_eq!(fields(&[&packet(5, b"")[..], &begin].concat(), size), (all[..2].to_vec(), 1));
+            let many = packet(2, b"").repeat(usize::from(SKIPS) + 1);
+            assert_eq!(fields(&[&many[..], &begin].concat(), size), (all[..2].to_vec(), 1));
+        }
     }
 }

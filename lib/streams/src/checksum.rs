@@ -20,6 +20,11 @@ fn sum(bytes: &[u8]) -> u32 {
     u16::from_be_bytes((sum as u16).to_ne_bytes()).into()
 }
 
+/// The checksum that a header has, whose field for it is zero.
+pub(crate) fn of(header: &[u8]) -> u16 {
+    !(sum(header) as u16)
+}
+
 /// The sum of an address.
 fn of_address(address: IpAddr) -> u32 {
     match address {

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::tunnel;
+use crate::tunnel::{self, MOST};
 
 /// EtherTypes of VLAN tags: 802.1Q, 802.1ad, and the value that QinQ used before 802.1ad.
 const TAGS: [u16; 3] = [0x8100, 0x88A8, 0x9100];
@@ -264,8 +264,9 @@ fn mpls(frame: &[u8], mut at: usize, vlans: [u16; MAX_TAGS], level: u8) -> Resul
         return match frame.get(at).map(|first| first >> 4) {
             Some(4) => ip(frame, at, false, vlans, level),
             Some(6) => ip(frame, at, true, vlans, level),
-            // The control word of a pseudowire (RFC 4385) before an Ethernet header.
-            Some(0) => ethernet(frame, at + 4, vlans, level),
+            // The control word of a pseudowire (RFC 4385) before an Ethernet header. The bound is that of tunnels: a
+            // sender may put more of them in each other than the stack has room for.
+            Some(0) if level < MOST => ethernet(frame, at + 4, vlans, level + 1),
             _ => Err(Undecoded::NotIp),
         };
     }
@@ -435,6 +436,28 @@ mod tests {
         let bytes = frame(&[], IPV6, &ip6(44, &[17, 0, 0, 1, 0, 0, 0, 1, 0xFF]));
         let place = decode(&bytes).unwrap().fragment.unwrap();
         assert_eq!(place, Fragment { id: 1, offset: 0, more: true, named_at: 6 });
+    }
+
+    /// A label, a control word and an Ethernet header, many times.
+    #[test]
+    fn pseudowires_are_counted() {
+        let nested = |times: usize| {
+            let wire = [&[0, 0, 1, 64, 0, 0, 0, 0][..], &[2; 12]].concat();
+            let mut bytes = frame(&[], MPLS[0], &[]);
+            for at in 1..=times {
+                bytes.extend(&wire);
+                bytes.extend(if at == times { IPV4 } else { MPLS[0] }.to_be_bytes());
+            }
+            bytes.extend(ip4(6, 0, 0, &tcp(0, b"data")));
+            bytes
+        };
+        for times in [1, MOST] {
+            let bytes = nested(times.into());
+            let packet = decode(&bytes).unwrap();
+            assert_eq!((packet.payload, packet.level), (&b"data"[..], times));
+        }
+        assert_eq!(decode(&nested(usize::from(MOST) + 1)), Err(Undecoded::NotIp));
+        assert_eq!(decode(&nested(100_000)), Err(Undecoded::NotIp));
     }
 
     #[test]

@@ -5,13 +5,12 @@ use std::net::IpAddr;
 
 use lru::LruCache;
 
+use crate::checksum;
 use crate::decode::{FRAGMENT, MAX_TAGS, Packet, Undecoded, ip};
-use crate::overlap::{Pieces, Policy};
+use crate::overlap::{OVERHEAD, Pieces, Policy};
 
 /// Largest IP packet, of IPv6 without its header.
 const LARGEST: usize = 65_535;
-/// Memory that a fragment takes beside its bytes.
-const OVERHEAD: usize = 64;
 
 /// Bounds of the fragments that wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +40,7 @@ pub struct DefragCounters {
     pub timeouts: u64,
     /// Packets that made room for others.
     pub evicted: u64,
-    /// Fragments that end behind the largest packet.
+    /// Fragments that end behind the largest packet, or have a length that theirs may not have.
     pub too_large: u64,
 }
 
@@ -67,8 +66,8 @@ struct Waiting {
     head: Option<(Vec<u8>, usize, u8)>,
     /// Bytes behind the headers, once the last fragment is there.
     total: Option<usize>,
-    last: u64,
-    memory: usize,
+    /// When the last fragment came. None: none has come.
+    last: Option<u64>,
 }
 
 /// A packet that was put together.
@@ -128,9 +127,10 @@ impl Defrag {
         self.age(now);
         let (begin, end) = (usize::from(fragment.offset), usize::from(fragment.offset) + packet.body.len());
         let is_v6 = packet.source.is_ipv6();
-        // Fragments of IPv6 but the last one have a multiple of 8 bytes (RFC 8200, section 4.5).
-        let uneven = is_v6 && fragment.more && !packet.body.len().is_multiple_of(8);
-        if end + packet.ip.len() > LARGEST || uneven {
+        // Fragments of IPv6 but the last one have a multiple of 8 bytes (RFC 8200, section 4.5), and those of both
+        // versions have some.
+        let uneven = is_v6 && !packet.body.len().is_multiple_of(8) || packet.body.is_empty();
+        if end + packet.ip.len() > LARGEST || fragment.more && uneven {
             self.counters.too_large += 1;
             return None;
         }
@@ -144,30 +144,27 @@ impl Defrag {
             tenant,
         };
         let waiting = self.table.get_or_insert_mut(key.clone(), Waiting::default);
-        let before = waiting.memory;
-        waiting.last = now.max(waiting.last);
-        waiting.memory += OVERHEAD;
+        // A packet that is new has cost nothing yet.
+        self.memory -= if waiting.last.is_some() { waiting.memory() } else { 0 };
+        waiting.last = waiting.last.max(Some(now));
         if begin == 0 && waiting.head.is_none() {
             waiting.head = Some((packet.ip.to_vec(), fragment.named_at, packet.protocol));
-            waiting.memory += packet.ip.len();
         }
         if !fragment.more {
             waiting.total.get_or_insert(end);
         }
-        let bytes = waiting.pieces.bytes();
         let overlaps = waiting.pieces.insert(begin as i64, begin as i64, packet.body, policy);
         self.counters.overlaps += u64::from(overlaps);
-        waiting.memory += waiting.pieces.bytes() - bytes;
-        self.memory += waiting.memory - before;
+        self.memory += waiting.memory();
         if let Some(bytes) = waiting.whole(is_v6) {
-            self.memory -= waiting.memory;
+            self.memory -= waiting.memory();
             self.table.pop(&key);
             self.counters.reassembled += 1;
             return Some(Assembled { bytes, is_v6, vlans: packet.vlans, level: packet.level });
         }
         while self.memory > self.limits.memory || self.table.len() > self.limits.packets {
             let Some((_, oldest)) = self.table.pop_lru() else { break };
-            self.memory -= oldest.memory;
+            self.memory -= oldest.memory();
             self.counters.evicted += 1;
         }
         None
@@ -176,9 +173,9 @@ impl Defrag {
     /// Gives up packets that have waited too long.
     fn age(&mut self, now: u64) {
         while let Some((_, oldest)) = self.table.peek_lru()
-            && now.saturating_sub(oldest.last) > self.limits.timeout
+            && oldest.last.is_some_and(|last| now.saturating_sub(last) > self.limits.timeout)
         {
-            self.memory -= oldest.memory;
+            self.memory -= oldest.memory();
             self.table.pop_lru();
             self.counters.timeouts += 1;
         }
@@ -186,6 +183,11 @@ impl Defrag {
 }
 
 impl Waiting {
+    /// Memory that it takes.
+    fn memory(&self) -> usize {
+        OVERHEAD + self.head.as_ref().map_or(0, |(head, ..)| head.len()) + self.pieces.memory()
+    }
+
     /// The packet, if all of it is there.
     fn whole(&self, is_v6: bool) -> Option<Vec<u8>> {
         let (total, (head, named_at, protocol)) = (self.total?, self.head.as_ref()?);
@@ -193,7 +195,7 @@ impl Waiting {
             return None;
         }
         let mut data = Vec::with_capacity(total);
-        for piece in self.pieces.list() {
+        for piece in self.pieces.iter() {
             if piece.at > data.len() as i64 {
                 return None;
             }
@@ -212,6 +214,10 @@ impl Waiting {
             // It is no fragment, and may still say that it must not become one.
             let flags = bytes.get_mut(6..8)?;
             flags.copy_from_slice(&[flags[0] & 0x40, 0]);
+            // The checksum is that of the new header: rules may ask for a wrong one.
+            bytes.get_mut(10..12)?.fill(0);
+            let checksum = checksum::of(&bytes);
+            bytes.get_mut(10..12)?.copy_from_slice(&checksum.to_be_bytes());
         }
         bytes.extend_from_slice(&data);
         Some(bytes)
@@ -253,6 +259,7 @@ mod tests {
         let whole = defrag.push(&decode(frame).unwrap(), 0, now, Policy::Bsd)?;
         let packet = whole.packet().unwrap();
         assert!(packet.rebuilt && packet.protocol == 17 && packet.ports == [53, 54]);
+        assert_eq!(packet.has_right_ip_checksum(), packet.source.is_ipv4().then_some(true));
         Some(packet.payload.to_vec())
     }
 
@@ -288,11 +295,13 @@ mod tests {
         push(&mut defrag, &frame(false, 4, 0, true, first), 61 * SECOND);
         assert_eq!(push(&mut defrag, &frame(false, 4, 16, false, second), 122 * SECOND), None);
         assert!(defrag.counters().timeouts >= 1);
-        let mut small = Defrag::new(DefragLimits { memory: 100, ..DefragLimits::default() });
+        // The packet, its header, a piece, and its bytes.
+        let most = OVERHEAD + 20 + OVERHEAD + 16;
+        let mut small = Defrag::new(DefragLimits { memory: most, ..DefragLimits::default() });
         push(&mut small, &frame(false, 1, 0, true, first), 0);
-        assert_eq!((small.memory, small.counters().evicted), (100, 0));
+        assert_eq!((small.memory, small.counters().evicted), (most, 0));
         push(&mut small, &frame(false, 2, 0, true, first), 0);
-        assert_eq!((small.memory, small.counters().evicted), (100, 1));
+        assert_eq!((small.memory, small.counters().evicted), (most, 1));
     }
 
     #[test]
@@ -302,6 +311,13 @@ mod tests {
         assert_eq!(push(&mut defrag, &frame(false, 1, 65_528, false, b"12345678"), 0), None);
         assert_eq!(push(&mut defrag, &frame(true, 1, 0, true, b"123"), 0), None);
         assert_eq!((defrag.counters().too_large, defrag.memory), (2, 0));
+        // A fragment without bytes that is not the last one; the last one may have none.
+        assert_eq!(push(&mut defrag, &frame(false, 9, 0, true, b""), 0), None);
+        assert_eq!(push(&mut defrag, &frame(true, 9, 8, true, b""), 0), None);
+        assert_eq!((defrag.counters().too_large, defrag.memory), (4, 0));
+        push(&mut defrag, &frame(false, 9, 0, true, &datagram()), 0);
+        assert!(push(&mut defrag, &frame(false, 9, 24, false, b""), 0).is_some());
+        assert_eq!((defrag.memory, defrag.table.len()), (0, 0));
         // An end that is before other bytes: they are cut off.
         let data = datagram();
         push(&mut defrag, &frame(false, 1, 24, true, b"too much"), 0);

@@ -2,6 +2,11 @@
 //! Bytes that wait for others, and the choice between two versions of a byte. Systems choose differently (Novak and
 //! Sturges, Target-Based TCP Stream Reassembly, 2007), so the receiver's system decides what an application reads.
 
+use std::collections::BTreeMap;
+
+/// Memory that a piece takes beside its bytes: its entry in the map, and the block of its bytes.
+pub(crate) const OVERHEAD: usize = 128;
+
 /// How a system chooses between the bytes of two segments, or fragments, that overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
@@ -90,7 +95,8 @@ impl Piece {
 /// Pieces that do not overlap, in order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pieces {
-    list: Vec<Piece>,
+    /// By the position of the first byte. None is empty.
+    by_position: BTreeMap<i64, Piece>,
     bytes: usize,
 }
 
@@ -100,53 +106,75 @@ impl Pieces {
         self.bytes
     }
 
+    /// Memory of all pieces. A sender chooses how many bytes a piece has, so the pieces count, too.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes + OVERHEAD * self.by_position.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.by_position.is_empty()
     }
 
-    pub(crate) fn list(&self) -> &[Piece] {
-        &self.list
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Piece> {
+        self.by_position.values()
     }
 
-    /// The first piece, if it begins before this position.
-    pub(crate) fn first_before(&self, position: i64) -> Option<&Piece> {
-        self.list.first().filter(|first| first.at < position)
+    /// Whether a piece begins before this position.
+    pub(crate) fn has_before(&self, position: i64) -> bool {
+        self.by_position.first_key_value().is_some_and(|(at, _)| *at < position)
     }
 
     /// Takes the first piece.
     pub(crate) fn pop(&mut self) -> Option<Piece> {
-        let first = if self.list.is_empty() { None } else { Some(self.list.remove(0)) };
-        self.bytes -= first.as_ref().map_or(0, |first| first.bytes.len());
-        first
+        let (_, first) = self.by_position.pop_first()?;
+        self.bytes -= first.bytes.len();
+        Some(first)
+    }
+
+    /// Adds a piece that overlaps no other.
+    fn add(&mut self, piece: Piece) {
+        self.bytes += piece.bytes.len();
+        self.by_position.insert(piece.at, piece);
+    }
+
+    /// Takes the pieces that have bytes between two positions, in order.
+    fn take(&mut self, from: i64, to: i64) -> Vec<Piece> {
+        let before = self.by_position.range(..from).next_back().filter(|(_, piece)| piece.end() > from);
+        let first = before.map_or(from, |(at, _)| *at);
+        let found: Vec<i64> = self.by_position.range(first..to).map(|(at, _)| *at).collect();
+        let taken: Vec<Piece> = found.iter().filter_map(|at| self.by_position.remove(at)).collect();
+        self.bytes -= taken.iter().map(|piece| piece.bytes.len()).sum::<usize>();
+        taken
     }
 
     /// Adds the bytes of a segment from a position on; the segment began at `begin`. Returns whether other pieces have
     /// some of its bytes.
     pub(crate) fn insert(&mut self, begin: i64, at: i64, bytes: &[u8], policy: Policy) -> bool {
-        let end = at + bytes.len() as i64;
-        let new = Piece { at, bytes: bytes.to_vec(), of: (begin, end) };
-        let first = self.list.partition_point(|piece| piece.end() <= at);
-        let last = self.list.partition_point(|piece| piece.at < end);
-        if first >= last {
-            self.bytes += bytes.len();
-            self.list.insert(first, new);
+        if bytes.is_empty() {
             return false;
         }
-        let (mut from, mut behind, mut pieces) = (at, None, Vec::new());
-        for old in &self.list[first..last] {
+        let end = at + bytes.len() as i64;
+        let new = Piece { at, bytes: bytes.to_vec(), of: (begin, end) };
+        let shared = self.take(at, end);
+        if shared.is_empty() {
+            self.add(new);
+            return false;
+        }
+        let (mut from, mut pieces) = (at, Vec::new());
+        for old in shared {
             if policy.prefers_new(old.of, new.of) {
                 pieces.extend(old.part(old.at, at.max(old.at)));
-                behind = old.part(end.min(old.end()), old.end());
+                pieces.extend(old.part(end.min(old.end()), old.end()));
             } else {
                 pieces.extend(new.part(from, old.at.max(from)));
-                pieces.push(old.clone());
                 from = old.end();
+                pieces.push(old);
             }
         }
         pieces.extend(new.part(from, end.max(from)));
-        pieces.extend(behind);
-        self.list.splice(first..last, pieces);
-        self.bytes = self.list.iter().map(|piece| piece.bytes.len()).sum();
+        for piece in pieces {
+            self.add(piece);
+        }
         true
     }
 }
@@ -162,12 +190,13 @@ mod tests {
         for (letter, (from, to)) in (b'a'..).zip(segments) {
             pieces.insert(*from, *from, &vec![letter; (to - from) as usize], policy);
         }
-        let end = pieces.list().last().unwrap().end();
+        let end = pieces.iter().last().unwrap().end();
         let mut text = vec![b'.'; end as usize];
-        for piece in pieces.list() {
+        for piece in pieces.iter() {
             text[piece.at as usize..piece.end() as usize].copy_from_slice(&piece.bytes);
         }
         assert_eq!(pieces.bytes(), text.iter().filter(|byte| **byte != b'.').count());
+        assert_eq!(pieces.memory(), pieces.bytes() + OVERHEAD * pieces.iter().count());
         String::from_utf8(text).unwrap()
     }
 
@@ -207,5 +236,28 @@ mod tests {
         assert_eq!(text(Policy::First, &[(2, 4), (6, 8), (0, 10)]), "ccaaccbbcc");
         assert_eq!(text(Policy::Last, &[(0, 10), (2, 4), (3, 7)]), "aabccccaaa");
         assert_eq!(text(Policy::Bsd, &[(4, 6), (1, 5), (8, 9), (5, 12)]), ".bbbbadddddd");
+        // A segment without bytes is no piece.
+        let mut pieces = Pieces::default();
+        assert!(!pieces.insert(3, 3, b"", Policy::Last) && pieces.is_empty());
+        pieces.insert(2, 2, b"ab", Policy::Last);
+        assert!(!pieces.insert(3, 3, b"", Policy::Last) && pieces.iter().count() == 1);
+    }
+
+    /// A sender that leaves out a byte and sends those behind it one by one: each costs about the same, also when they
+    /// come again and when they leave.
+    #[test]
+    fn a_million_pieces_are_no_work() {
+        let begin = std::time::Instant::now();
+        let mut pieces = Pieces::default();
+        for _ in 0..2 {
+            for at in 1..=1_000_000 {
+                pieces.insert(at, at, b"x", Policy::Last);
+            }
+        }
+        assert_eq!((pieces.bytes(), pieces.memory()), (1_000_000, 1_000_000 * (1 + OVERHEAD)));
+        assert_eq!(std::iter::from_fn(|| pieces.pop()).count(), 1_000_000);
+        assert_eq!((pieces.bytes(), pieces.memory()), (0, 0));
+        // With steps that grow with the pieces this would take hours.
+        assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
     }
 }

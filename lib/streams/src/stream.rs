@@ -4,15 +4,15 @@
 //! Bytes leave as soon as they are in order, so bytes that have left are never replaced. Segments after a hole wait.
 //! Where waiting segments overlap, a [`Policy`] chooses between their bytes.
 
-use crate::overlap::{Pieces, Policy};
+use crate::overlap::{Piece, Pieces, Policy};
 
 /// Bounds of the memory that waiting segments take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes that wait in one direction. If a segment would exceed them, the hole is given up.
+    /// Memory of what waits in one direction: the bytes, and a fixed amount for each piece of them. If a segment would
+    /// exceed it, the hole is given up.
     pub direction: usize,
-    /// Bytes that wait in all directions together. If a segment would exceed them, the hole of its direction is given
-    /// up.
+    /// The same of all directions together. If a segment would exceed it, the hole of its direction is given up.
     pub all: usize,
     /// Bytes ahead of the next expected byte at which a segment may begin. Segments further ahead belong to no window
     /// and are dropped.
@@ -51,8 +51,24 @@ pub struct StreamCounters {
 pub struct Held {
     /// Bytes that wait now.
     pub bytes: usize,
+    /// Memory that they take.
+    memory: usize,
     /// The sum of the counters of all directions.
     pub counters: StreamCounters,
+}
+
+impl Held {
+    /// Counts what waits in a direction.
+    fn charge(&mut self, waiting: &Pieces) {
+        self.bytes += waiting.bytes();
+        self.memory += waiting.memory();
+    }
+
+    /// Counts it no more.
+    fn give_back(&mut self, waiting: &Pieces) {
+        self.bytes -= waiting.bytes();
+        self.memory -= waiting.memory();
+    }
 }
 
 /// Bytes of a stream in order.
@@ -136,7 +152,7 @@ impl Direction {
                 None => held.counters.retransmitted += 1,
                 Some(new) => {
                     let (at, begin) = (self.at(), self.at() + distance);
-                    if self.waiting.first_before(at + new.len() as i64).is_some() {
+                    if self.waiting.has_before(at + new.len() as i64) {
                         self.wait(begin, at, new, limits, held);
                     } else {
                         self.leave(new, 0, true, emit);
@@ -153,7 +169,7 @@ impl Direction {
         held.counters.out_of_order += 1;
         let at = self.at() + distance;
         self.wait(at, at, payload, limits, held);
-        while self.waits() && (self.waiting.bytes() > limits.direction || held.bytes > limits.all) {
+        while self.waits() && (self.waiting.memory() > limits.direction || held.memory > limits.all) {
             self.skip(held, emit);
         }
     }
@@ -204,27 +220,33 @@ impl Direction {
 
     /// Puts bytes from a position on, of a segment that began at `begin`, among the waiting ones.
     fn wait(&mut self, begin: i64, at: i64, bytes: &[u8], limits: &Limits, held: &mut Held) {
-        held.bytes -= self.waiting.bytes();
+        held.give_back(&self.waiting);
         let overlaps = self.waiting.insert(begin, at, bytes, limits.policy);
         held.counters.overlaps += u64::from(overlaps);
-        held.bytes += self.waiting.bytes();
+        held.charge(&self.waiting);
+    }
+
+    /// Takes the first piece that waits.
+    fn pop(&mut self, held: &mut Held) -> Option<Piece> {
+        held.give_back(&self.waiting);
+        let piece = self.waiting.pop();
+        held.charge(&self.waiting);
+        piece
     }
 
     /// Waiting bytes that the stream has reached leave.
     fn drain(&mut self, held: &mut Held, emit: &mut dyn FnMut(Chunk<'_>)) {
-        while self.waiting.first_before(self.at() + 1).is_some()
-            && let Some(piece) = self.waiting.pop()
+        while self.waiting.has_before(self.at() + 1)
+            && let Some(piece) = self.pop(held)
         {
-            held.bytes -= piece.bytes.len();
             self.leave(&piece.bytes, 0, false, emit);
         }
     }
 
     /// Gives up the first hole.
     fn skip(&mut self, held: &mut Held, emit: &mut dyn FnMut(Chunk<'_>)) {
-        let Some(piece) = self.waiting.pop() else { return };
+        let Some(piece) = self.pop(held) else { return };
         let gap = u32::try_from(piece.at - self.at()).unwrap_or_default();
-        held.bytes -= piece.bytes.len();
         held.counters.gaps += 1;
         held.counters.gap_bytes += u64::from(gap);
         self.leave(&piece.bytes, gap, false, emit);
@@ -236,6 +258,7 @@ impl Direction {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::overlap::OVERHEAD;
 
     /// A stream, and its output: bytes and gaps.
     #[derive(Default)]
@@ -316,16 +339,31 @@ mod tests {
     #[test]
     fn a_hole_is_given_up_when_memory_ends() {
         let mut case = Case::at(0);
-        case.limits.direction = 8;
+        case.limits.direction = 2 * OVERHEAD + 8;
         case.push(10, "aaaa");
         case.push(20, "bbbb");
         assert_eq!(case.push(30, "c"), "<10>aaaa");
         assert_eq!(case.push(0, "late"), "<10>aaaa");
         assert_eq!(case.push(0, ""), "<10>aaaa<6>bbbb<6>c");
         assert_eq!((case.held.bytes, case.held.counters.gaps, case.held.counters.gap_bytes), (0, 3, 22));
+        assert_eq!(case.held.memory, 0);
         let mut case = Case::at(0);
-        case.limits.all = 3;
+        case.limits.all = OVERHEAD + 3;
         assert_eq!(case.push(1, "aaaa"), "<1>aaaa");
+    }
+
+    /// Many small pieces take more memory than their bytes.
+    #[test]
+    fn pieces_are_bounded() {
+        let mut case = Case::at(0);
+        let most = case.limits.direction / OVERHEAD;
+        for at in 0..1_000_000 {
+            case.push(2 * at + 1, "x");
+            assert!(case.stream.waiting.memory() <= case.limits.direction && case.held.bytes <= most);
+        }
+        assert!(case.held.counters.gaps > 900_000);
+        case.push(0, "");
+        assert_eq!((case.held.bytes, case.held.memory), (0, 0));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::decode::{MAX_TAGS, Packet, Transport, Undecoded, ethernet, ip, long, 
 pub(crate) const PROTOCOLS: [u8; 3] = [4, 41, GRE];
 const GRE: u8 = 47;
 /// Tunnels around a packet that are undone.
-const MOST: u8 = 8;
+pub(crate) const MOST: u8 = 8;
 /// Protocol types of GRE beside EtherTypes.
 const BRIDGED: u16 = 0x6558;
 const PPP: u16 = 0x880B;

@@ -2,6 +2,7 @@
 //! From the text of a rule to a [`Rule`].
 
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -552,8 +553,17 @@ impl Options {
     /// Parts the conditions on buffers: those on decoded bytes go to the step that decodes, those on headers to the
     /// conditions on packets.
     fn settle(&mut self) -> Result<(), Refusal> {
-        for at in 0..self.groups.len() {
+        // A group on decoded bytes stands behind the one that decodes them, and may decode some of its own: the last
+        // group goes first, so each one takes along what belongs to it.
+        for at in (0..self.groups.len()).rev() {
             let Target::Decoded(group, step) = self.groups[at].target else { continue };
+            if !self.groups[at].transforms.is_empty() {
+                let message = "base64_data: decoded bytes cannot be transformed: write the rule without the transform";
+                return Err(unsupported("base64_data", message));
+            }
+            if self.groups[at].absent != Absent::Never {
+                return Err("absent is about a field of messages, not about base64_data".into());
+            }
             let steps = std::mem::take(&mut self.groups[at].steps);
             let decoding = group.map_or(&mut self.steps, |group| &mut self.groups[group].steps);
             if let Some(Step::Base64(base64)) = decoding.get_mut(step) {
@@ -845,7 +855,7 @@ fn file_size(text: &str) -> Result<Within, String> {
     let mut plain = text.replace(' ', "");
     for (unit, bytes) in [("KB", 1_u64 << 10), ("MB", 1 << 20), ("GB", 1 << 30)] {
         while let Some(at) = plain.to_ascii_uppercase().find(unit) {
-            let begin = plain[..at].rfind(|letter: char| !letter.is_ascii_digit()).map_or(0, |before| before + 1);
+            let begin = plain[..at].trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
             let size = number::<u64>(&plain[begin..at])?.saturating_mul(bytes).min(u32::MAX.into());
             plain.replace_range(begin..at + 2, &size.to_string());
         }
@@ -853,9 +863,22 @@ fn file_size(text: &str) -> Result<Within, String> {
     within(&plain, u32::MAX)
 }
 
+/// Bytes of a file with hashes.
+const HASHES: u64 = 64 << 20;
+
 /// The hashes in a file: the first word of each line in hexadecimal, of this many bytes.
 fn hashes(file: &Path, bytes: usize) -> Result<HashSet<Vec<u8>>, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+    // A device or a pipe may have no end, or wait for a writer when it is opened.
+    if !std::fs::metadata(file).map_err(failed)?.is_file() {
+        return Err(format!("{}: this is no regular file: name a file with a hash in each line", file.display()));
+    }
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(failed)?;
+    let size = opened.take(HASHES + 1).read_to_string(&mut text).map_err(failed)?;
+    if size as u64 > HASHES {
+        return Err(format!("{}: a file of hashes has {} MiB at most", file.display(), HASHES >> 20));
+    }
     let mut hashes = HashSet::new();
     for (at, line) in (1..).zip(text.lines()) {
         let word = line.split_whitespace().next().unwrap_or_default();

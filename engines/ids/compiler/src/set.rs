@@ -160,6 +160,57 @@ mod tests {
         }
     }
 
+    /// The steps of decodings in each other, and what is asked of the innermost one.
+    #[test]
+    fn decodings_keep_their_conditions() {
+        let nested =
+            "base64_decode; base64_data; content:\"a\"; base64_decode; base64_data; content:\"b\"; content:\"c\";";
+        let rule_of = rule(nested).unwrap();
+        let [Step::Base64(outer)] = &rule_of.steps[..] else { panic!("{rule_of:?}") };
+        let [Step::Content(_), Step::Base64(inner)] = &outer.steps[..] else { panic!("{rule_of:?}") };
+        assert_eq!(inner.steps.len(), 2);
+        for (options, words) in [
+            ("base64_decode; base64_data; to_lowercase; content:\"a\";", "decoded bytes cannot be transformed"),
+            ("base64_decode; base64_data; absent;", "absent is about a field of messages, not about base64_data"),
+            ("base64_decode; base64_data; content:\"a\"; absent:or_else;", "absent is about a field"),
+        ] {
+            let error = rule(options).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn sizes_of_files_are_numbers() {
+        for (options, number) in [("filesize:1KB;", 1024), ("filesize: 2 mb;", 2 << 20)] {
+            let groups = rule(options).unwrap().messages.unwrap().groups;
+            let [Step::Value(within)] = &groups[0].steps[..] else { panic!("{groups:?}") };
+            assert!(within.holds(number) && !within.holds(1));
+        }
+        for options in ["filesize:é1KB;", "filesize:KB;", "filesize:1éKB;"] {
+            assert!(rule(options).unwrap_err().starts_with("my.rules:1: "), "{options}");
+        }
+    }
+
+    /// Lists of hashes that have no end, or no bytes.
+    #[test]
+    fn lists_of_hashes_are_files_with_an_end() {
+        for name in ["/dev/zero", "/dev/null", "/"] {
+            let error = rule(&format!("filemd5:{name};")).unwrap_err();
+            assert!(error.contains("this is no regular file"), "{error}");
+        }
+        let path = std::env::temp_dir().join(format!("penstock-hashes-{}", std::process::id()));
+        let file = std::fs::File::create(&path).unwrap();
+        let found = |bytes| {
+            file.set_len(bytes).unwrap();
+            rule(&format!("filemd5:{};", path.display())).unwrap_err()
+        };
+        // A file of zeros that takes no room on the disk.
+        let (large, fits) = (found((64 << 20) + 1), found(1 << 20));
+        std::fs::remove_file(&path).unwrap();
+        assert!(large.contains("a file of hashes has 64 MiB at most"), "{large}");
+        assert!(fits.contains("is no hash of 16 bytes"), "{}", &fits[fits.len() - 99..]);
+    }
+
     #[test]
     fn faults_name_the_line() {
         let text = "alert tcp any any -> any any (sid:1;)\n\nalert tcp any any -> any any (rfb.name; content:\"a\"; sid:2;)\n\

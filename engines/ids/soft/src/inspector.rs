@@ -533,24 +533,21 @@ impl Inspector {
         let Self { plan, flows, held, bounds, detect, told: reported, hosts, reports, kept, .. } = self;
         let (mut alerts, mut records) = (Vec::new(), Vec::new());
         for flow in flows.iter_mut() {
-            let frames = flow.frames.iter().sum();
-            if reports.flows && flow.state.logged != frames {
-                flow.state.logged = frames;
-                records.push(flow_line(flow, bounds.epoch));
+            if needs_end(flow) {
+                let before = (flow.streams.clone(), flow.state.sides.clone(), flow.state.memory.clone());
+                let app = flow.state.app.as_ref().map(|app| Box::new(app.snapshot()));
+                let app = std::mem::replace(&mut flow.state.app, app);
+                let (mut held, mut kept) = (*held, *kept);
+                let around = Around { plan, detect, kept: &mut kept, hosts, armed: bounds.armed };
+                let (more, lines) = flush(around, flow, &mut held, bounds, reported, reports.fields);
+                flow.state.alerted |= !more.is_empty();
+                alerts.extend(more);
+                records.extend(lines);
+                (flow.streams, flow.state.sides, flow.state.memory) = before;
+                flow.state.app = app;
             }
-            if !needs_end(flow) {
-                continue;
-            }
-            let before = (flow.streams.clone(), flow.state.sides.clone(), flow.state.memory.clone());
-            let app = flow.state.app.as_ref().map(|app| Box::new(app.snapshot()));
-            let app = std::mem::replace(&mut flow.state.app, app);
-            let (mut held, mut kept) = (*held, *kept);
-            let around = Around { plan, detect, kept: &mut kept, hosts, armed: bounds.armed };
-            let (more, lines) = flush(around, flow, &mut held, bounds, reported, reports.fields);
-            alerts.extend(more);
-            records.extend(lines);
-            (flow.streams, flow.state.sides, flow.state.memory) = before;
-            flow.state.app = app;
+            // Behind the search: the record says whether a rule has reported.
+            records.extend(flow_record(flow, reports, bounds.epoch));
         }
         // The flows come in no order.
         alerts.sort_by(|left, right| {
@@ -571,9 +568,7 @@ impl Inspector {
                 alerts.extend(more);
                 records.extend(lines);
             }
-            if reports.flows {
-                records.push(flow_line(&flow, bounds.epoch));
-            }
+            records.extend(flow_record(&mut flow, reports, bounds.epoch));
             *kept -= flow.state.sides.iter().map(|side| side.history.len()).sum::<usize>();
             *kept -= flow.state.app.as_ref().map_or(0, |app| app.counted());
         }
@@ -631,7 +626,14 @@ fn ends_of(packet: &Packet<'_>, tenant: u8) -> Ends {
     }
 }
 
-/// The record of a flow.
+/// The record of a flow, if they are asked for and the last one did not count all of its frames.
+fn flow_record(flow: &mut Flow<State>, reports: &Reports, epoch: u64) -> Option<String> {
+    let frames = flow.frames.iter().sum();
+    let is_new = std::mem::replace(&mut flow.state.logged, frames) != frames;
+    (reports.flows && is_new).then(|| flow_line(flow, epoch))
+}
+
+/// The line of this record.
 fn flow_line(flow: &Flow<State>, epoch: u64) -> String {
     let [client, server] = flow.ends();
     let ports = matches!(flow.key.protocol, 6 | 17);
@@ -718,4 +720,58 @@ fn flush(
         alerts.extend(look.report(&seen, false, reported, fields));
     }
     (alerts, records)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use penstock_ids_compiler::{Options, RuleFile, Ruleset};
+
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A segment of a client.
+    fn segment(port: u8, sequence: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
+        let mut frame = vec![2; 12];
+        let length = (40 + payload.len()) as u8;
+        frame.extend([8, 0, 0x45, 0, 0, length, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        frame.extend([0x10, port, 0, 80, 0, 0, 0, sequence, 0, 0, 0, 0, 0x50, flags, 1, 0, 0, 0, 0, 0]);
+        frame.extend(payload);
+        frame
+    }
+
+    fn inspector(rules: &str) -> Inspector {
+        let file = RuleFile { name: "r".into(), text: rules.into() };
+        let set = Ruleset::read(&[file], &Options::default()).unwrap();
+        let bounds = Bounds { checksums: Checksums::Ignore, flows: 1, ..Bounds::default() };
+        let reports = Reports { flows: true, ..Reports::default() };
+        Inspector::reporting(Arc::new(Program::new(set)), bounds, false, reports)
+    }
+
+    /// Bytes behind a hole are searched when the run ends, or the flow: rules report them in both cases, and one record
+    /// counts each frame and says that a rule has reported.
+    #[test]
+    fn a_flow_that_ends_has_one_record() {
+        let rules = "alert tcp any any -> any any (flow:no_frag; content:\"word\"; sid:1;)\n\
+            alert tcp any any -> any any (flow:only_frag; content:\"word\"; sid:2;)\n";
+        let sids = |alerts: &[Alert]| alerts.iter().map(|alert| alert.alert.signature_id).collect::<Vec<_>>();
+        let alerted =
+            |records: &[String]| records.iter().map(|record| record.contains("\"alerted\":true")).collect::<Vec<_>>();
+        for finishes in [true, false] {
+            let mut inspector = inspector(rules);
+            inspector.carry(&segment(1, 0, Tcp::SYN, b""), 0, SECOND);
+            assert_eq!(sids(&inspector.carry(&segment(1, 5, Tcp::ACK, b"wo"), 0, SECOND).alerts), [0; 0]);
+            assert_eq!(sids(&inspector.carry(&segment(1, 7, Tcp::ACK, b"rd"), 0, SECOND).alerts), [0; 0]);
+            if finishes {
+                let (alerts, records) = inspector.finish();
+                assert_eq!((sids(&alerts), alerted(&records)), (vec![1], vec![true]));
+                assert_eq!(inspector.finish().1, [""; 0]);
+            }
+            // Another flow takes its place.
+            let outcome = inspector.carry(&segment(2, 0, Tcp::SYN, b""), 0, 2 * SECOND);
+            assert!(sids(&outcome.alerts).iter().all(|sid| *sid == 1));
+            assert_eq!(alerted(&outcome.records), if finishes { vec![] } else { vec![true] });
+        }
+    }
 }

@@ -19,6 +19,9 @@ const PCRE_MOST: usize = 1_000;
 /// times.
 const PCRE_SEARCHES: usize = 4_000;
 
+/// Decoded bytes that count as a search.
+const DECODED: usize = 1_024;
+
 /// Searches that a search counts as which PCRE2's limits have stopped.
 const STOPPED: usize = 400;
 
@@ -56,10 +59,10 @@ impl Work<'_> {
         true
     }
 
-    /// A limit of PCRE2 has stopped a search.
-    fn stopped(&mut self) {
-        self.limited.searches += STOPPED as u64;
-        self.searches = self.searches.saturating_sub(STOPPED);
+    /// Something has cost as much as these searches.
+    fn charge(&mut self, searches: usize) {
+        self.limited.searches += searches as u64;
+        self.searches = self.searches.saturating_sub(searches);
     }
 }
 
@@ -326,8 +329,9 @@ impl Bytes<'_> {
                     at = found.start() + 1;
                 }
                 Ok(None) => break,
+                // A limit of PCRE2 has stopped the search.
                 Err(_) => {
-                    work.stopped();
+                    work.charge(STOPPED);
                     work.limited.stopped += 1;
                     break;
                 }
@@ -380,7 +384,7 @@ impl Bytes<'_> {
             match pcre.regex.is_match(subject) {
                 Ok(found) => !found,
                 Err(_) => {
-                    work.stopped();
+                    work.charge(STOPPED);
                     work.limited.negated += 1;
                     true
                 }
@@ -431,13 +435,16 @@ impl Bytes<'_> {
         let begin = base64.at + if base64.relative { end } else { 0 };
         let letters = usize::try_from(begin - self.begin()).ok().and_then(|at| self.bytes.get(at..));
         let Some(letters) = letters else { return false };
-        // Decoding costs as much as a search.
+        // Decoding costs as much as a search, and more if there is much to decode. All decodings of a rule share its
+        // work with what is searched in them: a sender may have letters begin at every byte.
         if !work.search() {
             work.limited.stopped += 1;
             return false;
         }
         let bytes = base64::decoded(&letters[..letters.len().min(base64.count)]);
-        !bytes.is_empty() && Bytes { bytes: &bytes, base: 0, fresh: 0 }.matches(&base64.steps, work.limited)
+        work.charge(bytes.len() / DECODED);
+        let begin = Ends { stale: Vec::new(), fresh: vec![0] };
+        !bytes.is_empty() && Bytes { bytes: &bytes, base: 0, fresh: 0 }.run(&base64.steps, begin, &[], work)
     }
 
     fn data_at(&self, at: i64, relative: bool, negated: bool, before: &Ends) -> Ends {
@@ -573,6 +580,26 @@ mod tests {
         // Positions are those of the stream, not of what was kept.
         assert!(stream("content:\"b\"; offset:101; depth:1;", "ab", 100, 0));
         assert!(!stream("content:\"a\"; startswith;", "ab", 100, 0) && !stream("pcre:\"/^a/\";", "ab", 100, 0));
+    }
+
+    /// Letters that begin at many places, and an expression that is searched in what each of them stands for.
+    #[test]
+    fn decodings_share_the_work_of_a_rule() {
+        let rule = "content:\"!\"; base64_decode:bytes 4, relative; base64_data; pcre:\"/z/\";";
+        let run = |text: &str, steps: &[Step]| {
+            let bytes = Bytes { bytes: text.as_bytes(), base: 0, fresh: 0 };
+            let (mut limited, mut begin) = (Limited::default(), Ends::default());
+            begin.push(0, true);
+            let mut work = Work { searches: 100, values: 0, limited: &mut limited };
+            (bytes.run(steps, begin, &[], &mut work), work.searches, limited.searches)
+        };
+        assert_eq!(run(&"!QUJD".repeat(1_000), &steps(rule)), (false, 0, 100));
+        // A search for each decoding, one in the first and four in the second.
+        assert_eq!(run("!QUJD!enp6", &steps(rule)), (true, 93, 7));
+        // A decoding of 48 KiB counts as 48 searches, and one more.
+        let letters = format!("!{}", "QUJD".repeat(16 << 10));
+        let long = steps("content:\"!\"; base64_decode:relative; base64_data; content:\"CA\";");
+        assert_eq!(run(&letters, &long), (true, 100 - 48, 48));
     }
 
     /// Two expressions in a row that match everywhere: each end of the first would begin a thousand searches of the

@@ -129,10 +129,11 @@ pub(crate) fn flow_id(key: &FlowKey, start: u64) -> u64 {
 /// Whether protocol, ends and flow are those of the rule.
 pub(crate) fn header_matches(rule: &Rule, seen: &Seen<'_>) -> bool {
     let established = rule.flow.established;
-    let rebuilt = rule.flow.rebuilt;
+    // Bytes that the host looks at when a flow ends have no packet: nothing was put together for them.
+    let rebuilt = seen.packet.is_some_and(|packet| packet.rebuilt);
     direction_matches(rule, seen)
         && (established.is_none() || established == seen.way.map(|_| seen.established))
-        && (rebuilt.is_none() || rebuilt == seen.packet.map(|packet| packet.rebuilt))
+        && rule.flow.rebuilt.is_none_or(|wanted| wanted == rebuilt)
 }
 
 /// Whether the flow has the size that a condition asks for. Other conditions hold.
