@@ -167,7 +167,9 @@ def test_alerts_are_in_the_folder_of_their_run(write: Write, tmp_path: Path) -> 
     rules = tmp_path / "any.rules"
     rules.write_text('alert tcp any any -> any any (msg:"a"; dsize:>0; sid:1;)\n')
     design = ROOT / "designs/ids.toml"
-    file = write(f'[[sweep]]\ndesign = "{design}"\nrules = "any.rules"\nin = ["INSIDE@0", ["INSIDE@0", "OUTSIDE@1"]]\n')
+    file = write(
+        f'[[sweep]]\ndesign = "{design}"\nrules = "any.rules"\neve = "eve.json"\nin = ["INSIDE@0", ["INSIDE@0", "OUTSIDE@1"]]\n'
+    )
     done = sweep(file, tmp_path / "out")
     assert done.returncode == 0, done.stderr
     inputs = ("--in", f"{INSIDE}@0"), ("--in", f"{INSIDE}@0", "--in", f"{OUTSIDE}@1")
@@ -196,6 +198,7 @@ def test_alerts_are_in_the_folder_of_their_run(write: Write, tmp_path: Path) -> 
         ('[[sweep]]\ndesign = "FORWARD"\nin = "INSIDE"\nunits = true\n', ":4: `units` holds True"),
         ('[[sweep]]\ndesign = "FORWARD"\nin = "INSIDE"\nparts = 0\n', ":4: `parts` is 0"),
         ('[[sweep]]\ndesign = "FORWARD"\nin = "INSIDE"\nparts = "2"\n', ":4: `parts` is '2'"),
+        ('[[sweep]]\ndesign = "FORWARD"\nin = "INSIDE"\neve = "../a"\n', ":4: `eve` is '../a'"),
         ("[[sweep]]\ndesign = \n", "line 2"),
     ],
 )

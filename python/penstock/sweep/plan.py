@@ -20,7 +20,9 @@ from typing import Any
 FILES = {"design": "all", "in": "@", "program": "=", "table": "=", "entries": "all", "rules": "all"}
 # Options that may be repeated.
 REPEATED = ("in", "program", "table", "units")
-KEYS = (*FILES, "target", "rate", "units", "policy", "parts")
+# Options whose value is the name of a file that the run writes, in its folder.
+WRITTEN = ("eve",)
+KEYS = (*FILES, *WRITTEN, "target", "rate", "units", "policy", "parts")
 # Without them there is nothing to run.
 NEEDED = ("design", "in")
 # Runs of a file at most: more is a mistake, and its folders would fill the disk.
@@ -129,6 +131,8 @@ def combinations(sweep: dict[str, Any], path: Path, text: str) -> list[dict[str,
                 isinstance(word, str | int | float) and not isinstance(word, bool) for word in words
             ):
                 raise wrong(key, f"`{key}` holds {one!r}; give strings or numbers")
+            if key in WRITTEN and any(Path(str(word)).name != word for word in words):
+                raise wrong(key, f"`{key}` is {one!r}; give the name of a file, which each run has in its folder")
             dimension.append((key, [str(word) for word in words]))
         dimensions.append(dimension)
     if parts > 1:

@@ -8,12 +8,11 @@ import json
 import os
 import shutil
 import subprocess
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penstock.sweep.plan import Job
+from penstock.sweep.plan import WRITTEN, Job
 
 # The checkout.
 ROOT = Path(os.environ.get("PENSTOCK_ROOT") or Path(__file__).resolve().parents[3])
@@ -54,26 +53,15 @@ def _done(job: Job, folder: Path) -> Done:
     options = dict(job.options)
     command = [str(BINARY), "--quiet", "run", options["design"], "--out", str(folder)]
     command += ["--json", str(folder / "result.json")]
-    command += [f"--{key}={value}" for key, value in job.options if key != "design"]
-    if _writes_alerts(Path(options["design"])):
-        # A file of its own: runs side by side would overwrite the one that the design names.
-        command.append(f"--eve={folder / 'eve.json'}")
+    for key, value in job.options:
+        if key != "design":
+            command.append(f"--{key}={folder / value if key in WRITTEN else value}")
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     said = [line.removeprefix("error: ") for line in done.stderr.splitlines() if line.strip()]
     error = ""
     if done.returncode != 0:
         error = " ".join(said) or f"penstock ended with status {done.returncode}"
     return Done(job, _result(folder), digest(folder), error)
-
-
-def _writes_alerts(design: Path) -> bool:
-    """Whether a design has a block that writes EVE records."""
-    try:
-        blocks = tomllib.loads(design.read_text(encoding="utf-8")).get("inline", [])
-    except (OSError, ValueError):
-        # The run says what is wrong.
-        return False
-    return isinstance(blocks, list) and any(isinstance(one, dict) and one.get("engine") == "ids" for one in blocks)
 
 
 def _result(folder: Path) -> dict[str, Any]:
