@@ -11,8 +11,8 @@
 //           three beats, of which 80 bytes leave, behind the new head
 //
 // A copy enters SHIFT when no frame waits in CHOOSE's register, and then leaves whole. A frame therefore waits for the
-// rest of one copy at most, of 64 beats, and no copy begins while a frame waits. A frame that is kept waits as long, but not
-// for the output.
+// rest of one copy at most, of 64 beats, and no copy begins while a frame waits. A frame that is kept waits like any
+// other until it is in SHIFT, and for nobody from there on.
 //
 // Three beats of the body are in view: A, B and C. A beat that leaves needs two of them, and a third one for the tail
 // of a folded frame. A frame that came in n beats and leaves in m takes max(n, m) cycles, a dropped one n at most. A

@@ -535,7 +535,7 @@ class Interpreter:
         self, params: list[p4.Param], args: list[Any], scope: Scope, inner: Scope, job: Callable[[Scope], None]
     ) -> None:
         """Copies in, does the job and copies out, also if the job ends by `exit` or an error of the parser."""
-        # What an argument names is found before the job begins (P4-16, 6.8), which may change an index in it.
+        # The interpreter finds the places of arguments before the job begins, which may change an index (P4-16, 6.8).
         args = [self.settled(arg, scope) for arg in args]
         for param, arg in zip(params, args, strict=True):
             if param.direction == "out":

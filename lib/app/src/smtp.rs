@@ -12,7 +12,7 @@ const RECIPIENTS: usize = 256;
 /// Bytes of all attachments of a mail that are looked at, in limits of one.
 const MAILS: usize = 4;
 
-/// What the next bytes of a client are.
+/// The kind of the next bytes of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Command,
@@ -28,7 +28,7 @@ enum Phase {
 #[derive(Debug, Clone)]
 pub(crate) struct Smtp {
     to_server: bool,
-    /// Of a server: its first reply has come, which may be the greeting.
+    /// The server has sent its first reply, which may be the greeting.
     greeted: bool,
     phase: Phase,
     lines: Lines,

@@ -39,7 +39,7 @@ fn version(word: u16) -> Vec<u8> {
     }
 }
 
-/// The first 12 digits of the SHA-256 of a text, or zeros if there is none.
+/// The first 12 digits of the SHA-256 of a text, or zeros for an empty text.
 fn short_hash(text: &str) -> String {
     if text.is_empty() {
         return "0".repeat(12);
@@ -47,7 +47,7 @@ fn short_hash(text: &str) -> String {
     String::from_utf8_lossy(&hex(&Sha256::digest(text)[..6], "")).into_owned()
 }
 
-/// The JA4 of a client over TCP: its version, what it offers, and hashes of ciphers and extensions in order of their
+/// The JA4 of a client over TCP: its version and offers, and hashes of ciphers and extensions in order of their
 /// numbers.
 fn ja4(version: u16, ciphers: &[u16], kinds: &[u16], algorithms: &[u16], alpn: Option<&[u8]>) -> String {
     let real = |words: &[u16]| words.iter().copied().filter(|word| !is_grease(*word)).collect::<Vec<_>>();

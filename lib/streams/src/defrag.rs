@@ -44,7 +44,7 @@ pub struct DefragCounters {
     pub too_large: u64,
 }
 
-/// What all fragments of a packet have in common.
+/// The fields that all fragments of a packet share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     source: IpAddr,
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(push(&mut defrag, &frame(false, 1, 65_528, false, b"12345678"), 0), None);
         assert_eq!(push(&mut defrag, &frame(true, 1, 0, true, b"123"), 0), None);
         assert_eq!((defrag.counters().too_large, defrag.memory), (2, 0));
-        // A fragment without bytes that is not the last one; the last one may have none.
+        // A fragment without bytes that is not the last one; the last one may be empty.
         assert_eq!(push(&mut defrag, &frame(false, 9, 0, true, b""), 0), None);
         assert_eq!(push(&mut defrag, &frame(true, 9, 8, true, b""), 0), None);
         assert_eq!((defrag.counters().too_large, defrag.memory), (4, 0));

@@ -106,7 +106,7 @@ impl Pieces {
         self.bytes
     }
 
-    /// Memory of all pieces. A sender chooses how many bytes a piece has, so the pieces count, too.
+    /// Memory of all pieces. A sender chooses how many bytes a piece has, so each piece counts as well.
     pub(crate) fn memory(&self) -> usize {
         self.bytes + OVERHEAD * self.by_position.len()
     }
@@ -184,7 +184,7 @@ impl Pieces {
 mod tests {
     use super::*;
 
-    /// The bytes of segments that arrive in this order, each with its letter; a dot where there is none.
+    /// The bytes of segments that arrive in this order, each with its letter; a dot for a missing byte.
     fn text(policy: Policy, segments: &[(i64, i64)]) -> String {
         let mut pieces = Pieces::default();
         for (letter, (from, to)) in (b'a'..).zip(segments) {

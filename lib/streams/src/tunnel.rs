@@ -116,7 +116,7 @@ fn geneve(bytes: &[u8], vlans: [u16; MAX_TAGS], level: u8) -> Option<Result<Pack
     Some(if kind == BRIDGED { ethernet(bytes, at, vlans, level) } else { typed(bytes, kind, at, vlans, level) })
 }
 
-/// Datagrams of other programs use this port, too: only what decodes is a tunnel.
+/// Other programs also use this port, so only what decodes is a tunnel.
 fn teredo(bytes: &[u8], vlans: [u16; MAX_TAGS], level: u8) -> Option<Result<Packet<'_>, Undecoded>> {
     let mut at = 0;
     if word(bytes, at)? == 1 {
