@@ -281,7 +281,7 @@ async def two_tenants(dut: Any) -> None:
             if len(bench.queue[port]) < 4:
                 feed(port)
         await bench.clocks(40)
-    for _ in range(100):
+    for _ in range(300):
         for port in range(2):
             feed(port)
     await bench.drained(total)
