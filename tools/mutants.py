@@ -130,17 +130,18 @@ class Copy:
             return self.succeeds([sys.executable, "-m", "py_compile", file])
         if file.endswith(".rs"):
             return self.succeeds(["cargo", "check", "--quiet", "--release", "--workspace"])
-        if file.endswith(".efsm"):
-            return self.succeeds([*COMPILE, "flow", file])
-        return all(self.succeeds([*COMPILE, "rpu", program]) for program in self.programs(file))
+        # A program: its folder names its engine.
+        engine = Path(file).parts[1]
+        return all(self.succeeds([*COMPILE, engine, program]) for program in self.programs(engine, file))
 
-    def programs(self, file: str) -> list[str]:
-        """Firmware that `file` is part of: itself, or, when it is a part of the kit, all that is shipped and needs no
-        design.
+    def programs(self, engine: str, file: str) -> list[str]:
+        """The programs that `file` is part of: itself, or, when it is a part of what programs include, all that are
+        shipped and need no design.
         """
-        if file.endswith(".c") and not file.startswith("engines/rpu/sdk/"):
+        folder = Path("engines", engine, "programs")
+        if Path(file).is_relative_to(folder):
             return [file]
-        shipped = sorted((self.tree / "engines/rpu/programs").glob("*.c"))
+        shipped = sorted((self.tree / folder).glob("*.c"))
         return [str(path.relative_to(self.tree)) for path in shipped if "PN_COUNT_" not in path.read_text()]
 
     def succeeds(self, command: list[str], limit_s: float | None = None) -> bool:

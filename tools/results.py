@@ -3,6 +3,25 @@
 (`penstock bench NAME --save`).
 
 Usage: python tools/results.py [--check]
+
+Which figures README.md shows stands in bench/readme.toml for the whole card and in bench/readme.toml of each engine's
+folder:
+
+    [[row]]     a row of the table
+    what        what is measured
+    bench       the bench whose saved figures these are
+    command     what prints them, if it is another command than `bench BENCH`
+    text        Python's format of the values
+    values      what stands in the braces. {metric, case}: the one value of a metric whose case has these parameters.
+                {smallest, case}: the smallest size from which on this share is 1. {slowest, without}: the lowest value
+                of this metric, and its block, without that one.
+    theirs      what was published; braces take the published value beside the last of ours
+
+    [[pivot]]   a bench that docs/benchmarks.md shows as one table of cases by cases
+    about       what stands in a cell
+    rows        parameters that distinguish rows, with their titles
+    columns     parameters that distinguish columns, with their units
+    cell        metrics and their formats
 """
 
 from __future__ import annotations
@@ -10,16 +29,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import registry
+
 ROOT = Path(__file__).resolve().parent.parent
-# Programs of xdp-rate in the README: the shortest, two with lookups, and the one that is closest to the paper's.
-XDP_SHOWN = ("drop", "xdp1", "simple_firewall", "router_ipv4")
 RESULTS = ROOT / "bench" / "results"
 # Benches whose figures are saved.
 BENCHES = sorted(path.stem for path in RESULTS.glob("*.json"))
+# Where the rows of README.md stand: those of engines in the order of their numbers, then those of the card.
+FOLDERS = [*(f"engines/{engine.name}" for engine in registry.read()), "."]
+TABLES = [path for folder in FOLDERS if (path := ROOT / folder / "bench/readme.toml").exists()]
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 
 Row = dict[str, Any]
@@ -30,168 +53,60 @@ def load(name: str) -> list[Row]:
     return json.loads(path.read_text()) if path.exists() else []
 
 
-def pick(rows: Iterable[Row], metric: str, **case: object) -> float | None:
-    """The one value of a metric whose case has these parameters."""
-    found = [r["value"] for r in rows if r["metric"] == metric and all(r["case"].get(k) == v for k, v in case.items())]
+def pick(rows: Iterable[Row], metric: str, which: str = "value", **case: object) -> float | None:
+    """The one value of a metric whose case has these parameters; `which`: "value", or "paper" for the published one."""
+    found = [r[which] for r in rows if r["metric"] == metric and all(r["case"].get(k) == v for k, v in case.items())]
     return found[0] if len(found) == 1 else None
 
 
-def text(value: float | None, form: str) -> str:
-    return "not measured yet" if value is None else form.format(value)
-
-
-def smallest_full(rows: list[Row], **case: object) -> str:
+def smallest_full(rows: Iterable[Row], share: str, **case: object) -> object:
     """The smallest size from which on every measured size reaches 200 Gb/s within half a percent."""
     shares = sorted(
-        (r["case"]["size"], r["value"]) for r in rows if r["metric"] == "share" and case.items() <= r["case"].items()
+        (r["case"]["size"], r["value"]) for r in rows if r["metric"] == share and case.items() <= r["case"].items()
     )
     best = None
-    for size, share in reversed(shares):
-        if share < 0.995:
+    for size, value in reversed(shares):
+        if value < 0.995:
             break
         best = size
-    return "not measured yet" if not shares else f"{best} B" if best else "none"
+    return best
+
+
+def slowest(rows: Iterable[Row], metric: str, without: str) -> tuple[object, object]:
+    """The lowest value of a metric, and the block that has it."""
+    values = [(r["value"], r["case"]["block"]) for r in rows if r["metric"] == metric and r["value"] is not None]
+    return min((pair for pair in values if pair[1] != without), default=(None, None))
+
+
+def values(rows: list[Row], wanted: Row) -> list[object]:
+    """The figures of one entry of `values`; None where there is none."""
+    case = wanted.get("case", {})
+    if "smallest" in wanted:
+        return [smallest_full(rows, wanted["smallest"], **case)]
+    if "slowest" in wanted:
+        return list(slowest(rows, wanted["slowest"], wanted["without"]))
+    return [pick(rows, wanted["metric"], **case)]
+
+
+def readme_row(row: Row) -> str:
+    saved = load(row["bench"])
+    ours = [value for wanted in row["values"] for value in values(saved, wanted)]
+    measured = "not measured yet" if None in ours else row["text"].format(*map(plain, ours))
+    theirs = row["theirs"]
+    if "{" in theirs:
+        last = row["values"][-1]
+        theirs = theirs.format(pick(saved, last["metric"], "paper", **last["case"]))
+    return f"| {row['what']} | {measured} | {theirs} | `./penstock {row.get('command', 'bench ' + row['bench'])}` |"
+
+
+def plain(value: object) -> object:
+    """A number without a fraction as a whole one."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def readme_rows() -> list[str]:
-    results = {name: load(name) for name in BENCHES}
-    forward, latency, firewall = (results[f"rpu-{name}"] for name in ("forward", "latency", "firewall"))
-    messages, generate, reload = (results[f"rpu-{name}"] for name in ("messages", "generate", "reload"))
-    speed, synth, xdp = results["sim-speed"], results["synth"], results["xdp-rate"]
-    flow, table, element = (results[f"flow-{name}"] for name in ("rate", "table", "latency"))
-    unit = [pick(synth, metric, block="unit") for metric in ("lut", "ff", "bram", "uram")]
-    ratios = [
-        (r["value"], r["case"]["block"])
-        for r in synth
-        if r["metric"] == "fmax_ratio" and r["value"] is not None and r["case"]["block"] != "card"
-    ]
-    slowest = min(ratios) if ratios else None
-    area = (
-        " / ".join(number(v) for v in unit if v is not None) if all(v is not None for v in unit) else "not measured yet"
-    )
-    rows = [
-        (
-            "Forwarding, 64 B frames, 16 units, 2 ports",
-            text(pick(forward, "mpps", size=64, units=16, ports=2), "{:.1f} Mpps"),
-            "250 Mpps",
-            "bench rpu-forward",
-        ),
-        (
-            "Forwarding, 64 B frames, 8 units, 2 ports",
-            text(pick(forward, "mpps", size=64, units=8, ports=2), "{:.1f} Mpps"),
-            "125 Mpps",
-            "bench rpu-forward",
-        ),
-        (
-            "Forwarding, 65 B frames, 16 units, 2 ports",
-            text(pick(forward, "mpps", size=65, units=16, ports=2), "{:.1f} Mpps"),
-            "250 Mpps",
-            "bench rpu-forward",
-        ),
-        (
-            "200 Gb/s from, forwarding, 16 units",
-            smallest_full(forward, units=16, ports=2),
-            "128 B",
-            "bench rpu-forward",
-        ),
-        (
-            "Latency of a 64 B frame",
-            text(pick(latency, "latency_ns", size=64), "{:.0f} ns"),
-            "807 ns (its Equation 1)",
-            "bench rpu-latency",
-        ),
-        (
-            "Firewall, 64 B frames",
-            text(pick(firewall, "mpps", size=64, firmware="firewall"), "{:.1f} Mpps"),
-            "not published",
-            "bench rpu-firewall",
-        ),
-        ("200 Gb/s from, firewall", smallest_full(firewall, firmware="firewall"), "256 B", "bench rpu-firewall"),
-        (
-            "200 Gb/s from, firewall through Rosebud's interface",
-            smallest_full(firewall, firmware="firewall_compat"),
-            "256 B",
-            "bench rpu-firewall",
-        ),
-        (
-            "From unit to unit over loopback, 64 B frames",
-            text(pick(messages, "mpps", size=64), "{:.1f} Mpps"),
-            "85.2 Mpps",
-            "bench rpu-messages",
-        ),
-        (
-            "Frames that 16 units make themselves, 64 B, 2 ports",
-            text(pick(generate, "mpps", size=64, units=16), "{:.1f} Mpps"),
-            "250 Mpps",
-            "bench rpu-generate",
-        ),
-        (
-            "A broadcast word to all units, longest, few / as many as can be",
-            " / ".join(text(pick(messages, "longest_ns", broadcast=how), "{:.0f} ns") for how in ("sparse", "flood")),
-            "92 / 1,680 ns",
-            "bench rpu-messages",
-        ),
-        (
-            "A unit without frames while it is loaded anew, forwarder / firewall with its table; frames dropped, all units in turn, line rate, round robin",
-            " / ".join(text(pick(reload, "reload_us", size=size), "{:,.0f} µs") for size in (64, 128))
-            + "; "
-            + " / ".join(text(pick(reload, "dropped", size=size), "{:.0f}") for size in (64, 128)),
-            "756,000 µs (with new logic)",
-            "bench rpu-reload",
-        ),
-        ("One unit without accelerator, LUT / FF / BRAM / URAM", area, "4,541 / 3,788 / 24 / 32", "synth unit"),
-        (
-            "Slowest placed block, of the reference core's Fmax; the XDP core's is not known well (STATUS)",
-            f"{slowest[0]:.2f} ({slowest[1]})" if slowest else "not measured yet",
-            "",
-            "synth",
-        ),
-        (
-            "Simulation of the 16-unit card, one core",
-            text(pick(speed, "cycles_per_s", units=16), "{:,.0f} cycles/s"),
-            "109 cycles/s (measured, not published)",
-            "bench sim-speed",
-        ),
-        *(xdp_row(xdp, program) for program in XDP_SHOWN),
-        (
-            "Frames dropped before an element of state machines, 40 Gb/s without gaps at 156.25 MHz, the worst of four mixes: one state for each five-tuple / for all",
-            " / ".join(
-                text(pick(flow, "dropped", key=key, trace="worst", mhz=156.25), "{:.1f} %")
-                for key in ("5-tuple", "1-flow")
-            ),
-            "1.8 % / 10.2 %",
-            "bench flow-rate",
-        ),
-        (
-            "Moves for a new flow in a table that is 95 % full, median / most",
-            " / ".join(
-                text(pick(table, metric, load=95, test="one at a time"), "{:.0f}")
-                for metric in ("moves_median", "moves_most")
-            ),
-            "125 / 300",
-            "bench flow-table",
-        ),
-        (
-            "An element of state machines",
-            text(pick(element, "element_cycles", elements=1, size=60), "{:.0f} cycles"),
-            "8 cycles",
-            "bench flow-latency",
-        ),
-    ]
-    lines = ["| what | measured | Rosebud, hXDP or FlowBlaze | printed by |", "|---|---|---|---|"]
-    return lines + [f"| {what} | {ours} | {theirs} | `./penstock {command}` |" for what, ours, theirs, command in rows]
-
-
-def xdp_row(rows: list[Row], program: str) -> tuple[str, str, str, str]:
-    """The rate of one unit for frames of 64 bytes, beside the paper's core."""
-    case = {"program": program, "units": 1, "size": 64}
-    paper = [r["paper"] for r in rows if r["metric"] == "mpps_at_156" and case.items() <= r["case"].items()]
-    return (
-        f"XDP program `{program}`, 64 B frames, one unit, at 250 / at the paper's 156.25 MHz",
-        f"{text(pick(rows, 'mpps', **case), '{:.1f}')} / {text(pick(rows, 'mpps_at_156', **case), '{:.1f} Mpps')}",
-        f"{paper[0]:.1f} Mpps (at 156.25 MHz)" if paper else "",
-        "bench xdp-rate",
-    )
+    lines = ["| what | measured | published | printed by |", "|---|---|---|---|"]
+    return lines + [readme_row(row) for path in TABLES for row in tomllib.loads(path.read_text()).get("row", [])]
 
 
 def number(value: object) -> str:
@@ -201,6 +116,7 @@ def number(value: object) -> str:
 
 
 def benchmark_tables() -> list[str]:
+    pivots = {pivot["bench"]: pivot for path in TABLES for pivot in tomllib.loads(path.read_text()).get("pivot", [])}
     lines = []
     for name in BENCHES:
         rows = load(name)
@@ -209,7 +125,7 @@ def benchmark_tables() -> list[str]:
         peers = sorted({row["peer"] for row in rows if "peer" in row})
         beside = "measured beside it" if peers else "paper"
         lines += [f"## {name}", "", *(f"Beside ours, {peer}.\n" for peer in peers)]
-        lines += rates_by_clock(rows) if name == "flow-rate" else one_by_one(rows, beside)
+        lines += pivoted(rows, pivots[name]) if name in pivots else one_by_one(rows, beside)
         lines.append("")
     return lines
 
@@ -225,31 +141,40 @@ def one_by_one(rows: list[Row], beside: str) -> list[str]:
     return lines
 
 
-def rates_by_clock(rows: list[Row]) -> list[str]:
-    """flow-rate has some hundred cases: the drops and the latency, a column for each rate and clock."""
-    at = sorted({(row["case"]["gbps"], row["case"]["mhz"]) for row in rows})
-    cases = list(dict.fromkeys(tuple(row["case"][name] for name in ("key", "sizes", "trace")) for row in rows))
+def pivoted(rows: list[Row], pivot: Row) -> list[str]:
+    """A table with a column for each of some parameters' values."""
+    by_row, by_column = list(pivot["rows"]), list(pivot["columns"])
+    across = sorted({tuple(row["case"][name] for name in by_column) for row in rows})
+    down = list(dict.fromkeys(tuple(row["case"][name] for name in by_row) for row in rows))
+    units = pivot["columns"].values()
+    titles = [", ".join(f"{number(value)} {unit}" for value, unit in zip(at, units, strict=True)) for at in across]
     lines = [
-        "In each cell: frames that are dropped, in parentheses what the paper's card drops where it says so; time that 99 % of the frames do not exceed. "
-        "0 % is none in front of the element, and less than 0.3 % that have come and not left. Tables begin empty.",
+        pivot["about"],
         "",
-        f"| flows | sizes | trace | {' | '.join(f'{number(gbps)} Gb/s, {number(mhz)} MHz' for gbps, mhz in at)} |",
-        "|---" * (3 + len(at)) + "|",
+        f"| {' | '.join([*pivot['rows'].values(), *titles])} |",
+        "|---" * (len(by_row) + len(across)) + "|",
     ]
-    for key, sizes, trace in cases:
+    for case in down:
         cells = []
-        for gbps, mhz in at:
-            case = {"key": key, "sizes": sizes, "trace": trace, "gbps": gbps, "mhz": mhz}
-            found = {row["metric"]: row for row in rows if row["case"] == case}
-            cell = ""
-            if dropped := found.get("dropped"):
-                paper = "" if dropped["paper"] is None else f" ({number(dropped['paper'])} %)"
-                cell = f"{number(dropped['value'])} %{paper}"
-            if latency := found.get("latency_p99_ns"):
-                cell += f", {latency['value']:,.0f} ns"
-            cells.append(cell)
-        lines.append(f"| {key} | {sizes} | {trace} | {' | '.join(cells)} |")
+        for at in across:
+            whole = dict(zip([*by_row, *by_column], [*case, *at], strict=True))
+            cells.append(", ".join(cell(rows, whole, metric) for metric in pivot["cell"] if shown(rows, whole, metric)))
+        lines.append(f"| {' | '.join([*case, *cells])} |")
     return lines
+
+
+def shown(rows: Iterable[Row], case: Row, metric: Row) -> list[Row]:
+    """The rows of a metric in a case: one or none."""
+    return [row for row in rows if row["case"] == case and row["metric"] == metric["metric"]]
+
+
+def cell(rows: Iterable[Row], case: Row, metric: Row) -> str:
+    (row,) = shown(rows, case, metric)
+    ours, paper = (
+        None if value is None else metric["text"].format(number(value) if "{}" in metric["text"] else value)
+        for value in (row["value"], row["paper"])
+    )
+    return f"{ours}" if paper is None else f"{ours} ({paper})"
 
 
 def between_markers(path: Path, lines: list[str]) -> str:
