@@ -29,7 +29,8 @@ def by_source(sent: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
     return [(0 if b"P4" in frame else port, frame) for port, frame in sent]
 
 
-@pytest.mark.parametrize("target", TARGETS)
+# The card behind its shell is a model of its own.
+@pytest.mark.parametrize("target", [*TARGETS, pytest.param("fpga", marks=pytest.mark.long)])
 def test_two_tenants(target: str, tmp_path: Path) -> None:
     """Every frame leaves as the model says, or is dropped and counted; the order of each port's frames stays."""
     sent = by_source(frames(seed=1, count=1200 if target == "soft" else 400))
