@@ -5,6 +5,7 @@ rules of the demo.
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from random import Random
@@ -171,6 +172,58 @@ def test_messages_are_found(target: str, tmp_path: Path) -> None:
     ]
     assert alerts[0]["http"]["url"] == "/e%76il//x" and alerts[3]["dns"]["rrname"] == "www.badname.test"
     assert stats["app_layer"]["http_requests"] == 1
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_responses_without_a_string_stay_on_the_card(target: str, tmp_path: Path) -> None:
+    """The host follows a direction until the encoded response that it needs is over. Strings of later responses are
+    found again, also behind bytes that the card did not tell.
+    """
+    body = gzip.compress(
+        b"the payload-of-mine in words that do not stand in the stream" + bytes(Random(1).randbytes(200))
+    )
+    encoded = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    plain = b"HTTP/1.1 200 OK\r\nContent-Length: 800\r\n\r\n" + b"." * 800
+    last = b"HTTP/1.1 200 OK\r\nContent-Length: 415\r\n\r\n" + b"." * 400 + b"payload-of-mine"
+    packets, at = session()[:3], 500
+    for response in (encoded, plain, encoded, plain, last):
+        for begin in range(0, len(response), 100):
+            piece = response[begin : begin + 100]
+            packets.append(Packet("tcp", B, A, piece, at, "PA", 100))
+            at += len(piece)
+    run, alerts, _ = play(packets, MESSAGES, tmp_path, target)
+    counts = [-(-len(response) // 100) for response in (encoded, plain, encoded, plain, last)]
+    ends = [2 + sum(counts[: number + 1]) for number in (0, 2, 4)]
+    assert [(int(alert["timestamp"][20:26]), alert["alert"]["signature_id"]) for alert in alerts] == [
+        (end, 2) for end in ends
+    ]
+    if target == "rtl":
+        [block] = run.result["counters"]["inline"]["blocks"]
+        card = block["card"]
+        # Those of the encoded responses, the one with the string, and the SYN of both ends.
+        assert card["told"] <= 2 + counts[0] + counts[2] + 2, card
+        assert card["gone"] == 0 and card["history"] >= 2 * counts[1]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_datagrams_of_tunnels_are_told(target: str, tmp_path: Path) -> None:
+    """Of datagrams the host looks at those to and from ports of tunnels, and at those with a string."""
+    packets = [
+        Packet("udp", A, B, b"harmless", 0, ""),
+        Packet("udp", A, (SERVER, 4789), b"\0harmless", 0, ""),
+        Packet("udp", (CLIENT, 4789), B, b"harmless", 0, ""),
+        Packet("udp", A, (SERVER, 6081), b"harmless", 0, ""),
+        Packet("udp", (CLIENT, 3544), B, b"harmless", 0, ""),
+        Packet("udp", A, (SERVER, 3544), b"harmless", 0, ""),
+        Packet("udp", A, B, b"forbidden", 0, ""),
+    ]
+    rule = 'alert udp any any -> any any (content:"forbidden"; sid:1;)'
+    run, alerts, _ = play(packets, [rule], tmp_path, target)
+    assert len(alerts) == 1
+    if target == "rtl":
+        [block] = run.result["counters"]["inline"]["blocks"]
+        card = block["card"]
+        assert (card["told"], card["told_class"], card["told_string"]) == (5, 4, 1)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -427,6 +427,16 @@ async def what_is_searched(dut: Any) -> None:
     await bench.write(regs.IDS_BLOCK_TELL, 1 << 6)
     ends = [tcp(b"", 0, flags, 3) for flags in ("S", "SA", "F", "FA", "R", "RA", "A", "PA", "U")]
     assert words_of(await told_of(bench, ends)) == [{"class"}] * 6 + [none] * 3
+    # Datagrams that may carry a packet, by their ports.
+    await bench.write(regs.IDS_BLOCK_TELL, 0)
+    for place, value in ((0, 1 << 16 | 4789), (6, 4000), (7, 3 << 16 | 3544)):
+        await bench.write(regs.IDS_BLOCK_TUNNEL + 4 * place, value)
+        assert await bench.read(regs.IDS_BLOCK_TUNNEL + 4 * place) == value
+    ports = [(9, 4789), (4789, 9), (9, 3544), (3544, 9), (9, 4000), (0, 0)]
+    datagrams = [ETHER / layers / UDP(sport=source, dport=target) / b"x" for source, target in ports]
+    datagrams.append(ETHER / layers / TCP(sport=9, dport=4789, flags="A"))
+    expected = [{"class"} if n in (0, 2, 3) else none for n in range(7)]
+    assert words_of(await told_of(bench, datagrams)) == expected
 
 
 @cocotb.test()
@@ -648,8 +658,8 @@ async def reload_while_frames_pass(dut: Any) -> None:
 
 @cocotb.test()
 async def line_rate(dut: Any) -> None:
-    """256-byte frames of many flows on both ports at 100 Gb/s, 5.5 cycles a frame: no port waits. A frame in order is
-    out in less than 2 us.
+    """256-byte frames of many flows on both ports: a beat a cycle, so no port waits at 100 Gb/s (5.6 cycles a frame). A
+    frame in order is out in less than 2 us.
     """
     bench = Bench(dut, 17)
     await bench.start()
@@ -674,7 +684,7 @@ async def line_rate(dut: Any) -> None:
     alone = (bench.ports[0].last_out - begin) / 200
     dut._log.info("%.2f cycles a frame of many flows, %.2f of one flow; latency %d cycles", cycles, alone, latency)
     assert not await bench.all_told()
-    assert cycles < 5.52 and latency < 500 and alone < 20
+    assert cycles < 4.5 and latency < 500 and alone < 20
 
 
 @cocotb.test()

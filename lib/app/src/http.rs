@@ -207,6 +207,11 @@ impl Http {
         }
     }
 
+    /// Whether the next byte begins a response.
+    pub(crate) fn is_between_responses(&self) -> bool {
+        !self.to_server && self.phase == Phase::Line && self.line.is_empty()
+    }
+
     pub(crate) fn memory(&self) -> usize {
         let fields: usize = self.message.fields.iter().map(|(_, bytes)| bytes.capacity() + 32).sum();
         let headers: usize = self.headers.iter().map(|(name, value)| name.capacity() + value.capacity() + 48).sum();

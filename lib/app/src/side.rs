@@ -319,6 +319,12 @@ impl Side {
         }
     }
 
+    /// Whether the stream is between two responses of HTTP: the next one begins with `HTTP/`.
+    #[must_use]
+    pub fn is_between_responses(&self) -> bool {
+        matches!(&self.state, State::Http(http) if http.is_between_responses())
+    }
+
     /// Memory that is taken.
     #[must_use]
     pub fn memory(&self) -> usize {

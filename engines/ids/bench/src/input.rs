@@ -51,11 +51,16 @@ impl Source {
 
     /// Its frames, in their order; None: there are no captures.
     pub fn frames(self, rules: &Rules) -> Result<Option<Vec<Frame>>, BenchError> {
+        self.frames_of(rules, BYTES)
+    }
+
+    /// The same with so many bytes of generated frames.
+    pub fn frames_of(self, rules: &Rules, bytes: usize) -> Result<Option<Vec<Frame>>, BenchError> {
         let segment = match self {
             Self::Sessions(segment) => segment,
             Self::Captures => return captures(),
         };
-        Ok(Some(traffic(rules, BYTES, segment, MET, SEEDS[1]).frames))
+        Ok(Some(traffic(rules, bytes, segment, MET, SEEDS[1]).frames))
     }
 }
 

@@ -5,7 +5,7 @@ use penstock_app::Protocol as AppProtocol;
 
 use crate::choose::{self, Class};
 use crate::filter::Filter;
-use crate::rule::{Check, Key, Protocol, Rule, Step};
+use crate::rule::{Check, FlagTest, Key, Protocol, Rule, Step};
 use crate::set::Ruleset;
 
 /// Classes of frames that the host looks at whatever the filter finds: bits of the register TELL.
@@ -145,7 +145,7 @@ impl Program {
             }
             None => {
                 self.always.push(number);
-                self.tell |= class(rule);
+                self.tell |= if is_about_ends(rule) { tell::TCP_ENDS } else { class(rule) };
                 Found::Always(reason(rule, !keys.is_empty()))
             }
         }
@@ -206,6 +206,19 @@ fn class(rule: &Rule) -> u8 {
     }
 }
 
+/// Whether a rule can match TCP packets with SYN, FIN or RST only, and needs no others to know the flow.
+fn is_about_ends(rule: &Rule) -> bool {
+    let asks = |check: &Check| match check {
+        Check::Flags(FlagTest::Exactly | FlagTest::All, flags, _) => flags & ENDS != 0,
+        Check::Flags(FlagTest::Any, flags, _) => *flags != 0 && flags & !ENDS == 0,
+        _ => false,
+    };
+    rule.protocol == Protocol::Tcp && !rule.looks.stream && rule.flow.is_empty() && rule.checks.iter().any(asks)
+}
+
+/// FIN, SYN and RST as bits of TCP's header.
+const ENDS: u8 = 7;
+
 /// Why a rule has no key.
 fn reason(rule: &Rule, has_keys: bool) -> &'static str {
     let contents = || {
@@ -265,5 +278,25 @@ mod tests {
         assert_eq!(key(4), ("get".into(), 1));
         assert_eq!(key(5).0, "it has a pcre and no content that must be there");
         assert_eq!((program.always.clone(), program.tell), (vec![2, 3, 5], tell::UDP | tell::ICMP | tell::TCP_PAYLOAD));
+    }
+
+    /// A rule that asks for a flag of the ends needs no other frames; one that may match without them does.
+    #[test]
+    fn rules_about_ends_want_only_these() {
+        let all = tell::TCP_PAYLOAD | tell::TCP_EMPTY;
+        for (options, classes) in [
+            ("flags:S,12;", tell::TCP_ENDS),
+            ("flags:FA;", tell::TCP_ENDS),
+            ("flags:+SP;", tell::TCP_ENDS),
+            ("flags:*SR;", tell::TCP_ENDS),
+            ("flags:*SA;", all),
+            ("flags:!S;", all),
+            ("flags:0;", all),
+            ("flags:PA;", all),
+            ("flags:F; flow:established;", all),
+            ("dsize:0;", all),
+        ] {
+            assert_eq!(program(&[&format!("tcp {options}")]).tell, classes, "{options}");
+        }
     }
 }

@@ -60,10 +60,11 @@ impl App {
         Spoken { protocol: side.protocol(), undecided: side.is_undecided() }
     }
 
-    /// Whether more bytes of a direction may give messages.
+    /// Whether more bytes of a direction may give messages that no key of the filter announces. Between two responses
+    /// of HTTP none does: each begins with `HTTP/`, or has the key of its rule.
     pub(crate) fn is_open(&self, way: usize) -> bool {
         let side = &self.sides[way].side;
-        side.is_open() && side.protocol().is_some()
+        side.is_open() && side.protocol().is_some() && !side.is_between_responses()
     }
 
     /// Whether a message waits for its end.
