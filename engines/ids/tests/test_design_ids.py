@@ -199,7 +199,7 @@ def test_responses_without_a_string_stay_on_the_card(target: str, tmp_path: Path
     ]
     if target == "rtl":
         [block] = run.result["counters"]["inline"]["blocks"]
-        card = block["card"]
+        card = block["own"]["card"]
         # Those of the encoded responses, the one with the string, and the SYN of both ends.
         assert card["told"] <= 2 + counts[0] + counts[2] + 2, card
         assert card["gone"] == 0 and card["history"] >= 2 * counts[1]
@@ -222,7 +222,7 @@ def test_datagrams_of_tunnels_are_told(target: str, tmp_path: Path) -> None:
     assert len(alerts) == 1
     if target == "rtl":
         [block] = run.result["counters"]["inline"]["blocks"]
-        card = block["card"]
+        card = block["own"]["card"]
         assert (card["told"], card["told_class"], card["told_string"]) == (5, 4, 1)
 
 
