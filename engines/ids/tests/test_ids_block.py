@@ -608,6 +608,28 @@ async def records_lost(dut: Any) -> None:
 
 
 @cocotb.test()
+async def records_beside_beats(dut: Any) -> None:
+    """Frames of one to three beats that are all told, without gaps on both ports: records wait for each other while the
+    beats of later frames come, and each record has its own frame.
+    """
+    bench = Bench(dut, 19)
+    await bench.start()
+    await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
+    sent: list[list[bytes]] = [[], []]
+    for n in range(80):
+        size = bench.rng.choice([0, 20, 30, 60, 80, 90, 100, 140])
+        sent[n % 2].append(frame(udp(b"evil" + bench.rng.randbytes(size), 2000 + n)))
+        bench.send(n % 2, sent[n % 2][-1])
+    await bench.drain()
+    records = await bench.all_told()
+    assert len(records) == 80
+    for record in records:
+        # So many hits are more than there are lookups.
+        assert record.reasons <= {"string", "unchecked"}
+        assert await bench.frame_of(record) == sent[record.port][record.number]
+
+
+@cocotb.test()
 async def reload_while_frames_pass(dut: Any) -> None:
     """Keys of both rule sets are found in all frames of a reload, across a segment border too; new ones in frames after
     it, old ones not.

@@ -741,6 +741,14 @@ mod tests {
         frame
     }
 
+    /// A segment of the server.
+    fn answer(sequence: u8, payload: &[u8]) -> Vec<u8> {
+        let mut frame = segment(1, sequence, Tcp::ACK, payload);
+        frame[26..34].rotate_left(4);
+        frame[34..38].rotate_left(2);
+        frame
+    }
+
     fn inspector(rules: &str) -> Inspector {
         let file = RuleFile { name: "r".into(), text: rules.into() };
         let set = Ruleset::read(&[file], &Options::default()).unwrap();
@@ -772,6 +780,28 @@ mod tests {
             let outcome = inspector.carry(&segment(2, 0, Tcp::SYN, b""), 0, 2 * SECOND);
             assert!(sids(&outcome.alerts).iter().all(|sid| *sid == 1));
             assert_eq!(alerted(&outcome.records), if finishes { vec![] } else { vec![true] });
+        }
+    }
+
+    /// The host wants the frames of a response up to its end, and no others until the next response has begun.
+    #[test]
+    fn responses_are_wanted_to_their_end() {
+        let rule = "alert http any any -> any any (flow:to_client; file_data; content:\"word\"; sid:1;)\n";
+        let mut inspector = inspector(rule);
+        inspector.carry(&segment(1, 0, Tcp::SYN, b""), 0, SECOND);
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n";
+        let mut sequence = 1;
+        for (payload, wanted, alerts) in [
+            (&head[..], true, 0),
+            (b"wo", true, 0),
+            (b"rd", false, 1),
+            (b"HTT", true, 0),
+            (&head[3..], true, 0),
+            (b"none", false, 0),
+        ] {
+            let outcome = inspector.carry(&answer(sequence, payload), 0, SECOND);
+            sequence += payload.len() as u8;
+            assert_eq!((outcome.wanted, outcome.alerts.len()), (wanted, alerts), "{sequence}");
         }
     }
 }
