@@ -621,8 +621,8 @@ async def records_beside_beats(dut: Any) -> None:
         await bench.write(regs.IDS_BLOCK_TELL, tell)
         for n in range(80):
             size = bench.rng.choice([0, 20, 30, 60, 80, 90, 100, 140])
-            payload = bench.rng.choice(words) + (bytes(size) if tell else bench.rng.randbytes(size))
-            sent[n % 2].append(frame(udp(payload, 2000 + n), 0))
+            payload = words[n % len(words)] + (bytes(size) if tell else bench.rng.randbytes(size))
+            sent[n % 2].append(frame(udp(payload, 2000 + n)))
             bench.send(n % 2, sent[n % 2][-1])
         await bench.drain()
         records = await bench.all_told()
