@@ -12,7 +12,7 @@ pub struct Variables(pub BTreeMap<String, String>);
 
 /// Variables with the names that public rule sets use. Addresses are `any`, so that no rule is blind in a network
 /// without a description; ports are those of the protocols.
-const DEFAULTS: [(&str, &str); 22] = [
+const DEFAULTS: [(&str, &str); 30] = [
     ("HOME_NET", "any"),
     ("EXTERNAL_NET", "any"),
     ("HTTP_SERVERS", "any"),
@@ -28,6 +28,9 @@ const DEFAULTS: [(&str, &str); 22] = [
     ("DNP3_CLIENT", "any"),
     ("MODBUS_SERVER", "any"),
     ("MODBUS_CLIENT", "any"),
+    ("ENIP_SERVER", "any"),
+    ("ENIP_CLIENT", "any"),
+    ("SIP_SERVERS", "any"),
     ("HTTP_PORTS", "80"),
     ("FTP_PORTS", "21"),
     ("SSH_PORTS", "22"),
@@ -35,6 +38,11 @@ const DEFAULTS: [(&str, &str); 22] = [
     ("SHELLCODE_PORTS", "!80"),
     ("DNP3_PORTS", "20000"),
     ("MODBUS_PORTS", "502"),
+    ("FILE_DATA_PORTS", "[$HTTP_PORTS,110,143]"),
+    ("GENEVE_PORTS", "6081"),
+    ("VXLAN_PORTS", "4789"),
+    ("TEREDO_PORTS", "3544"),
+    ("SIP_PORTS", "[5060,5061]"),
 ];
 
 impl Default for Variables {
@@ -206,7 +214,12 @@ fn read<S: Set>(text: &str, variables: &Variables, depth: usize) -> Result<S, St
     }
     let mut set = if any_with { with } else { S::all() };
     set.remove(&without);
-    if set.is_empty() { Err(format!("`{text}` matches nothing")) } else { Ok(set) }
+    if set.is_empty() {
+        let way =
+            if text.contains("!$") { ": a variable behind `!` is `any`, so give it a value of your own" } else { "" };
+        return Err(format!("`{text}` matches nothing{way}"));
+    }
+    Ok(set)
 }
 
 /// Reads the addresses of a header.
@@ -264,6 +277,11 @@ mod tests {
         assert!(has("any", 0) && has("80", 80) && !has("!80", 80) && has("$SHELLCODE_PORTS", 81));
         assert!(has("1024:", 65535) && has(":1023", 0) && !has(":1023", 1024) && has("[80,443,8000:8100]", 8050));
         assert!(!has("[8000:8100,!8050]", 8050) && has("[$HTTP_PORTS,$SSH_PORTS]", 22));
+        // All variables have a value that can be read, whatever they name.
+        for (name, value) in DEFAULTS {
+            let is_port = name.ends_with("_PORTS");
+            assert!(if is_port { ports(value, &variables).is_ok() } else { addresses(value, &variables).is_ok() });
+        }
         for text in ["65536", "-1", "90:80", "", ":", "[]"] {
             assert!(ports(text, &variables).is_err(), "{text}");
         }

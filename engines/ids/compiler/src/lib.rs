@@ -16,6 +16,7 @@ mod byte_ops;
 mod choose;
 mod classes;
 mod conditions;
+pub mod config;
 mod dates;
 mod ends;
 mod explain;
@@ -32,6 +33,7 @@ mod text;
 mod transforms;
 
 pub use choose::Class;
+pub use classes::Classes;
 pub use ends::{Addresses, Variables};
 pub use explain::{Cost, class_name, key_text};
 pub use faults::{Fault, Faults};

@@ -13,13 +13,14 @@ use crate::byte_ops::{self, Amount, Names, Wrong};
 use crate::classes;
 use crate::conditions::{self, FlowBit, FlowCount, HostBit, Threshold};
 use crate::dates::{self, DateTest};
-use crate::ends::{self, Variables};
+use crate::ends;
 use crate::numbers::{flags, number, within};
 use crate::packets::{self, Part};
 use crate::rule::{
     Action, Base64, Check, Content, FlowTest, HeaderGroup, Looks, Named, Pcre, Place, PlaceVariables, Protocol, Rule,
     Step, Within,
 };
+use crate::set;
 use crate::text::{self, Split};
 use crate::transforms::Transform;
 
@@ -151,8 +152,9 @@ struct Buffer {
 ///
 /// # Errors
 /// The rule is wrong or uses what is not supported.
-pub fn rule(text: &str, variables: &Variables, folder: &Path, file: usize, line: usize) -> Result<Rule, Refusal> {
-    let Split { header, options } = text::split(text)?;
+pub fn rule(text: &str, options: &set::Options, folder: &Path, file: usize, line: usize) -> Result<Rule, Refusal> {
+    let variables = &options.variables;
+    let Split { header, options: words } = text::split(text)?;
     let [action, protocol, source, source_ports, direction, destination, destination_ports] = header;
     let action = match action {
         "alert" => Action::Alert,
@@ -192,7 +194,7 @@ pub fn rule(text: &str, variables: &Variables, folder: &Path, file: usize, line:
     if exchange {
         std::mem::swap(&mut from, &mut to);
     }
-    for (keyword, value) in options {
+    for (keyword, value) in words {
         read.option(keyword, value)?;
     }
     read.close()?;
@@ -206,7 +208,8 @@ pub fn rule(text: &str, variables: &Variables, folder: &Path, file: usize, line:
         Some(_) => Looks { packets: false, stream: false, strays: false },
         None => read.looks(protocol, given)?,
     };
-    let (category, class_priority) = read.class.as_deref().map_or(("", classes::PRIORITY), classes::class);
+    let named = |name| options.classes.class(name).unwrap_or_else(|| classes::class(name));
+    let (category, class_priority) = read.class.as_deref().map_or(("", classes::PRIORITY), named);
     Ok(Rule {
         action,
         protocol,
@@ -259,14 +262,19 @@ impl Options {
             "metadata" => self.metadata.extend(metadata(needed()?)),
             "reference" | "target" | "tag" => drop(needed()?),
             "flow" => self.flow(needed()?)?,
-            "content" => {
+            "content" | "uricontent" => {
                 self.close()?;
                 let (negated, inner) = text::quoted(needed()?)?;
                 let bytes = text::bytes(inner)?;
                 let place = Place::Absolute { offset: 0, end: None };
                 let content = Content { bytes, nocase: false, negated, place, at_end: false, variables: None };
-                self.names.group = self.current();
-                self.open = Some(Open { content, modifiers: Modifiers::default() });
+                let mut modifiers = Modifiers::default();
+                if keyword == "uricontent" {
+                    self.go(Some(true), keyword)?;
+                    modifiers.group = Some(self.group(Target::Field(Field::Uri), &[]));
+                }
+                self.names.group = modifiers.group.or_else(|| self.current());
+                self.open = Some(Open { content, modifiers });
             }
             "nocase" | "rawbytes" | "offset" | "depth" | "distance" | "within" | "startswith" | "endswith"
             | "fast_pattern" => self.modifier(keyword, value)?,
@@ -912,7 +920,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
     let inner = inner.strip_prefix('/').ok_or("pcre is \"/EXPRESSION/FLAGS\"")?;
     let (expression, letters) = inner.rsplit_once('/').ok_or("pcre is \"/EXPRESSION/FLAGS\"")?;
     let mut builder = pcre2::bytes::RegexBuilder::new();
-    let (mut relative, mut anchor, mut buffer) = (false, false, None);
+    let (mut relative, mut anchor, mut lazy, mut buffer) = (false, false, false, None);
     for letter in letters.chars() {
         match letter {
             'i' => drop(builder.caseless(true)),
@@ -920,6 +928,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
             'm' => drop(builder.multi_line(true)),
             'x' => drop(builder.extended(true)),
             'A' => anchor = true,
+            'G' => lazy = true,
             'R' => relative = true,
             // Limits are always ours; raw bytes are always what is searched.
             'O' | 'B' => {}
@@ -928,7 +937,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
                 Some(named) => buffer = Some(named),
                 None => {
                     let message = format!(
-                        "the flag {other} of pcre is not supported: i, s, m, x, A, R, O, B and those of buffers are"
+                        "the flag {other} of pcre is not supported: i, s, m, x, A, G, R, O, B and those of buffers are"
                     );
                     return Err(unsupported("pcre", message));
                 }
@@ -936,6 +945,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
         }
     }
     let anchor = if anchor { "\\A" } else { "" };
+    let lazy = if lazy { "(?U)" } else { "" };
     // With the flag x the expression may end in a comment.
     let end = if letters.contains('x') { "\n" } else { "" };
     let compile = |builder: &pcre2::bytes::RegexBuilder, text: &str| {
@@ -946,7 +956,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
     };
     // Alone first: the surrounding expression must not close its groups.
     compile(&builder, expression)?;
-    let text = format!("{PCRE_LIMITS}{anchor}(?:{expression}{end})");
+    let text = format!("{PCRE_LIMITS}{anchor}(?:{lazy}{expression}{end})");
     let regex = compile(builder.jit_if_available(true), &text)?;
     Ok((Pcre { regex, negated, relative }, buffer))
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::classes::Classes;
 use crate::ends::Variables;
 use crate::faults::{Fault, Faults};
 use crate::parse::{self, Refusal};
@@ -24,7 +25,9 @@ pub struct RuleFile {
 pub struct Options {
     /// Variables of headers.
     pub variables: Variables,
-    /// Rules that use what the engine does not support are left out.
+    /// Classes that a file describes.
+    pub classes: Classes,
+    /// Rules that are wrong or use what the engine does not support are left out.
     pub skip_unsupported: bool,
 }
 
@@ -58,7 +61,8 @@ impl Ruleset {
             }
             for (line, rule) in rules {
                 let fault = |message, unsupported| Fault { file: file.name.clone(), line, message, unsupported };
-                match parse::rule(&rule, &options.variables, folder, number, line) {
+                let faults = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
+                match parse::rule(&rule, options, folder, number, line) {
                     Ok(rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
                         None => set.rules.push(rule),
                         Some((other, line)) => {
@@ -69,10 +73,7 @@ impl Ruleset {
                         }
                     },
                     Err(Refusal::Wrong(message)) => faults.push(fault(message, None)),
-                    Err(Refusal::Unsupported(keyword, message)) => {
-                        let to = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
-                        to.push(fault(message, Some(keyword)));
-                    }
+                    Err(Refusal::Unsupported(keyword, message)) => faults.push(fault(message, Some(keyword))),
                 }
             }
         }
@@ -225,6 +226,9 @@ mod tests {
         assert_eq!((set.rules.len(), set.skipped.len()), (1, 2));
         assert_eq!(set.skipped[0].unsupported.as_deref(), Some("rfb.name"));
         assert_eq!(set.place(&set.rules[0]), "my.rules:1");
+        // A rule of a set that is wrong is no reason to be without the others.
+        let set = read(text, true).unwrap();
+        assert_eq!((set.rules.len(), set.skipped.len(), &set.skipped[2].unsupported), (1, 3, &None));
     }
 
     #[test]
@@ -250,6 +254,8 @@ mod tests {
         assert_eq!(groups("http.uri; content:\"a\"; content:\"b\"; pcre:\"/c/R\"; http.header; content:\"d\";"), uri);
         let legacy = "content:\"a\"; http_uri; content:\"d\"; http_header; content:\"b\"; http_uri; pcre:\"/c/RU\";";
         assert_eq!(groups(legacy), uri);
+        let older = "uricontent:\"a\"; uricontent:\"b\"; pcre:\"/c/RU\"; content:\"d\"; http_header;";
+        assert_eq!(groups(older), uri);
         // Fields that come several times have conditions of their own.
         let dns = groups("dns.query; content:\"a\"; dns.query; content:\"b\"; bsize:<9; pkt_data; content:\"c\";");
         assert_eq!(dns, (Protocol::Dns, Some(true), vec![(Field::Query, 1), (Field::Query, 2)], 3));
@@ -292,7 +298,7 @@ mod tests {
             ("flowint:a,+,b;", "a counter in place of the number"),
             ("xbits:set,a,track ip_user;", "ip_src, ip_dst and ip_pair"),
             ("stream_size:all,>,1;", "none of server, client, both, either"),
-            ("byte_test:9,>,1,0;", "byte_test: a number has 1 to 8 bytes"),
+            ("byte_test:9,>,1,0;", "byte_test: a number has 0 to 8 bytes"),
             ("byte_test:1,>,name,0;", "sets `name` before this"),
             ("byte_jump:1,0,back;", "there is no option `back`"),
             ("flowbits:set;", "flowbits:set,NAME"),

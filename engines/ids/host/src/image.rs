@@ -52,7 +52,11 @@ impl IdsImage {
     /// # Errors
     /// Rules are wrong.
     pub fn new(files: &[RuleFile], settings: &Settings) -> Result<Self, IdsError> {
-        let options = Options { variables: settings.variables.clone(), skip_unsupported: settings.skip_unsupported };
+        let options = Options {
+            variables: settings.variables.clone(),
+            classes: settings.classes.clone(),
+            skip_unsupported: settings.skip_unsupported,
+        };
         let set = Ruleset::read(files, &options)?;
         let mut messages = String::new();
         for fault in set.skipped.iter().take(SHOWN) {
