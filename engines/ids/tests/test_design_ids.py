@@ -174,6 +174,21 @@ def test_messages_are_found(target: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_protocols_are_known_by_their_first_bytes(target: str, tmp_path: Path) -> None:
+    """The bytes that name the protocol come before the frame that the card tells the host."""
+    rules = [
+        'alert smb any any -> any any (content:"word of mine"; sid:1;)',
+        'alert rfb any any -> any any (content:"word of mine"; sid:2;)',
+    ]
+    begin = b"\0\0\0\x20\xfeSMB and more"
+    packets = [*session()[:3], Packet("tcp", A, B, begin[:6], 100, "PA", 500)]
+    packets += [Packet("tcp", A, B, begin[6:], 106, "PA", 500)]
+    packets += [Packet("tcp", A, B, b"a word of mine", 100 + len(begin), "PA", 500)]
+    _, alerts, _ = play(packets, rules, tmp_path, target)
+    assert [(alert["alert"]["signature_id"], alert["app_proto"]) for alert in alerts] == [(1, "smb")]
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_packets_in_others_are_found(target: str, tmp_path: Path) -> None:
     """A string that segments part: in a tunnel, in fragments, and around a segment with a wrong checksum."""
     rules = ['alert tcp any any -> any any (content:"secret word"; sid:1;)']
@@ -207,12 +222,12 @@ def test_compile_names_what_does_not_load(tmp_path: Path) -> None:
     rules = tmp_path / "my.rules"
     rules.write_text(
         'alert tcp any any -> any any (content:"rare-word-of-mine"; sid:1;)\n'
-        'alert smb any any -> any any (smb.share; content:"x"; sid:2;)\n'
+        'alert nosuch any any -> any any (content:"x"; sid:2;)\n'
         'alert udp any any -> any any (content:"ab"; sid:3;)\n'
     )
     done = call("compile", "ids", rules)
     assert done.returncode == 1
-    assert f"{rules}:2: the protocol `smb` is not supported" in done.stderr and "--skip-unsupported" in done.stderr
+    assert f"{rules}:2: the protocol `nosuch` is not supported" in done.stderr and "--skip-unsupported" in done.stderr
     about = tmp_path / "about.json"
     done = call("compile", "ids", rules, "--skip-unsupported", "--explain", "--json", about)
     assert done.returncode == 0, done.stderr
@@ -220,7 +235,7 @@ def test_compile_names_what_does_not_load(tmp_path: Path) -> None:
     told = json.loads(about.read_text())
     assert [(rule["sid"], rule["key"] is None) for rule in told["rules"]] == [(1, False), (3, True)]
     assert told["rules"][0]["key"] in "rare-word-of-mine"
-    assert told["skipped"][0]["keyword"] == "smb" and told["every_frame_of"] == ["UDP"]
+    assert told["skipped"][0]["keyword"] == "nosuch" and told["every_frame_of"] == ["UDP"]
 
 
 def test_faults_of_settings_name_the_way_out(tmp_path: Path) -> None:

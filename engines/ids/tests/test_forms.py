@@ -267,3 +267,35 @@ def test_sizes_of_streams_and_directions(tmp_path: Path) -> None:
     ]
     found, _, _ = play(tmp_path, rules, exchange((True, b"hello"), (False, b"hello"), (True, b"hello"), server=B))
     assert found == [[1, 3], [2, 4], [3]]
+
+
+def test_protocols_that_are_known_by_their_first_bytes(tmp_path: Path) -> None:
+    rules = [
+        'alert smb any any -> any any (flow:established; content:"|fe|SMB"; offset:4; depth:4; content:"word"; sid:1;)',
+        'alert smb any any -> any any (content:"later"; sid:2;)',
+        'alert dcerpc any any -> any any (content:"later"; sid:3;)',
+        'alert tcp any any -> any any (content:"later"; app-layer-protocol:!smb; sid:4;)',
+        'alert snmp any any -> any any (content:"public"; sid:5;)',
+        'alert tftp any any -> any 69 (content:"|00 01|"; startswith; content:"boot"; sid:6;)',
+        'alert http any any -> any any (content:"later"; sid:7;)',
+    ]
+    smb = b"\0\0\0\x20\xfeSMB word"
+    for parts, reported in [
+        ([smb, b"later"], [[1], [2]]),
+        # The beginning comes in pieces, the answer first.
+        ([smb[:5], smb[5:7], smb[7:] + b" later"], [[], [], [1, 2]]),
+        ([b"\x05\x00\x0b\x03 a bind request", b"later"], [[], [3, 4]]),
+        ([b"nothing that is known", b"later"], [[], [4]]),
+        ([GET, b"later"], [[], [4, 7]]),
+    ]:
+        found, _, _ = play(tmp_path, rules, exchange(*[(True, part) for part in parts]))
+        assert [sorted(entry) for entry in found] == reported, parts
+    # The server's first bytes count for both directions.
+    found, _, alerts = play(tmp_path, rules, exchange((False, smb), (True, b"some later bytes")))
+    assert [sorted(entry) for entry in found] == [[1], [2]]
+    assert [alert["app_proto"] for alert in alerts] == ["smb", "smb"]
+    get = b"\x30\x26\x02\x01\x01\x04\x06public\xa0\x19"
+    with Soft(rules_file(tmp_path, rules)) as soft:
+        for data, port, sids in [(get, 161, [5]), (get, 162, [5]), (get, 163, []), (b"\0\1boot\0", 69, [6])]:
+            assert soft.sids(frame(Packet("udp", A, (SERVER, port), data, 0, ""))) == sids
+        assert soft.sids(frame(Packet("udp", A, (SERVER, 69), b"\0\7boot\0", 0, ""))) == []

@@ -42,7 +42,7 @@ def test_a_set_of_40000_lines_loads(tmp_path: Path) -> None:
             f'    http.uri; content:"/own-{sid:05d}/"; fast_pattern; classtype:own-class; sid:{sid}; rev:1;)',
             "",
         ]
-    # A comment ends with its line: what stands behind it is no rule.
+    # A comment ends with its line: the next line would be no rule.
     lines = [line for at, line in enumerate(lines) if not lines[at - 1].startswith("#alert")]
     lines += [
         'alert tcp !$OWN_SERVERS any -> any $OWN_PORTS (content:"behind"; sid:20001;)',

@@ -31,6 +31,7 @@ pub mod rule;
 mod set;
 mod text;
 mod transforms;
+pub mod wire;
 
 pub use choose::Class;
 pub use classes::Classes;

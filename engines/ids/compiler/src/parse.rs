@@ -18,7 +18,7 @@ use crate::numbers::{flags, number, within};
 use crate::packets::{self, Part};
 use crate::rule::{
     Action, Base64, Check, Content, FlowTest, HeaderGroup, Looks, Named, Pcre, Place, PlaceVariables, Protocol, Rule,
-    Step, Within,
+    Spoken, Step, Within,
 };
 use crate::set;
 use crate::text::{self, Split};
@@ -164,21 +164,20 @@ pub fn rule(text: &str, options: &set::Options, folder: &Path, file: usize, line
         other => return Err(format!("`{other}` is no action: alert, drop, reject or pass").into()),
     };
     let mut read = Options { folder: folder.to_owned(), ..Options::default() };
-    let layer = buffers::protocol(protocol);
-    read.layers.extend(layer.map(|protocol| Layer { protocol, negated: false }));
-    let (protocol, given) = match protocol {
-        _ if layer == Some(AppProtocol::Dns) => (Protocol::Ip, None),
-        _ if layer.is_some() => (Protocol::Tcp, None),
-        "ip" => (Protocol::Ip, None),
-        "tcp" => (Protocol::Tcp, None),
-        "tcp-pkt" => (Protocol::Tcp, Some(false)),
-        "tcp-stream" => (Protocol::Tcp, Some(true)),
-        "udp" => (Protocol::Udp, None),
-        "icmp" => (Protocol::Icmp, None),
-        other => {
+    let layer = Spoken::named(protocol);
+    read.layers.extend(layer.map(|(protocol, _)| Layer { protocol, negated: false }));
+    let (protocol, given) = match (protocol, layer) {
+        (_, Some((_, carrier))) => (carrier, None),
+        ("ip", _) => (Protocol::Ip, None),
+        ("tcp", _) => (Protocol::Tcp, None),
+        ("tcp-pkt", _) => (Protocol::Tcp, Some(false)),
+        ("tcp-stream", _) => (Protocol::Tcp, Some(true)),
+        ("udp", _) => (Protocol::Udp, None),
+        ("icmp", _) => (Protocol::Icmp, None),
+        (other, _) => {
             let message = format!(
-                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp, icmp, http, dns, tls, \
-                 ssh, smtp or ftp, with contents as they are in the raw bytes"
+                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp or icmp, with contents \
+                 as they are in the raw bytes, or a protocol that engines/ids/language.md lists"
             );
             return Err(unsupported(other, message));
         }
@@ -374,11 +373,8 @@ impl Options {
             "app-layer-protocol" => {
                 let value = needed()?;
                 let (negated, name) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim()));
-                let protocol = buffers::protocol(name).ok_or_else(|| {
-                    unsupported(
-                        keyword,
-                        format!("the protocol `{name}` is not supported: http, dns, tls, ssh, smtp and ftp are"),
-                    )
+                let (protocol, _) = Spoken::named(name).ok_or_else(|| {
+                    unsupported(keyword, format!("the protocol `{name}` is not one that engines/ids/language.md lists"))
                 })?;
                 self.layers.push(Layer { protocol, negated });
             }
@@ -614,7 +610,12 @@ impl Options {
 
     /// The rule's conditions on messages.
     fn messages(&mut self, protocol: Protocol) -> Result<Option<Messages>, Refusal> {
-        let layer = self.layers.iter().find(|layer| !layer.negated).map(|layer| layer.protocol);
+        let mut named = self.layers.iter().filter(|layer| !layer.negated).map(|layer| layer.protocol);
+        let (layer, known) = match named.next() {
+            Some(Spoken::Read(protocol)) => (Some(protocol), None),
+            Some(Spoken::Known(wire)) => (None, Some(wire)),
+            None => (None, None),
+        };
         let message = |group: OpenGroup| match group.target {
             Target::Field(field) => {
                 Some(Group { field, transforms: group.transforms, steps: group.steps, absent: group.absent })
@@ -630,6 +631,10 @@ impl Options {
             let (groups, dates) = (Vec::new(), Vec::new());
             let messages = |_| Messages { protocol: layer, to_server, groups, dates, bounces: false };
             return Ok(layer.filter(|_| any).map(messages));
+        }
+        if let Some(wire) = known {
+            let message = format!("the engine does not read messages of {}: leave the rule out", wire.name());
+            return Err(unsupported("messages", message));
         }
         let mut app = layer;
         let ftp = self.bounces.then_some((Some(AppProtocol::Ftp), "ftpbounce"));

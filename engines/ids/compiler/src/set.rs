@@ -215,11 +215,11 @@ mod tests {
     #[test]
     fn faults_name_the_line() {
         let text = "alert tcp any any -> any any (sid:1;)\n\nalert tcp any any -> any any (rfb.name; content:\"a\"; sid:2;)\n\
-            alert smb any any -> any any (sid:3;)\nalert udp any any -> any any (sid:1;)\n";
+            alert nosuch any any -> any any (sid:3;)\nalert udp any any -> any any (sid:1;)\n";
         let error = read(text, false).unwrap_err();
         let lines: Vec<String> = error.0.iter().map(ToString::to_string).collect();
         assert!(lines[0].starts_with("my.rules:3: the keyword `rfb.name` is not supported: "), "{lines:?}");
-        assert!(lines[1].starts_with("my.rules:4: the protocol `smb` is not supported: "), "{lines:?}");
+        assert!(lines[1].starts_with("my.rules:4: the protocol `nosuch` is not supported: "), "{lines:?}");
         assert_eq!(lines[2], "my.rules:5: sid 1 is also the number of the rule at my.rules:1: each has its own");
         assert!(error.to_string().contains("2 of these rules use") && error.to_string().contains("--skip-unsupported"));
         let set = read(&text[..text.rfind("alert").unwrap()], true).unwrap();
@@ -235,7 +235,7 @@ mod tests {
     fn files_without_rules_are_told() {
         let set = read("# alert\n\n", false).unwrap();
         assert_eq!(set.remarks(), ["my.rules: there is no rule in this file: every line is empty or a comment"]);
-        let set = read("alert smb any any -> any any (sid:1;)", true).unwrap();
+        let set = read("alert nosuch any any -> any any (sid:1;)", true).unwrap();
         assert_eq!(set.remarks(), ["all rules were left out: nothing will be reported"]);
         assert!(read("alert tcp any any -> any any (sid:1;)", true).unwrap().remarks().is_empty());
     }
@@ -290,7 +290,7 @@ mod tests {
             ("http.host; content:\"Evil\";", "in lower case"),
             ("bsize:3;", "about a buffer"),
             ("http.uri; content:\"a\"; flags:S;", "conditions on headers of packets"),
-            ("app-layer-protocol:smb;", "`smb` is not supported"),
+            ("app-layer-protocol:nosuch;", "`nosuch` is not one"),
             (
                 "content:\"a\"; http_uri; byte_extract:1,0,n; http.cookie; content:\"b\"; offset:n;",
                 "in the same buffer",

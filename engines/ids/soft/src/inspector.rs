@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use penstock_app::{Exchange, Protocol};
 use penstock_ids_compiler::Program;
+use penstock_ids_compiler::rule::Spoken as Named;
 use penstock_streams::{
     Chunk, Defrag, DefragLimits, Direction, Flow, Flows, Held, Limits, Packet, Policy, StreamCounters, Systems, Tcp,
     Transport, Tunnels, Undecoded, Way, decode,
@@ -114,7 +114,7 @@ struct State {
     /// A rule has reported in it.
     alerted: bool,
     /// The protocol that it has shown.
-    spoken: Option<Protocol>,
+    spoken: Option<Named>,
     /// Frames that its last record counted.
     logged: u64,
 }
@@ -459,7 +459,7 @@ impl Inspector {
                     let number = way as usize;
                     let (side, stream) = (&mut state.sides[number], &mut streams[number]);
                     if plan.reads && !packet.payload.is_empty() && state.app.is_none() {
-                        state.app = Some(Box::new(App::new(packet.ports.contains(&DNS))));
+                        state.app = Some(Box::new(App::new(packet.ports)));
                     }
                     let app = &mut state.app;
                     let (mut whole, before) = (false, stream.position());
@@ -487,8 +487,8 @@ impl Inspector {
                     look.packet(&seen, packet, if whole { Payload::Searched } else { Payload::InStream });
                 }
                 Transport::Udp => {
-                    if plan.reads && packet.ports.contains(&DNS) {
-                        seen.spoken = look.datagram(&seen, packet.payload, &mut Exchange::default());
+                    if plan.reads {
+                        seen.spoken = look.datagram(&seen, packet.payload, packet.ports);
                     }
                     look.packet(&seen, packet, Payload::Alone);
                 }
@@ -590,9 +590,6 @@ impl Inspector {
         }
     }
 }
-
-/// Port of DNS.
-const DNS: u16 = 53;
 
 /// Records of the messages of a frame, and of the files in them.
 fn lines(seen: &Seen<'_>, look: &mut Look<'_>) -> Vec<String> {
