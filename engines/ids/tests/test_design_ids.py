@@ -186,6 +186,15 @@ def test_protocols_are_known_by_their_first_bytes(target: str, tmp_path: Path) -
     packets += [Packet("tcp", A, B, b"a word of mine", 100 + len(begin), "PA", 500)]
     _, alerts, _ = play(packets, rules, tmp_path, target)
     assert [(alert["alert"]["signature_id"], alert["app_proto"]) for alert in alerts] == [(1, "smb")]
+    # The server's first bytes name the protocol, in a frame that has no string of a rule.
+    rules = [
+        'alert pop3 any any -> any any (content:"word of mine"; sid:1;)',
+        'alert tcp any any -> any any (content:"other word"; app-layer-protocol:!pop3; sid:2;)',
+    ]
+    packets = [*session()[:3], Packet("tcp", B, A, b"+OK ready", 500, "PA", 100)]
+    packets += [Packet("tcp", A, B, b"a word of mine and other words", 100, "PA", 509)]
+    _, alerts, _ = play(packets, rules, tmp_path / "server", target)
+    assert [(alert["alert"]["signature_id"], alert["app_proto"]) for alert in alerts] == [(1, "pop3")]
 
 
 @pytest.mark.parametrize("target", TARGETS)

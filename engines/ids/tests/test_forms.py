@@ -278,15 +278,20 @@ def test_protocols_that_are_known_by_their_first_bytes(tmp_path: Path) -> None:
         'alert snmp any any -> any any (content:"public"; sid:5;)',
         'alert tftp any any -> any 69 (content:"|00 01|"; startswith; content:"boot"; sid:6;)',
         'alert http any any -> any any (content:"later"; sid:7;)',
+        'alert sip any any -> any any (content:"later"; sid:8;)',
     ]
     smb = b"\0\0\0\x20\xfeSMB word"
     for parts, reported in [
         ([smb, b"later"], [[1], [2]]),
         # The beginning comes in pieces, the answer first.
         ([smb[:5], smb[5:7], smb[7:] + b" later"], [[], [], [1, 2]]),
-        ([b"\x05\x00\x0b\x03 a bind request", b"later"], [[], [3, 4]]),
+        ([b"\x05\x00\x0b\x03\x10\x00\x00\x00\x48\x00\x00\x00 a bind request", b"later"], [[], [3, 4]]),
         ([b"nothing that is known", b"later"], [[], [4]]),
         ([GET, b"later"], [[], [4, 7]]),
+        # A proxy's greeting has the first bytes of dcerpc.
+        ([b"\x05\x01\x00", b"\x05\x01\x00\x01\x0a\x00\x00\x01\x00\x50", b"later"], [[], [], [4]]),
+        ([b"OPTIONS sip:a@b SIP/2.0", b"later"], [[], [4, 8]]),
+        ([b"SUBSCRIBE ", b"sip:a@b SIP/2.0", b"later"], [[], [], [4, 8]]),
     ]:
         found, _, _ = play(tmp_path, rules, exchange(*[(True, part) for part in parts]))
         assert [sorted(entry) for entry in found] == reported, parts
@@ -294,8 +299,14 @@ def test_protocols_that_are_known_by_their_first_bytes(tmp_path: Path) -> None:
     found, _, alerts = play(tmp_path, rules, exchange((False, smb), (True, b"some later bytes")))
     assert [sorted(entry) for entry in found] == [[1], [2]]
     assert [alert["app_proto"] for alert in alerts] == ["smb", "smb"]
+    # The end decides, and so does a gap: what follows it is not the begin.
+    found, end, _ = play(tmp_path, rules, exchange((True, b"later")))
+    assert (found, [alert["alert"]["signature_id"] for alert in end["alerts"]]) == ([[]], [4])
+    packets = exchange((True, b"lost"), (True, smb), (True, b"later"))
+    found, end, _ = play(tmp_path, rules, packets[:2] + packets[3:])
+    assert (found, [alert["alert"]["signature_id"] for alert in end["alerts"]]) == ([[], []], [4])
     get = b"\x30\x26\x02\x01\x01\x04\x06public\xa0\x19"
     with Soft(rules_file(tmp_path, rules)) as soft:
-        for data, port, sids in [(get, 161, [5]), (get, 162, [5]), (get, 163, []), (b"\0\1boot\0", 69, [6])]:
+        for data, port, sids in [(get, 161, [5]), (get, 162, [5]), (get, 163, []), (b"\0\1boot\0", 69, [6]), (b"SIP/2.0 200 later", 53, [8])]:
             assert soft.sids(frame(Packet("udp", A, (SERVER, port), data, 0, ""))) == sids
         assert soft.sids(frame(Packet("udp", A, (SERVER, 69), b"\0\7boot\0", 0, ""))) == []

@@ -5,7 +5,7 @@ use penstock_app::Protocol as AppProtocol;
 
 use crate::choose::{self, Class};
 use crate::filter::Filter;
-use crate::rule::{Check, Key, Protocol, Rule, Step};
+use crate::rule::{Check, Key, Protocol, Rule, Spoken, Step};
 use crate::set::Ruleset;
 
 /// Classes of frames that the host looks at whatever the filter finds: bits of the register TELL.
@@ -125,6 +125,10 @@ impl Program {
                 // The host has to count all packets of a flow.
                 program.tell |= class(rule) | if rule.protocol == Protocol::Udp { 0 } else { tell::TCP_EMPTY };
             }
+            if asks_for_first_bytes(rule) {
+                // The first bytes of either direction name the protocol, whatever the rule looks for.
+                program.tell |= tell::TCP_PAYLOAD;
+            }
             let (found, class) = match &rule.messages {
                 Some(messages) => program.place_message(number, rule, messages.protocol),
                 None => (program.place(number, rule), None),
@@ -193,6 +197,12 @@ impl Program {
 /// Keys that stand for all messages of protocols, at most.
 const GUARDS: usize = 50;
 
+/// Whether a rule asks what a TCP connection speaks by its first bytes. A datagram says it itself.
+fn asks_for_first_bytes(rule: &Rule) -> bool {
+    matches!(rule.protocol, Protocol::Tcp | Protocol::Ip)
+        && rule.layers.iter().any(|layer| matches!(layer.protocol, Spoken::Known(_)))
+}
+
 /// Classes of frames that a rule can match.
 fn class(rule: &Rule) -> u8 {
     let with_bytes = rule.messages.is_some() || rule.steps.iter().any(Step::is_positive);
@@ -241,6 +251,16 @@ mod tests {
             })
             .collect();
         Program::new(Ruleset::read(&[RuleFile { name: "r".into(), text }], &Options::default()).unwrap())
+    }
+
+    #[test]
+    fn first_bytes_of_connections_are_told() {
+        let told = |rule: &str| program(&[rule]).tell;
+        assert_eq!(told("smb content:\"word of mine\";"), tell::TCP_PAYLOAD);
+        assert_eq!(told("sip content:\"word of mine\";"), tell::TCP_PAYLOAD);
+        assert_eq!(told("tcp content:\"word of mine\"; app-layer-protocol:!pop3;"), tell::TCP_PAYLOAD);
+        assert_eq!(told("snmp content:\"word of mine\";"), 0);
+        assert_eq!(told("http content:\"word of mine\";"), 0);
     }
 
     #[test]

@@ -79,7 +79,7 @@ const NAMES: [(&str, Wire, Protocol); 22] = [
 ];
 
 /// First words of requests and answers of SIP.
-const SIP: [&[u8]; 8] = [
+const SIP: [&[u8]; 15] = [
     b"INVITE sip",
     b"REGISTER sip",
     b"OPTIONS sip",
@@ -87,12 +87,39 @@ const SIP: [&[u8]; 8] = [
     b"BYE sip",
     b"CANCEL sip",
     b"SUBSCRIBE sip",
+    b"NOTIFY sip",
+    b"MESSAGE sip",
+    b"PUBLISH sip",
+    b"INFO sip",
+    b"REFER sip",
+    b"UPDATE sip",
+    b"PRACK sip",
     b"SIP/2.0 ",
 ];
 
+/// Whether bytes begin as a message of DCE/RPC: version, type, flags, how it writes numbers, and a length that has room
+/// for the header. The first bytes alone are also those of SOCKS5.
+fn is_dcerpc(first: &[u8]) -> bool {
+    let length = match *first {
+        [5, 0 | 1, 0..=19, _, 0x10, 0, 0, 0, low, high, ..] => u16::from_le_bytes([low, high]),
+        [5, 0 | 1, 0..=19, _, 0, 0, 0, 0, high, low, ..] => u16::from_be_bytes([high, low]),
+        _ => return false,
+    };
+    length >= 16
+}
+
+/// Whether bytes begin as the message of MQTT that opens a session: its length has one to four bytes, all but the last
+/// one with the top bit.
+fn is_mqtt(first: &[u8]) -> bool {
+    let Some((0x10, rest)) = first.split_first() else { return false };
+    let length = rest.iter().take_while(|byte| **byte >= 0x80).count() + 1;
+    let name = rest.get(length..).filter(|_| length <= 4).unwrap_or_default();
+    name.starts_with(b"\0\x04MQTT") || name.starts_with(b"\0\x06MQIsdp")
+}
+
 impl Wire {
     /// First bytes of a direction that decide.
-    pub const BYTES: usize = 12;
+    pub const BYTES: usize = 13;
 
     /// The protocol with this name in rules, and what carries it.
     pub(crate) fn named(name: &str) -> Option<(Self, Protocol)> {
@@ -113,9 +140,9 @@ impl Wire {
             [_, _, _, _, 0xFD..=0xFF, b'S', b'M', b'B', ..] => Some(Self::Smb),
             // A session of NetBIOS begins before the first message.
             [0x81..=0x85, 0, ..] if at(139) => Some(Self::Smb),
-            [5, 0 | 1, 0..=19, _, ..] => Some(Self::Dcerpc),
+            _ if is_dcerpc(first) => Some(Self::Dcerpc),
             [b'R', b'F', b'B', b' ', b'0', b'0', ..] => Some(Self::Rfb),
-            [_, _, 0, 4, b'M', b'Q', b'T', b'T', ..] => Some(Self::Mqtt),
+            _ if is_mqtt(first) => Some(Self::Mqtt),
             [0x20, 2, 0 | 1, ..] if at(1883) => Some(Self::Mqtt),
             [b'*', b' ', b'O', b'K', b' ', ..] => Some(Self::Imap),
             [b'+', b'O', b'K', ..] => Some(Self::Pop3),
@@ -168,14 +195,31 @@ mod tests {
         let stream = |bytes: &[u8], port| Wire::of_stream(bytes, [40_000, port]).map(Wire::name);
         assert_eq!(stream(b"\0\0\0\x85\xffSMBr", 9), Some("smb"));
         assert_eq!((stream(b"\x81\0\0\x44 abc", 139), stream(b"\x81\0\0\x44 abc", 445)), (Some("smb"), None));
-        assert_eq!((stream(b"\x05\0\x0b\x03", 135), stream(b"\x05\0\x55\x03", 135)), (Some("dcerpc"), None));
+        assert_eq!(stream(b"\x05\0\x0b\x03\x10\0\0\0\x48\0\0\0\x01", 135), Some("dcerpc"));
+        assert_eq!(stream(b"\x05\0\x0b\x03\0\0\0\0\0\x48\0\0\0", 135), Some("dcerpc"));
+        // Another type, and lengths without room for a header.
+        assert_eq!(stream(b"\x05\0\x55\x03\x10\0\0\0\x48\0\0\0\x01", 135), None);
+        assert_eq!(stream(b"\x05\0\x0b\x03\x10\0\0\0\x0f\0\0\0\x01", 135), None);
+        assert_eq!(stream(b"\x05\0\x0b\x03\0\0\0\0\0\x0f\0\0\0", 135), None);
+        // Both directions of SOCKS5: greeting and request, choice and answer.
+        assert_eq!(stream(b"\x05\x01\0\x05\x01\0\x01\x0a\0\0\x01\0\x50", 1080), None);
+        assert_eq!(stream(b"\x05\0\x05\0\0\x01\x0a\0\0\x01\0\x50", 1080), None);
         assert_eq!((stream(b"* OK ready", 143), stream(b"+OK hello", 110)), (Some("imap"), Some("pop3")));
         assert_eq!((stream(b"\xff\xfd\x18", 23), stream(b"\xff\xfd\x18", 24)), (Some("telnet"), None));
         assert_eq!(stream(b"\x10\x0c\0\x04MQTT\x04", 5), Some("mqtt"));
+        assert_eq!(stream(b"\x10\x8c\x80\x80\x01\0\x06MQIsdp", 5), Some("mqtt"));
+        assert_eq!(
+            (stream(b"\x10\x8c\x01\0\x05MQTTx", 5), stream(b"\x10\xff\xff\xff\xff\x01\0\x04MQTT", 5)),
+            (None, None)
+        );
         assert_eq!((stream(b"INVITE sip:a@b", 5060), stream(b"INVITE them all", 5060)), (Some("sip"), None));
         let datagram = |bytes: &[u8], port| Wire::of_datagram(bytes, [port, 40_000]).map(Wire::name);
         assert_eq!((datagram(b"\x30\x26\x02\x01", 161), datagram(b"\x30\x26\x02\x01", 53)), (Some("snmp"), None));
         assert_eq!((datagram(b"\0\x01file\0", 69), datagram(b"SIP/2.0 200 OK", 1)), (Some("tftp"), Some("sip")));
+        for word in SIP {
+            assert!(word.len() <= Wire::BYTES);
+            assert_eq!(stream(&[word, b"s:a@b.test".as_slice()].concat()[..Wire::BYTES], 5060), Some("sip"));
+        }
         for (name, wire, protocol) in NAMES {
             assert_eq!((Wire::named(name), wire.name()), (Some((wire, protocol)), name));
         }

@@ -462,6 +462,10 @@ impl Inspector {
                         state.app = Some(Box::new(App::new(packet.ports)));
                     }
                     let app = &mut state.app;
+                    if let Some(app) = app.as_mut().filter(|_| told.after_gap) {
+                        app.miss(number);
+                    }
+                    seen.spoken = app.as_ref().map(|app| app.layer(number)).unwrap_or_default();
                     let (mut whole, before) = (false, stream.position());
                     let mut emit = |chunk: Chunk<'_>| {
                         whole |= chunk.direct && chunk.bytes.len() == packet.payload.len();
@@ -700,6 +704,7 @@ fn flush(
         look.memory = std::mem::take(&mut flow.state.memory);
         let side = &mut flow.state.sides[number];
         let app = &mut flow.state.app;
+        seen.spoken = app.as_ref().map(|app| app.layer(number)).unwrap_or_default();
         let before = flow.streams[number].position();
         flow.streams[number].flush(held, &mut |chunk| {
             look.take(&seen, side, chunk, before);

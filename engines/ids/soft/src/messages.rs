@@ -34,6 +34,8 @@ pub(crate) struct AppSide {
     progress: Progress,
     /// Its first bytes, as long as they may decide about a protocol.
     first: Vec<u8>,
+    /// No more bytes decide: the first ones are there, or some of them never came, or the direction has ended.
+    decided: bool,
 }
 
 /// The protocol of both directions of a flow.
@@ -63,24 +65,38 @@ impl App {
             side: Side::new(to_server, ports.contains(&DNS)),
             progress: Progress::default(),
             first: Vec::new(),
+            decided: false,
         };
         Self { sides: [side(true), side(false)], exchange: Exchange::default(), ports, wire: None, counted: 0 }
     }
 
-    /// Takes the first bytes of a direction, which may name a protocol that is not read.
-    fn begin(&mut self, way: usize, bytes: &[u8]) {
-        let first = &mut self.sides[way].first;
-        let room = Wire::BYTES - first.len();
-        if self.wire.is_none() && room > 0 {
-            first.extend_from_slice(&bytes[..bytes.len().min(room)]);
-            self.wire = Wire::of_stream(first, self.ports);
+    /// Takes the first bytes of a direction, which may name a protocol that is not read. Behind a gap no bytes do:
+    /// they would be taken for the first ones.
+    fn begin(&mut self, way: usize, piece: &Piece<'_>) {
+        let AppSide { first, decided, .. } = &mut self.sides[way];
+        if *decided || self.wire.is_some() {
+            return;
         }
+        match piece {
+            Piece::Chunk(chunk) if chunk.gap == 0 && chunk.at == first.len() as u64 => {
+                let room = Wire::BYTES - first.len();
+                first.extend_from_slice(&chunk.bytes[..chunk.bytes.len().min(room)]);
+                self.wire = Wire::of_stream(first, self.ports);
+                *decided = first.len() == Wire::BYTES;
+            }
+            Piece::Chunk(_) | Piece::End => *decided = true,
+        }
+    }
+
+    /// The first bytes of a direction were not seen, unless some have come before.
+    pub(crate) fn miss(&mut self, way: usize) {
+        self.sides[way].decided = true;
     }
 
     /// The protocol of a direction, and whether more bytes may decide it.
     pub(crate) fn layer(&self, way: usize) -> Spoken {
         let side = &self.sides[way].side;
-        let open = self.wire.is_none() && self.sides[way].first.len() < Wire::BYTES;
+        let open = self.wire.is_none() && !self.sides[way].decided;
         match side.protocol() {
             Some(protocol) => Spoken { protocol: Some(Named::Read(protocol)), undecided: false, open: false },
             None => Spoken { protocol: self.wire.map(Named::Known), undecided: side.is_undecided(), open },
@@ -104,6 +120,7 @@ impl App {
             side: side.side.snapshot(),
             progress: side.progress.clone(),
             first: side.first.clone(),
+            decided: side.decided,
         };
         let sides = [side(&self.sides[0]), side(&self.sides[1])];
         Self { sides, exchange: self.exchange.clone(), counted: 0, ..*self }
@@ -147,15 +164,23 @@ impl Spoken {
     pub(crate) fn fits(self, layers: &[Layer]) -> bool {
         layers.iter().all(|layer| {
             if layer.negated {
-                let open = match layer.protocol {
-                    Named::Read(_) => self.undecided,
-                    Named::Known(_) => self.open,
-                };
-                !open && self.protocol != Some(layer.protocol)
+                !self.may_become(layer.protocol) && self.protocol != Some(layer.protocol)
             } else {
                 self.protocol == Some(layer.protocol)
             }
         })
+    }
+
+    /// Whether a rule asks for another protocol than one that more bytes may show.
+    pub(crate) fn waits(self, layers: &[Layer]) -> bool {
+        layers.iter().any(|layer| layer.negated && self.may_become(layer.protocol))
+    }
+
+    fn may_become(self, protocol: Named) -> bool {
+        match protocol {
+            Named::Read(_) => self.undecided,
+            Named::Known(_) => self.open,
+        }
     }
 }
 
@@ -201,9 +226,7 @@ impl Look<'_> {
         limits: &Limits,
         mixed: &mut Vec<u32>,
     ) {
-        if let Piece::Chunk(chunk) = piece {
-            app.begin(way, chunk.bytes);
-        }
+        app.begin(way, piece);
         let App { sides, exchange, .. } = app;
         let AppSide { side, progress, .. } = &mut sides[way];
         let mut emit = |event: &Event<'_>| self.event(seen, progress, event, None, mixed);
@@ -228,17 +251,16 @@ impl Look<'_> {
 
     /// Takes a datagram with these ports, and the message in it.
     pub(crate) fn datagram(&mut self, seen: &Seen<'_>, payload: &[u8], ports: [u16; 2]) -> Spoken {
-        if !ports.contains(&DNS) {
-            return Spoken { protocol: Wire::of_datagram(payload, ports).map(Named::Known), ..Spoken::default() };
-        }
         let exchange = &mut Exchange::default();
-        let message = penstock_app::datagram(payload, exchange);
+        let message = ports.contains(&DNS).then(|| penstock_app::datagram(payload, exchange)).flatten();
         self.detect.app.add(std::mem::take(&mut exchange.counters));
         if let Some(message) = &message {
             let event = Event { message, stage: u8::MAX, from: 0, last: true };
             self.event(seen, &mut Progress::default(), &event, Some(payload), &mut Vec::new());
         }
-        Spoken { protocol: message.map(|message| Named::Read(message.protocol)), ..Spoken::default() }
+        let read = message.map(|message| Named::Read(message.protocol));
+        let protocol = read.or_else(|| Wire::of_datagram(payload, ports).map(Named::Known));
+        Spoken { protocol, ..Spoken::default() }
     }
 
     /// Evaluates the rules that a message may match now. `payload`: the datagram that has it.
