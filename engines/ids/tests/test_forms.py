@@ -307,6 +307,12 @@ def test_protocols_that_are_known_by_their_first_bytes(tmp_path: Path) -> None:
     assert (found, [alert["alert"]["signature_id"] for alert in end["alerts"]]) == ([[], []], [4])
     get = b"\x30\x26\x02\x01\x01\x04\x06public\xa0\x19"
     with Soft(rules_file(tmp_path, rules)) as soft:
-        for data, port, sids in [(get, 161, [5]), (get, 162, [5]), (get, 163, []), (b"\0\1boot\0", 69, [6]), (b"SIP/2.0 200 later", 53, [8])]:
+        for data, port, sids in [
+            (get, 161, [5]),
+            (get, 162, [5]),
+            (get, 163, []),
+            (b"\0\1boot\0", 69, [6]),
+            (b"SIP/2.0 200 later", 53, [8]),
+        ]:
             assert soft.sids(frame(Packet("udp", A, (SERVER, port), data, 0, ""))) == sids
         assert soft.sids(frame(Packet("udp", A, (SERVER, 69), b"\0\7boot\0", 0, ""))) == []

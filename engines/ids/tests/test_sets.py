@@ -63,6 +63,10 @@ def test_a_set_of_40000_lines_loads(tmp_path: Path) -> None:
     assert [rule["sid"] for rule in told["rules"]] == [sid for sid in range(1, 13_001) if sid % 4] + [20_001, 20_004]
     assert [entry["keyword"] for entry in told["skipped"]] == ["rfb.name", None, None]
     assert "depth is shorter than the content" in done.stdout and "sid 1 is also the number" in done.stdout
+    assert "rules left out: 2 are wrong, 1 use what is not supported" in done.stdout
+    # A variable that nobody sets is no reason to be without its rules.
+    done = call("compile", "ids", rules, "--skip-unsupported")
+    assert done.returncode == 1 and "there is no variable $OWN_SERVERS" in done.stderr
     # Without the file, `!` before a variable that is `any` leaves nothing.
     done = call("compile", "ids", rules, "--variable", "OWN_PORTS=5000", "--variable", "OWN_SERVERS=any")
     assert done.returncode == 1 and "give it a value of your own" in done.stderr
@@ -98,4 +102,7 @@ def test_a_design_names_the_files(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         run = run_design(tmp_path / "ids.toml", [capture], tmp_path / "out", "soft", *options)
         assert run.status == 1 and name in run.stderr and "line " in run.stderr, run.stderr
+        # The fault points at the key of this file.
+        line = next(n for n, text in enumerate((tmp_path / "ids.toml").read_text().splitlines(), 1) if name in text)
+        assert f"ids.toml:{line}:" in run.stderr, run.stderr
         (tmp_path / name).write_text(before)

@@ -20,7 +20,9 @@ pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
 /// A sentence.
 pub fn within(text: &str, most: u32) -> Result<Within, String> {
     let (not, text) = text.trim().strip_prefix('!').map_or((false, text.trim()), |rest| (true, rest.trim()));
-    let text = text.strip_prefix('=').unwrap_or(text).trim();
+    // Only a plain number has it: `=>5` may stand for either of two ranges.
+    let plain = text.strip_prefix('=').map(str::trim_start);
+    let text = plain.unwrap_or(text);
     let range = |low: Option<u32>, high: Option<u32>| match (low, high) {
         (Some(low), Some(high)) if low <= high && high <= most => Ok(Within { low, high, not }),
         _ => Err(format!("`{text}` has no number from 0 to {most} in it")),
@@ -31,7 +33,10 @@ pub fn within(text: &str, most: u32) -> Result<Within, String> {
         }
         None => number::<u32>(text),
     };
-    if let Some((low, high)) = text.split_once("<>") {
+    if plain.is_some() {
+        let only = value(text)?;
+        range(Some(only), Some(only))
+    } else if let Some((low, high)) = text.split_once("<>") {
         range(value(low)?.checked_add(1), value(high)?.checked_sub(1))
     } else if let Some(high) = text.strip_prefix("<=") {
         range(Some(0), Some(value(high)?))
@@ -116,7 +121,8 @@ mod tests {
             assert!(inside.iter().all(|number| range.holds(*number)), "{text}");
             assert!(!outside.iter().any(|number| range.holds(*number)), "{text}");
         }
-        for text in ["", "=", "x", "0x", "256", "<0", "5<>6", "6-5", "-1"] {
+        for text in ["", "=", "=>5", "=<5", "!=>5", "==5", "=2-5", "=2<>5", "x", "0x", "256", "<0", "5<>6", "6-5", "-1"]
+        {
             assert!(within(text, 255).is_err(), "{text}");
         }
     }

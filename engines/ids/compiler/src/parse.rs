@@ -13,7 +13,7 @@ use crate::byte_ops::{self, Amount, Names, Wrong};
 use crate::classes;
 use crate::conditions::{self, FlowBit, FlowCount, HostBit, Threshold};
 use crate::dates::{self, DateTest};
-use crate::ends;
+use crate::ends::{self, EndFault};
 use crate::numbers::{flags, number, within};
 use crate::packets::{self, Part};
 use crate::rule::{
@@ -31,6 +31,17 @@ pub enum Refusal {
     Wrong(String),
     /// It uses this keyword, which the engine does not support; and a sentence.
     Unsupported(String, String),
+    /// It uses a variable that is wrong: a sentence.
+    Variable(String),
+}
+
+impl From<EndFault> for Refusal {
+    fn from(fault: EndFault) -> Self {
+        match fault {
+            EndFault::Header(message) => Self::Wrong(message),
+            EndFault::Variable(message) => Self::Variable(message),
+        }
+    }
 }
 
 impl From<String> for Refusal {

@@ -27,7 +27,8 @@ pub struct Options {
     pub variables: Variables,
     /// Classes that a file describes.
     pub classes: Classes,
-    /// Rules that are wrong or use what the engine does not support are left out.
+    /// Rules that are wrong or use what the engine does not support are left out; those whose variables are wrong
+    /// are not.
     pub skip_unsupported: bool,
 }
 
@@ -61,7 +62,7 @@ impl Ruleset {
             }
             for (line, rule) in rules {
                 let fault = |message, unsupported| Fault { file: file.name.clone(), line, message, unsupported };
-                let faults = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
+                let left_out = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
                 match parse::rule(&rule, options, folder, number, line) {
                     Ok(rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
                         None => set.rules.push(rule),
@@ -69,11 +70,13 @@ impl Ruleset {
                             let (sid, other) = (rule.sid, &files[other].name);
                             let message =
                                 format!("sid {sid} is also the number of the rule at {other}:{line}: each has its own");
-                            faults.push(fault(message, None));
+                            left_out.push(fault(message, None));
                         }
                     },
-                    Err(Refusal::Wrong(message)) => faults.push(fault(message, None)),
-                    Err(Refusal::Unsupported(keyword, message)) => faults.push(fault(message, Some(keyword))),
+                    Err(Refusal::Wrong(message)) => left_out.push(fault(message, None)),
+                    Err(Refusal::Unsupported(keyword, message)) => left_out.push(fault(message, Some(keyword))),
+                    // Otherwise one variable would take rules out of a set without a word.
+                    Err(Refusal::Variable(message)) => faults.push(fault(message, None)),
                 }
             }
         }
@@ -85,6 +88,11 @@ impl Ruleset {
     pub fn remarks(&self) -> Vec<String> {
         let empty = |name| format!("{name}: there is no rule in this file: every line is empty or a comment");
         let mut remarks: Vec<String> = self.empty.iter().map(empty).collect();
+        let unsupported = self.skipped.iter().filter(|fault| fault.unsupported.is_some()).count();
+        let wrong = self.skipped.len() - unsupported;
+        if wrong + unsupported > 0 {
+            remarks.push(format!("rules left out: {wrong} are wrong, {unsupported} use what is not supported"));
+        }
         if self.rules.is_empty() && !self.skipped.is_empty() {
             remarks.push("all rules were left out: nothing will be reported".to_owned());
         }
@@ -231,6 +239,12 @@ mod tests {
         let set = read(&format!("{wrong}{text}"), true).unwrap();
         let kinds: Vec<bool> = set.skipped.iter().map(|fault| fault.unsupported.is_some()).collect();
         assert_eq!((set.rules.len(), kinds), (1, vec![false, true, true, false]));
+        assert_eq!(set.remarks(), ["rules left out: 2 are wrong, 2 use what is not supported"]);
+        // One variable is used by many rules.
+        let unknown = "alert tcp $HOME_NET any -> $OWN_NET any (sid:8;)\n";
+        let error = read(&format!("{wrong}{unknown}{text}"), true).unwrap_err();
+        assert_eq!(error.0.len(), 1);
+        assert!(error.to_string().starts_with("my.rules:2: there is no variable $OWN_NET: "), "{error}");
     }
 
     #[test]
@@ -238,7 +252,8 @@ mod tests {
         let set = read("# alert\n\n", false).unwrap();
         assert_eq!(set.remarks(), ["my.rules: there is no rule in this file: every line is empty or a comment"]);
         let set = read("alert nosuch any any -> any any (sid:1;)", true).unwrap();
-        assert_eq!(set.remarks(), ["all rules were left out: nothing will be reported"]);
+        let left_out = "rules left out: 0 are wrong, 1 use what is not supported";
+        assert_eq!(set.remarks(), [left_out, "all rules were left out: nothing will be reported"]);
         assert!(read("alert tcp any any -> any any (sid:1;)", true).unwrap().remarks().is_empty());
     }
 

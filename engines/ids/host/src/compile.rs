@@ -58,7 +58,7 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
         texts.push(RuleFile { name: path.display().to_string(), text: files::read(path, RULES)? });
     }
     let files = ConfigFiles { config: arguments.config, classification: arguments.classification };
-    let (mut variables, classes) = files.read()?;
+    let (mut variables, classes) = (files.variables()?, files.classes()?);
     variables.0.extend(arguments.variables);
     let program = Program::new(Ruleset::read(&texts, &Options { variables, classes, skip_unsupported })?);
     for fault in &program.set.skipped {

@@ -24,19 +24,26 @@ fn named<T>(path: &Path, result: Result<T, String>) -> Result<T, EngineError> {
 }
 
 impl ConfigFiles {
-    /// The variables of rule headers, all others with their defaults; and the classes.
+    /// The variables of rule headers, all others with their defaults.
     ///
     /// # Errors
-    /// A file cannot be read or has another form.
-    pub fn read(&self) -> Result<(Variables, Classes), EngineError> {
+    /// The file cannot be read or has another form.
+    pub fn variables(&self) -> Result<Variables, EngineError> {
         let mut variables = Variables::default();
         if let Some(path) = &self.config {
             variables.0.extend(named(path, config::variables(&files::read(path, RULES)?))?);
         }
-        let classes = match &self.classification {
-            Some(path) => named(path, Classes::read(&files::read(path, RULES)?))?,
-            None => Classes::default(),
-        };
-        Ok((variables, classes))
+        Ok(variables)
+    }
+
+    /// The classes of the file.
+    ///
+    /// # Errors
+    /// The file cannot be read or has another form.
+    pub fn classes(&self) -> Result<Classes, EngineError> {
+        match &self.classification {
+            Some(path) => named(path, Classes::read(&files::read(path, RULES)?)),
+            None => Ok(Classes::default()),
+        }
     }
 }

@@ -62,11 +62,11 @@ impl IdsImage {
         for fault in set.skipped.iter().take(SHOWN) {
             messages += &format!("left out: {fault}\n");
         }
-        for remark in set.remarks() {
-            messages += &format!("{remark}\n");
-        }
         if set.skipped.len() > SHOWN {
             messages += &format!("left out: {} more rules\n", set.skipped.len() - SHOWN);
+        }
+        for remark in set.remarks() {
+            messages += &format!("{remark}\n");
         }
         let Reports { messages: records, flows, files, drops: _, anomalies, fields: _ } = settings.reports;
         // Records of all messages or files need all frames that may have some; those of flows need all frames.

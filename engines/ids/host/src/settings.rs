@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_engine::{Fault, Part, Section, TableNames, only_file};
+use penstock_engine::{EngineError, Fault, Part, Section, TableNames, only_file};
 use penstock_ids::{AlertFields, Bounds, Reports};
 use penstock_ids_compiler::{Classes, Variables};
 use penstock_streams::{Policy, Systems, Tunnels};
@@ -281,8 +281,10 @@ impl Settings {
         };
         let path = |file: &Option<Spanned<PathBuf>>| file.as_ref().map(|file| folder.join(file.get_ref()));
         let beside = ConfigFiles { config: path(&keys.config), classification: path(&keys.classification) };
-        let span = keys.config.as_ref().or(keys.classification.as_ref()).map_or(0..0, Spanned::span);
-        let (mut variables, classes) = beside.read().map_err(|error| Fault::at(span, error.to_string()))?;
+        let span = |key: &Option<Spanned<PathBuf>>| key.as_ref().map_or(0..0, Spanned::span);
+        let fault = |key| move |error: EngineError| Fault::at(span(key), error.to_string());
+        let mut variables = beside.variables().map_err(fault(&keys.config))?;
+        let classes = beside.classes().map_err(fault(&keys.classification))?;
         variables.0.extend(keys.variables);
         Ok(Self {
             rules,
