@@ -88,7 +88,7 @@ impl App {
         }
     }
 
-    /// The first bytes of a direction were not seen, unless some have come before.
+    /// The next bytes of a direction follow others that never come: no first bytes are added.
     pub(crate) fn miss(&mut self, way: usize) {
         self.sides[way].decided = true;
     }
