@@ -266,7 +266,9 @@ class Program:
         for _ in range(2):
             mantissa = rng.choice([1 << 16, rng.getrandbits(26), rng.getrandbits(26), rng.getrandbits(14)])
             mantissa *= rng.random() < 0.9
-            words.append(pack((mantissa, 0), (rng.choice([0, 0, 1, 2, rng.randrange(32)]), 26), (rng.random() < 0.2, 31)))
+            words.append(
+                pack((mantissa, 0), (rng.choice([0, 0, 1, 2, rng.randrange(32)]), 26), (rng.random() < 0.2, 31))
+            )
         for pace in words[:2]:
             depth = ((pace & 0x3FFFFFF) << (pace >> 26 & 31)) * rng.choice([0, 1, 5, 60, 500, 2000]) % (1 << 64)
             words += [depth & M32, depth >> 32]

@@ -176,7 +176,10 @@ mod tests {
             assert!((token * rate as f64 / 1e9 - 1.0).abs() < 1e-7, "{rate}");
             assert!(pace.mantissa >> MANTISSA == 0);
         }
-        assert_eq!(meter_row(Some(&Rates { cir: 1_000_000_000, cbs: 2, pir: 0, pbs: 9 })), [65536, 1 << 31 | 1, 131_072, 0, 9, 0]);
+        assert_eq!(
+            meter_row(Some(&Rates { cir: 1_000_000_000, cbs: 2, pir: 0, pbs: 9 })),
+            [65536, 1 << 31 | 1, 131_072, 0, 9, 0]
+        );
         assert_eq!(meter_row(None), [0; METER_ROW]);
     }
 }

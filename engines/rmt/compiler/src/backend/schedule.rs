@@ -204,7 +204,8 @@ fn search_bits(step: &Step, reads: &mut Bits) {
 /// Where colors of meters go.
 fn late_bits(step: &Step, late: &mut Bits) {
     for row in step.open.iter().map(|(_, row)| row).chain([&step.closed]) {
-        if let Some((to, _)) = row.register.filter(|draft| draft.op == RegisterOp::Meter).and_then(|draft| draft.result) {
+        if let Some((to, _)) = row.register.filter(|draft| draft.op == RegisterOp::Meter).and_then(|draft| draft.result)
+        {
             mark(late, to);
         }
     }

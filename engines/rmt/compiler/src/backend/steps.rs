@@ -167,7 +167,9 @@ impl Steps<'_, '_, '_> {
                 (of, Some((cells, span))) if of.is_some() || matches!(cells, Cells::EntryMeter(_)) => {
                     return Err(too_much(span, "a register or meter in an action of a table that has another one")
                         .also(table.span, "the table")
-                        .help("a stage of the card has one access to a register or meter: use another table's action"));
+                        .help(
+                            "a stage of the card has one access to a register or meter: use another table's action",
+                        ));
                 }
                 _ => {}
             }

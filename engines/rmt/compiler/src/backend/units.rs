@@ -110,7 +110,10 @@ impl Units<'_, '_> {
                 continue;
             }
             if mentions(value, OLD) {
-                return Err(too_complex(value, "a value is computed from a register's or a meter's, in the same action"));
+                return Err(too_complex(
+                    value,
+                    "a value is computed from a register's or a meter's, in the same action",
+                ));
             }
             self.write(*field, value, &mut drafts)?;
         }

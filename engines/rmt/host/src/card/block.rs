@@ -114,13 +114,7 @@ impl AtWork {
     }
 
     /// Writes the rates of a meter's cell. Its buckets are full then.
-    fn meter(
-        &self,
-        window: &mut Window<'_>,
-        meter: MeterId,
-        cell: u32,
-        rates: Option<&Rates>,
-    ) -> Result<(), RmtError> {
+    fn meter(&self, window: &mut Window<'_>, meter: MeterId, cell: u32, rates: Option<&Rates>) -> Result<(), RmtError> {
         let Some(place) = self.lowered.meters[meter] else { return Ok(()) };
         let base = self.meters[place.stage].as_ref().map_or(0, |meters| meters.start);
         let row = Row::of(Memory::Meter, place.stage, base + place.offset + cell);
@@ -464,10 +458,7 @@ fn fill(
         if cells.meters > 0 {
             let segment = rooms.meters.take(cells.meters, 1).ok_or_else(|| {
                 let free = rooms.meters.free();
-                RmtError::Fit(format!(
-                    "stage {stage} has no room for {} meters: {free} are free in all",
-                    cells.meters
-                ))
+                RmtError::Fit(format!("stage {stage} has no room for {} meters: {free} are free in all", cells.meters))
             })?;
             window.clear(segment.clone().map(|row| Row::of(Memory::Meter, stage, row)), METER_ROW)?;
             new.meters[stage] = Some(segment);
@@ -600,7 +591,9 @@ fn apply(shadow: &mut Shadow, change: &Change) {
         Change::All(all) => all.iter().for_each(|one| apply(shadow, one)),
         Change::Meter(meter, index, rates) => {
             let cells = shadow.meters[*meter].iter_mut().enumerate();
-            cells.filter(|(at, _)| index.is_none_or(|index| index as usize == *at)).for_each(|(_, cell)| *cell = *rates);
+            cells
+                .filter(|(at, _)| index.is_none_or(|index| index as usize == *at))
+                .for_each(|(_, cell)| *cell = *rates);
         }
         Change::EntryMeter(table, entry, rates) => {
             let all = &mut shadow.entry_rates[*table];
