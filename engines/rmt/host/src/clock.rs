@@ -13,15 +13,15 @@ const HOLD: u32 = INLINE_WINDOW + regs::INLINE_HOLD;
 /// The clock of a card.
 #[derive(Debug, Default)]
 pub struct Clock {
-    /// The time that was set last, in ns; None: the clock has followed the card's cycles so far.
-    time: Option<u64>,
+    /// The time that was set last, in ns.
+    time: u64,
     /// The clock is stopped.
     held: bool,
 }
 
 impl Clock {
-    /// Holds the clock at a time, or at a later one that was set before. Says whether the clock was never set before:
-    /// then it may have gone back.
+    /// Holds the clock at a time, or at a later one that was set before. Says whether that sets it back: between two
+    /// runs it goes on.
     ///
     /// # Errors
     /// The card refuses.
@@ -30,12 +30,13 @@ impl Clock {
             bus.write(HOLD, 1)?;
             self.held = true;
         }
-        let before = self.time;
-        let time = before.map_or(ns, |before| before.max(ns));
-        self.time = Some(time);
+        let low = bus.read(TIME_L)?;
+        let now = u64::from(bus.read(TIME_H)?) << 32 | u64::from(low);
+        self.time = self.time.max(ns);
+        let time = self.time;
         bus.write(TIME_H, (time >> 32) as u32)?;
         bus.write(TIME_L, time as u32)?;
-        Ok(before.is_none())
+        Ok(time < now)
     }
 
     /// Lets the time go on from where it stands.

@@ -380,14 +380,13 @@ impl Driver for RmtDriver {
         Ok(json!(BlockCounters { tenants }))
     }
 
-    /// Only meters look at the time of a card in hardware. Buckets that were full before the clock was first set are
-    /// full then.
+    /// Only meters look at the time of a card in hardware. Buckets that were filled since the last frame, when the clock
+    /// went on, are full now, even if the clock is set back.
     fn set_time(&mut self, bus: &mut dyn Bus, ns: u64) -> Result<(), EngineError> {
-        let cards = || self.places.iter().filter_map(|place| place.card.as_ref());
-        if cards().any(CardBlock::has_meters) && self.clock.hold(bus, ns)? {
-            for card in self.places.iter().filter_map(|place| place.card.as_ref()) {
-                card.fill_meters(bus)?;
-            }
+        let mut cards: Vec<_> = self.places.iter_mut().filter_map(|place| place.card.as_mut()).collect();
+        if cards.iter().any(|card| card.has_meters()) {
+            let back = self.clock.hold(bus, ns)?;
+            cards.iter_mut().try_for_each(|card| card.settle_meters(bus, back))?;
         }
         Ok(())
     }

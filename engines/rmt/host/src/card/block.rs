@@ -61,6 +61,8 @@ pub struct AtWork {
     counters: Vec<Option<Range<u32>>>,
     /// Meters by stage.
     meters: Vec<Option<Range<u32>>>,
+    /// Rates that were written since the card's clock was last set, by meter and cell.
+    filled: BTreeMap<(MeterId, u32), Rates>,
     /// By table, the cells of its direct counter and meter that entries have.
     cells: Vec<BTreeMap<EntryKey, u32>>,
 }
@@ -114,26 +116,28 @@ impl AtWork {
     }
 
     /// Writes the rates of a meter's cell. Its buckets are full then.
-    fn meter(&self, window: &mut Window<'_>, meter: MeterId, cell: u32, rates: Option<&Rates>) -> Result<(), RmtError> {
+    fn meter(
+        &mut self,
+        window: &mut Window<'_>,
+        meter: MeterId,
+        cell: u32,
+        rates: Option<&Rates>,
+    ) -> Result<(), RmtError> {
         let Some(place) = self.lowered.meters[meter] else { return Ok(()) };
+        match rates {
+            Some(rates) => self.filled.insert((meter, cell), *rates),
+            None => self.filled.remove(&(meter, cell)),
+        };
         let base = self.meters[place.stage].as_ref().map_or(0, |meters| meters.start);
         let row = Row::of(Memory::Meter, place.stage, base + place.offset + cell);
         window.write_and_check(row, &meter_row(rates))
     }
 
-    /// Writes all cells with rates.
-    fn fill_meters(&self, window: &mut Window<'_>) -> Result<(), RmtError> {
-        for (meter, cells) in self.shadow.meters.iter().enumerate() {
+    /// Writes the rates of indirect meters.
+    fn fill_meters(&mut self, window: &mut Window<'_>) -> Result<(), RmtError> {
+        for (meter, cells) in self.shadow.meters.clone().iter().enumerate() {
             for (cell, rates) in (0..).zip(cells).filter(|(_, rates)| rates.is_some()) {
                 self.meter(window, meter, cell, rates.as_ref())?;
-            }
-        }
-        for (table, all) in self.shadow.entry_rates.iter().enumerate() {
-            let Some(meter) = self.shadow.program.tables[table].meter else { continue };
-            for (entry, rates) in all {
-                if let Some(cell) = self.cells[table].get(entry) {
-                    self.meter(window, meter, *cell, Some(rates))?;
-                }
             }
         }
         Ok(())
@@ -163,7 +167,8 @@ impl AtWork {
             window.write(row, &[0; COUNTER_ROW])?;
         }
         if let Some(meter) = meter {
-            self.meter(window, meter, cell, self.shadow.entry_rates[table].get(entry))?;
+            let rates = self.shadow.entry_rates[table].get(entry).copied();
+            self.meter(window, meter, cell, rates.as_ref())?;
         }
         self.cells[table].insert(entry.clone(), cell);
         Ok(Some(cell))
@@ -206,6 +211,7 @@ impl CardBlock {
         let mut new = AtWork {
             counters: (0..self.shape.stages).map(|_| None).collect(),
             meters: (0..self.shape.stages).map(|_| None).collect(),
+            filled: BTreeMap::new(),
             cells: vec![BTreeMap::new(); source.program.tables.len()],
             shadow: Shadow::new(source.program.clone()),
             lowered,
@@ -381,7 +387,7 @@ impl CardBlock {
         cell: u32,
         rates: Option<&Rates>,
     ) -> Result<(), RmtError> {
-        let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
+        let at = self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
         at.meter(&mut Window::new(bus, self.block), meter, cell, rates)
     }
 
@@ -390,13 +396,20 @@ impl CardBlock {
         self.tenants.values().any(|at| at.meters.iter().any(Option::is_some))
     }
 
-    /// Gives all meters full buckets.
+    /// Notes that the card's clock was set. If it was set `back`, the buckets of rates that were written since the last
+    /// time are filled again.
     ///
     /// # Errors
     /// The card refuses.
-    pub fn fill_meters(&self, bus: &mut dyn Bus) -> Result<(), RmtError> {
+    pub fn settle_meters(&mut self, bus: &mut dyn Bus, back: bool) -> Result<(), RmtError> {
         let mut window = Window::new(bus, self.block);
-        self.tenants.values().try_for_each(|at| at.fill_meters(&mut window))
+        for at in self.tenants.values_mut() {
+            for ((meter, cell), rates) in at.filled.clone().into_iter().filter(|_| back) {
+                at.meter(&mut window, meter, cell, Some(&rates))?;
+            }
+            at.filled.clear();
+        }
+        Ok(())
     }
 
     /// Sets the rates of an entry's own meter, if the entry is there; None: every frame is green.
@@ -411,9 +424,9 @@ impl CardBlock {
         entry: &Entry,
         rates: Option<&Rates>,
     ) -> Result<(), RmtError> {
-        let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
-        match (at.shadow.program.tables[table].meter, at.cells[table].get(&key(entry))) {
-            (Some(meter), Some(cell)) => at.meter(&mut Window::new(bus, self.block), meter, *cell, rates),
+        let at = self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
+        match (at.shadow.program.tables[table].meter, at.cells[table].get(&key(entry)).copied()) {
+            (Some(meter), Some(cell)) => at.meter(&mut Window::new(bus, self.block), meter, cell, rates),
             _ => Ok(()),
         }
     }

@@ -352,10 +352,13 @@ fn each_entry_has_a_meter_of_its_own() {
     let own: Vec<_> = [rates(1), None, rates(3), rates(4)].into_iter().chain(none).map(wanted).collect();
     assert_eq!(rows(&bus, 0, 8), own);
     assert_eq!(rows(&bus, 1, 4), vec![wanted(rates(5)); 4]);
-    // The bus writes what is full then.
+    // The clock is set back: what was written since it was last set is written again.
+    card.settle_meters(&mut bus, false).unwrap();
+    one(&mut OnCard { card: &mut card, bus: &mut bus, tenant: TENANT }, &Change::Meter(1, Some(0), rates(8))).unwrap();
     bus.rows.retain(|at, _| at >> 24 != METER);
-    card.fill_meters(&mut bus).unwrap();
-    assert_eq!((rows(&bus, 0, 1), rows(&bus, 1, 1)), (vec![wanted(rates(1))], vec![wanted(rates(5))]));
+    card.settle_meters(&mut bus, true).unwrap();
+    assert_eq!(rows(&bus, 0, 1), [vec![0; 6]]);
+    assert_eq!(rows(&bus, 1, 2), [wanted(rates(8)), vec![0; 6]]);
 }
 
 /// A color that is written in the last stage goes nowhere.
