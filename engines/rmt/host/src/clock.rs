@@ -20,23 +20,22 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Holds the clock at a time, or at a later one that was set before. Says whether that sets it back: between two
-    /// runs it goes on.
+    /// Holds the clock at a time, or at a later one that was set before. Says whether that is half a year or more behind
+    /// the time that was set before, which is further than meters see.
     ///
     /// # Errors
     /// The card refuses.
     pub fn hold(&mut self, bus: &mut dyn Bus, ns: u64) -> Result<bool, CardError> {
+        let jumps = ns.saturating_sub(self.time) >> 54 != 0;
         if !self.held {
             bus.write(HOLD, 1)?;
             self.held = true;
         }
-        let low = bus.read(TIME_L)?;
-        let now = u64::from(bus.read(TIME_H)?) << 32 | u64::from(low);
         self.time = self.time.max(ns);
         let time = self.time;
         bus.write(TIME_H, (time >> 32) as u32)?;
         bus.write(TIME_L, time as u32)?;
-        Ok(time < now)
+        Ok(jumps)
     }
 
     /// Lets the time go on from where it stands.

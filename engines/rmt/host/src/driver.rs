@@ -380,13 +380,13 @@ impl Driver for RmtDriver {
         Ok(json!(BlockCounters { tenants }))
     }
 
-    /// Only meters look at the time of a card in hardware. Buckets that were filled since the last frame, when the clock
-    /// went on, are full now, even if the clock is set back.
+    /// Only meters look at the time of a card in hardware. Buckets that were filled since the last frame are full now,
+    /// even if the clock went on and is set back; all are, if the time jumps further than meters see.
     fn set_time(&mut self, bus: &mut dyn Bus, ns: u64) -> Result<(), EngineError> {
         let mut cards: Vec<_> = self.places.iter_mut().filter_map(|place| place.card.as_mut()).collect();
         if cards.iter().any(|card| card.has_meters()) {
-            let back = self.clock.hold(bus, ns)?;
-            cards.iter_mut().try_for_each(|card| card.settle_meters(bus, back))?;
+            let jumps = self.clock.hold(bus, ns)?;
+            cards.iter_mut().try_for_each(|card| card.settle_meters(bus, jumps))?;
         }
         Ok(())
     }

@@ -143,6 +143,19 @@ impl AtWork {
         Ok(())
     }
 
+    /// Writes the rates of entries.
+    fn fill_entry_meters(&mut self, window: &mut Window<'_>) -> Result<(), RmtError> {
+        for (table, all) in self.shadow.entry_rates.clone().iter().enumerate() {
+            let Some(meter) = self.shadow.program.tables[table].meter else { continue };
+            for (entry, rates) in all {
+                if let Some(cell) = self.cells[table].get(entry).copied() {
+                    self.meter(window, meter, cell, Some(rates))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The cell of an entry's own counter and meter: a new entry gets a free one, which counts from 0 and has no rates.
     /// None if the table has neither.
     fn cell(&mut self, window: &mut Window<'_>, table: TableId, entry: &EntryKey) -> Result<Option<u32>, RmtError> {
@@ -396,15 +409,19 @@ impl CardBlock {
         self.tenants.values().any(|at| at.meters.iter().any(Option::is_some))
     }
 
-    /// Notes that the card's clock was set. If it was set `back`, the buckets of rates that were written since the last
-    /// time are filled again.
+    /// Notes that the card's clock was set: the buckets of rates that were written since the last time are filled again,
+    /// or with `all` those of all rates.
     ///
     /// # Errors
     /// The card refuses.
-    pub fn settle_meters(&mut self, bus: &mut dyn Bus, back: bool) -> Result<(), RmtError> {
+    pub fn settle_meters(&mut self, bus: &mut dyn Bus, all: bool) -> Result<(), RmtError> {
         let mut window = Window::new(bus, self.block);
         for at in self.tenants.values_mut() {
-            for ((meter, cell), rates) in at.filled.clone().into_iter().filter(|_| back) {
+            if all {
+                at.fill_meters(&mut window)?;
+                at.fill_entry_meters(&mut window)?;
+            }
+            for ((meter, cell), rates) in at.filled.clone() {
                 at.meter(&mut window, meter, cell, Some(&rates))?;
             }
             at.filled.clear();

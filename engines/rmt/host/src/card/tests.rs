@@ -352,13 +352,16 @@ fn each_entry_has_a_meter_of_its_own() {
     let own: Vec<_> = [rates(1), None, rates(3), rates(4)].into_iter().chain(none).map(wanted).collect();
     assert_eq!(rows(&bus, 0, 8), own);
     assert_eq!(rows(&bus, 1, 4), vec![wanted(rates(5)); 4]);
-    // The clock is set back: what was written since it was last set is written again.
+    // The clock is set: what was written since it was last set is written again, and everything if the time jumps.
     card.settle_meters(&mut bus, false).unwrap();
     one(&mut OnCard { card: &mut card, bus: &mut bus, tenant: TENANT }, &Change::Meter(1, Some(0), rates(8))).unwrap();
     bus.rows.retain(|at, _| at >> 24 != METER);
-    card.settle_meters(&mut bus, true).unwrap();
+    card.settle_meters(&mut bus, false).unwrap();
     assert_eq!(rows(&bus, 0, 1), [vec![0; 6]]);
     assert_eq!(rows(&bus, 1, 2), [wanted(rates(8)), vec![0; 6]]);
+    card.settle_meters(&mut bus, true).unwrap();
+    assert_eq!(rows(&bus, 0, 1), [wanted(rates(1))]);
+    assert_eq!(rows(&bus, 1, 2), [wanted(rates(8)), wanted(rates(5))]);
 }
 
 /// A color that is written in the last stage goes nowhere.
