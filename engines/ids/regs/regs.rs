@@ -70,3 +70,8 @@ pub const IDS_BLOCK_UNCHECKED_COUNT: u32 = 0x4;
 pub const IDS_BLOCK_SEARCHED: u32 = 0xA0;
 /// How many there are, 4 bytes apart.
 pub const IDS_BLOCK_SEARCHED_COUNT: u32 = 0x4;
+/// Datagrams that are told whatever the filter finds, for they may carry a packet: port, [15:0]; it is the destination,
+/// [16]; it is the source, [17].
+pub const IDS_BLOCK_TUNNEL: u32 = 0xC0;
+/// How many there are, 4 bytes apart.
+pub const IDS_BLOCK_TUNNEL_COUNT: u32 = 0x8;

@@ -9,15 +9,15 @@
 //                        of all ports                                  └─> ids_records ─> host
 //
 // Two ports share a filter and an exact table: lane 0 and lane 1 of its memories. A port takes a beat a cycle, 128
-// Gb/s, from 256-byte frames on; a frame that is logged takes one cycle more. A port waits for its own output and, for
-// at most a frame's search, for another port that searches a frame of the same set of flows. Frames that no rule can
-// match leave about 50 cycles after their last beat.
+// Gb/s; a folded frame, of 65 to 80 bytes, takes two cycles. A port waits for its own output and, for at most a frame's
+// search, for another port that searches a frame of the same set of flows. Frames that no rule can match leave about 50
+// cycles after their last beat.
 module ids_block
   import penstock_pkg::*, ids_pkg::*;
 #(
     parameter int unsigned Ports  = 2,
     parameter int unsigned Number = 0,           // of the block; this engine makes no frames
-    // Powers of two: sets of flow lines [7:0], entries of a way [15:8], rows of a log [23:16]; 0: the usual 8, 11, 12
+    // Powers of two: sets of flow lines [7:0], entries of a way [15:8], rows of a log [23:16]; 0: the usual 8, 11, 13
     parameter logic [63:0] Param  = '0
 ) (
     input wire logic        clk,
@@ -39,7 +39,7 @@ module ids_block
 );
   localparam int unsigned SetsLog2 = Param[7:0] == '0 ? 8 : 32'(Param[7:0]);
   localparam int unsigned EntriesLog2 = Param[15:8] == '0 ? 11 : 32'(Param[15:8]);
-  localparam int unsigned RowsLog2 = Param[23:16] == '0 ? 12 : 32'(Param[23:16]);
+  localparam int unsigned RowsLog2 = Param[23:16] == '0 ? 13 : 32'(Param[23:16]);
   localparam int unsigned Filters = (Ports + 1) / 2;
 
   if (SetsLog2 < 1 || SetsLog2 > 14 || EntriesLog2 < 4 || EntriesLog2 > 16 || RowsLog2 < 9 || RowsLog2 > 15) begin : gen_shape
@@ -53,6 +53,7 @@ module ids_block
   // ---- control
   logic ips, late_drops, follow, bank, enable, other_bank_busy, clear_flows, flows_ready;
   logic [6:0] tell;
+  tunnel_t [Tunnels-1:0] tunnels;
   logic [31:0] timeout;
   logic [15:0] age, verdict_ticket, map_index;
   logic map_write, verdict_drop, entry_write, record_valid, record_pop, taken, evicted, records_full;
@@ -85,19 +86,21 @@ module ids_block
   logic [Ports-1:0] busy_of, other_busy;
 
   for (genvar p = 0; p < int'(Ports); p++) begin : gen_port
-    logic body_valid, body_pop, request_valid, request_pop, pushed, info_pushed, popped, dropped, log_we;
+    logic body_valid, body_pop, request_valid, request_pop, pushed, info_pushed, popped, dropped;
+    logic [1:0] log_we;
     body_t body, passed;
     request_t request;
     info_t info;
     logic [1:0] begins;
-    logic [RowsLog2-1:0] log_at;
-    logic [DataW-1:0] log_in;
+    logic [1:0][RowsLog2-2:0] log_at;
+    logic [1:0][DataW-1:0] log_in, log_out;
 
     ids_parse i_parse (
         .clk,
         .rst,
         .enable,
         .tell,
+        .tunnels,
         .frames(frames[p]),
         .tail(tails[p]),
         .verdict(verdicts[p]),
@@ -190,19 +193,23 @@ module ids_block
         .lost(lost[p])
     );
 
-    ram_sdp #(
-        .Width(DataW),
-        .Depth(1 << RowsLog2),
-        .Ultra(1'b1)
-    ) i_log (
-        .clk,
-        .we(log_we),
-        .waddr(log_at),
-        .wdata(log_in),
-        .re(log_read[p]),
-        .raddr(log_row),
-        .rdata(log_data[p])
-    );
+    for (genvar k = 0; k < 2; k++) begin : gen_log
+      ram_sdp #(
+          .Width(DataW),
+          .Depth(1 << (RowsLog2 - 1)),
+          .Ultra(1'b1)
+      ) i_rows (
+          .clk,
+          .we(log_we[k]),
+          .waddr(log_at[k]),
+          .wdata(log_in[k]),
+          .re(log_read[p]),
+          .raddr(log_row[RowsLog2-1:1]),
+          .rdata(log_out[k])
+      );
+    end
+    // ids_regs holds the row until it has the answer.
+    assign log_data[p] = log_out[log_row[0]];
 
     // ---- frames in the block, and those that are searched in each bank
     logic starts_q;
@@ -337,6 +344,7 @@ module ids_block
       .bank,
       .enable,
       .tell,
+      .tunnels,
       .timeout,
       .age,
       .other_bank_busy,

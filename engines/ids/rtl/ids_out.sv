@@ -8,7 +8,8 @@
 //   info   ─> queue ─┐       ├─> hold (IPS) ────────┘
 //   result ─> queue ─┴─> DECIDE ─> log: beats, tail, record ─> record FIFO
 //
-// One beat a cycle; a frame that is logged takes a cycle for its record, and one for its tail if it is folded.
+// One beat a cycle; a frame that is logged takes a cycle more for its tail if it is folded. Its record is written beside
+// the first beat of the next frame: rows that follow each other are in different banks of the log.
 module ids_out
   import penstock_pkg::*, ids_pkg::*;
 #(
@@ -38,9 +39,10 @@ module ids_out
     output tail_t    out_tail,
     output verdict_t out_verdict,
 
-    output logic                log_we,
-    output logic [RowsLog2-1:0] log_row,
-    output logic [   DataW-1:0] log_data,
+    // by bank: of even rows, of odd rows
+    output logic [1:0]                log_we,
+    output logic [1:0][RowsLog2-2:0]  log_row,
+    output logic [1:0][   DataW-1:0]  log_data,
 
     // a frame is reported: the position of its record
     output logic     tell_valid,
@@ -65,11 +67,16 @@ module ids_out
     output logic late,
     output logic lost
 );
-  typedef enum logic [1:0] {
-    Beats,
-    Tail,
-    Record
-  } phase_e;
+  // What is left to do for a frame when its last beat has gone.
+  typedef struct packed {
+    logic                is_told;
+    logic                blind;
+    logic                follows;
+    line_t               line;
+    logic                direction;
+    row_t                place;
+    logic [DataW-1:0]    data;
+  } record_t;
 
   // ---- what waits
   logic body_valid, body_pop, info_valid, result_valid, load;
@@ -117,7 +124,9 @@ module ids_out
 
   // ---- DECIDE
   logic frame_q, first_q, to_hold_q, is_told_q, blind_q, done, ends, take;
-  phase_e phase_q;
+  logic tail_phase_q, tail_go, record_valid_q, record_free, beat_waits;
+  logic [RowsLog2-1:0] row_q, beat_row;
+  record_t record_q;
   info_t info_q;
   result_t result_q;
   reasons_t reasons_q;
@@ -138,13 +147,19 @@ module ids_out
     logic allowed;
     if (to_hold) allowed = !first_q || hold_room;
     else allowed = out_ready && !holding_q && (!first_q || !hold_ready);
-    take = frame_q && phase_q == Beats && body_valid && allowed;
+    take = frame_q && !tail_phase_q && body_valid && allowed &&
+        !(info_q.logs && (beat_waits || (body.last && !body.tail.valid && !record_free)));
   end
   assign body_pop = take;
   assign ends = take && body.last;
-  // The record waits until the way to the host and to the flow line is free.
-  assign record_go = phase_q == Record && (!is_told_q || (!tell_valid && !mark_valid));
-  assign done = info_q.logs ? record_go : ends;
+  assign tail_go = tail_phase_q && record_free && !beat_waits;
+  assign done = tail_go || (ends && !(info_q.logs && body.tail.valid));
+
+  // The record waits until the way to the host and to the flow line is free. A beat of its bank waits for it.
+  assign beat_row = first_q ? RowsLog2'(info_q.first) : row_q;
+  assign record_go = record_valid_q && (!record_q.is_told || (!tell_valid && !mark_valid));
+  assign record_free = !record_valid_q || record_go;
+  assign beat_waits = record_go && beat_row[0] == record_q.place[0];
 
   always_ff @(posedge clk) begin
     if (load) begin
@@ -165,18 +180,18 @@ module ids_out
       to_hold_q <= to_hold;
       ticket_q  <= ticket;
     end
-    if (record_go) phase_q <= Beats;
-    if (phase_q == Tail) phase_q <= Record;
-    if (ends && info_q.logs) phase_q <= body.tail.valid ? Tail : Record;
+    tail_phase_q <= (ends && info_q.logs && body.tail.valid) || (tail_phase_q && !tail_go);
+    record_valid_q <= (done && info_q.logs) || (record_valid_q && !record_go);
     if (rst) begin
       frame_q <= 1'b0;
-      phase_q <= Beats;
+      tail_phase_q <= 1'b0;
+      record_valid_q <= 1'b0;
     end
   end
 
   // ---- log
-  logic [RowsLog2-1:0] row_q;
   logic [TailW-1:0] tail_q;
+  logic [1:0] is_record;  // by bank
   logic [DataW-1:0] record;
   // Bytes of the record, the first one in the lowest bits.
   assign record = {
@@ -185,10 +200,10 @@ module ids_out
       reasons_q,
       {info_q.line.gen, info_q.known},
       info_q.prior,
-      ticket_q,
+      first_q ? ticket : ticket_q,
       {info_q.line.set, info_q.line.way},
       info_q.seq,
-      {1'b0, info_q.search, info_q.bank, result_q.more, to_hold_q && is_told_q, info_q.lookup, info_q.direction, info_q.chained},
+      {1'b0, info_q.search, info_q.bank, result_q.more, to_hold && is_told, info_q.lookup, info_q.direction, info_q.chained},
       8'(Port),
       info_q.length,
       info_q.start,
@@ -200,13 +215,28 @@ module ids_out
       info_q.place
   };
 
+  assign is_record = record_go ? 2'b01 << record_q.place[0] : 2'b00;
+
   always_ff @(posedge clk) begin
-    log_we <= (take && info_q.logs) || phase_q == Tail || record_go;
-    log_row <= take && first_q ? RowsLog2'(info_q.first) : row_q;
-    row_q <= take && first_q ? RowsLog2'(info_q.first) + 1'b1 : row_q + RowsLog2'(take || phase_q == Tail || record_go);
-    log_data <= phase_q == Record ? record : phase_q == Tail ? DataW'(tail_q) : body.data;
+    for (int unsigned k = 0; k < 2; k++) begin
+      log_we[k]   <= is_record[k] || (((take && info_q.logs) || tail_go) && beat_row[0] == 1'(k));
+      log_row[k]  <= is_record[k] ? record_q.place[RowsLog2-1:1] : beat_row[RowsLog2-1:1];
+      log_data[k] <= is_record[k] ? record_q.data : tail_phase_q ? DataW'(tail_q) : body.data;
+    end
+    if (take || tail_go) row_q <= beat_row + 1'b1;
     if (take) tail_q <= body.tail.data;
-    if (rst) log_we <= 1'b0;
+    if (done && info_q.logs) begin
+      record_q <= '{
+          is_told: is_told,
+          blind: blind,
+          follows: follow && reasons_q.found && info_q.lookup && !reasons_q.followed,
+          line: info_q.line,
+          direction: info_q.direction,
+          place: info_q.place,
+          data: record
+      };
+    end
+    if (rst) log_we <= '0;
   end
 
   // ---- to the host, and to the flow line; each waits until it is taken
@@ -214,12 +244,12 @@ module ids_out
     if (tell_ready) tell_valid <= 1'b0;
     if (mark_ready) mark_valid <= 1'b0;
     lost <= 1'b0;
-    if (record_go && is_told_q) begin
-      tell_valid <= !blind_q;
-      lost <= blind_q;
-      tell <= info_q.place;
-      mark <= '{line: info_q.line, direction: info_q.direction, follow: 1'b1};
-      mark_valid <= follow && reasons_q.found && info_q.lookup && !reasons_q.followed;
+    if (record_go && record_q.is_told) begin
+      tell_valid <= !record_q.blind;
+      lost <= record_q.blind;
+      tell <= record_q.place;
+      mark <= '{line: record_q.line, direction: record_q.direction, follow: 1'b1};
+      mark_valid <= record_q.follows;
     end
     if (rst) begin
       tell_valid <= 1'b0;
@@ -244,7 +274,7 @@ module ids_out
       .ticket,
       .beats(is_folded(info_q.len) ? 11'd1 : beats_of(info_q.len)),
       .room(hold_room),
-      .force_late(frame_q && phase_q == Beats && first_q && to_hold && !hold_room),
+      .force_late(frame_q && !tail_phase_q && first_q && to_hold && !hold_room),
       .held,
       .verdict,
       .verdict_ticket,

@@ -18,6 +18,7 @@ module ids_parse
 
     input wire logic       enable,  // CONTROL search
     input wire logic [6:0] tell,    // TELL
+    input wire tunnel_t [Tunnels-1:0] tunnels,
 
     frame_if.snk         frames,
     input wire tail_t    tail,
@@ -109,7 +110,7 @@ module ids_parse
   request_t made;
 
   always_comb begin
-    logic net, fragment, tcp, udp, known, swap;
+    logic net, fragment, tcp, udp, known, swap, carries;
     logic [7:0] proto;
     logic [1:0][127:0] addresses;
     logic [1:0][15:0] ports;
@@ -146,11 +147,14 @@ module ids_parse
     classes[4] = net && !tcp && !udp && !h.parts[PART_ICMP];
     classes[5] = !net;
     classes[6] = tcp && {h.l4[50], h.l4[49], h.l4[48]} != '0;  // RST, SYN, FIN
-    made.reasons.class_wanted = (classes & tell) != '0;
+    ports = {h.l4[143:128], h.l4[159:144]};
+    carries = 1'b0;
+    for (int unsigned n = 0; n < Tunnels; n++)
+      carries |= (tunnels[n].to && ports[1] == tunnels[n].number) || (tunnels[n].from && ports[0] == tunnels[n].number);
+    made.reasons.class_wanted = (classes & tell) != '0 || (udp && carries);
 
     if (h.parts[PART_IP]) addresses = {96'b0, h.net[191:160], 96'b0, h.net[223:192]};
     else addresses = {h.net[127:0], h.net[255:128]};
-    ports = {h.l4[143:128], h.l4[159:144]};
     swap = {addresses[1], ports[1]} < {addresses[0], ports[0]};
     made.direction = swap;
     made.key.tenant = tenant;

@@ -8,6 +8,7 @@ package ids_pkg;
   localparam int unsigned Span = Before + BeatBytes;  // a beat and the bytes before it
   localparam int unsigned Ways = 4;                   // of the exact table and of a set of flow lines
   localparam int unsigned Ids = 7;                    // ids that a record has room for
+  localparam int unsigned Tunnels = 8;                // ports of datagrams that may carry a packet
 
   typedef logic [Before-1:0][7:0] prior_t;  // [0] oldest
   typedef logic [Span-1:0][7:0] span_t;      // [Before + i] byte i of the beat
@@ -74,6 +75,13 @@ package ids_pkg;
   } mark_t;
 
   // ---- frames
+  // A port of datagrams that may carry a packet.
+  typedef struct packed {
+    logic        from;
+    logic        to;
+    logic [15:0] number;
+  } tunnel_t;
+
   // The header fields of a frame.
   typedef struct packed {
     logic [31:0] number;

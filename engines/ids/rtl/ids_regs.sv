@@ -24,6 +24,7 @@ module ids_regs
     output logic        bank,
     output logic        enable,
     output logic [ 6:0] tell,
+    output tunnel_t [Tunnels-1:0] tunnels,
     output logic [31:0] timeout,
     output logic [15:0] age,
     input  wire logic   other_bank_busy,
@@ -265,6 +266,11 @@ module ids_regs
             IDS_BLOCK_LATE: data_q <= late_q;
             default: begin
               err_q <= 1'b1;
+              if (addr[23:5] == IDS_BLOCK_TUNNEL[23:5]) begin
+                data_q <= 32'(tunnels[addr[4:2]]);
+                err_q  <= 1'b0;
+                if (cfg.we) tunnels[addr[4:2]] <= cfg.wdata[17:0];
+              end else
               for (int unsigned p = 0; p < Ports; p++)
                 if (32'(addr_port) == p)
                   case ({addr[31:4], 4'b0})
@@ -303,6 +309,7 @@ module ids_regs
       state_q <= Idle;
       control_q <= '0;
       tell <= '0;
+      tunnels <= '0;
       timeout <= 32'd1_000_000;
       age <= 16'd1117;
       clear_maps_q <= 1'b0;

@@ -5,6 +5,7 @@ rules of the demo.
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from random import Random
@@ -175,6 +176,81 @@ def test_messages_are_found(target: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_responses_without_a_string_stay_on_the_card(target: str, tmp_path: Path) -> None:
+    """The host follows a direction from the encoded response on that it needs, and finds the bytes before it in the log."""
+    body = gzip.compress(
+        b"the payload-of-mine in words that do not stand in the stream" + bytes(Random(1).randbytes(200))
+    )
+    encoded = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    plain = b"HTTP/1.1 200 OK\r\nContent-Length: 800\r\n\r\n" + b"." * 800
+    last = b"HTTP/1.1 200 OK\r\nContent-Length: 415\r\n\r\n" + b"." * 400 + b"payload-of-mine"
+    responses = (plain, plain, encoded, plain, last)
+    packets, at = session()[:3], 500
+    for response in responses:
+        for begin in range(0, len(response), 100):
+            piece = response[begin : begin + 100]
+            packets.append(Packet("tcp", B, A, piece, at, "PA", 100))
+            at += len(piece)
+    run, alerts, _ = play(packets, MESSAGES, tmp_path, target)
+    counts = [-(-len(response) // 100) for response in responses]
+    ends = [2 + sum(counts[: number + 1]) for number in (2, 4)]
+    assert [(int(alert["timestamp"][20:26]), alert["alert"]["signature_id"]) for alert in alerts] == [
+        (end, 2) for end in ends
+    ]
+    if target == "rtl":
+        [block] = run.result["counters"]["inline"]["blocks"]
+        card = block["own"]["card"]
+        # Those from the encoded response on, and the SYN of both ends.
+        assert card["told"] <= 2 + sum(counts[2:]), card
+        assert card["gone"] == 0 and card["history"] >= sum(counts[:2])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_datagrams_of_tunnels_are_told(target: str, tmp_path: Path) -> None:
+    """Of datagrams the host looks at those to and from ports of tunnels, and at those with a string."""
+    packets = [
+        Packet("udp", A, B, b"harmless", 0, ""),
+        Packet("udp", A, (SERVER, 4789), b"\0harmless", 0, ""),
+        Packet("udp", (CLIENT, 4789), B, b"harmless", 0, ""),
+        Packet("udp", A, (SERVER, 6081), b"harmless", 0, ""),
+        Packet("udp", (CLIENT, 3544), B, b"harmless", 0, ""),
+        Packet("udp", A, (SERVER, 3544), b"harmless", 0, ""),
+        Packet("udp", A, B, b"forbidden", 0, ""),
+    ]
+    rule = 'alert udp any any -> any any (content:"forbidden"; sid:1;)'
+    run, alerts, _ = play(packets, [rule], tmp_path, target)
+    assert len(alerts) == 1
+    if target == "rtl":
+        [block] = run.result["counters"]["inline"]["blocks"]
+        card = block["own"]["card"]
+        assert (card["told"], card["told_class"], card["told_string"]) == (5, 4, 1)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_protocols_are_known_by_their_first_bytes(target: str, tmp_path: Path) -> None:
+    """The bytes that name the protocol come before the frame that the card tells the host."""
+    rules = [
+        'alert smb any any -> any any (content:"word of mine"; sid:1;)',
+        'alert rfb any any -> any any (content:"word of mine"; sid:2;)',
+    ]
+    begin = b"\0\0\0\x20\xfeSMB and more"
+    packets = [*session()[:3], Packet("tcp", A, B, begin[:6], 100, "PA", 500)]
+    packets += [Packet("tcp", A, B, begin[6:], 106, "PA", 500)]
+    packets += [Packet("tcp", A, B, b"a word of mine", 100 + len(begin), "PA", 500)]
+    _, alerts, _ = play(packets, rules, tmp_path, target)
+    assert [(alert["alert"]["signature_id"], alert["app_proto"]) for alert in alerts] == [(1, "smb")]
+    # The server's first bytes name the protocol, in a frame that has no string of a rule.
+    rules = [
+        'alert pop3 any any -> any any (content:"word of mine"; sid:1;)',
+        'alert tcp any any -> any any (content:"other word"; app-layer-protocol:!pop3; sid:2;)',
+    ]
+    packets = [*session()[:3], Packet("tcp", B, A, b"+OK ready", 500, "PA", 100)]
+    packets += [Packet("tcp", A, B, b"a word of mine and other words", 100, "PA", 509)]
+    _, alerts, _ = play(packets, rules, tmp_path / "server", target)
+    assert [(alert["alert"]["signature_id"], alert["app_proto"]) for alert in alerts] == [(1, "pop3")]
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_packets_in_others_are_found(target: str, tmp_path: Path) -> None:
     """A string that segments part: in a tunnel, in fragments, and around a segment with a wrong checksum."""
     rules = ['alert tcp any any -> any any (content:"secret word"; sid:1;)']
@@ -208,12 +284,12 @@ def test_compile_names_what_does_not_load(tmp_path: Path) -> None:
     rules = tmp_path / "my.rules"
     rules.write_text(
         'alert tcp any any -> any any (content:"rare-word-of-mine"; sid:1;)\n'
-        'alert smb any any -> any any (smb.share; content:"x"; sid:2;)\n'
+        'alert nosuch any any -> any any (content:"x"; sid:2;)\n'
         'alert udp any any -> any any (content:"ab"; sid:3;)\n'
     )
     done = call("compile", "ids", rules)
     assert done.returncode == 1
-    assert f"{rules}:2: the protocol `smb` is not supported" in done.stderr and "--skip-unsupported" in done.stderr
+    assert f"{rules}:2: the protocol `nosuch` is not supported" in done.stderr and "--skip-unsupported" in done.stderr
     about = tmp_path / "about.json"
     done = call("compile", "ids", rules, "--skip-unsupported", "--explain", "--json", about)
     assert done.returncode == 0, done.stderr
@@ -221,7 +297,7 @@ def test_compile_names_what_does_not_load(tmp_path: Path) -> None:
     told = json.loads(about.read_text())
     assert [(rule["sid"], rule["key"] is None) for rule in told["rules"]] == [(1, False), (3, True)]
     assert told["rules"][0]["key"] in "rare-word-of-mine"
-    assert told["skipped"][0]["keyword"] == "smb" and told["every_frame_of"] == ["UDP"]
+    assert told["skipped"][0]["keyword"] == "nosuch" and told["every_frame_of"] == ["UDP"]
 
 
 def test_faults_of_settings_name_the_way_out(tmp_path: Path) -> None:

@@ -427,6 +427,16 @@ async def what_is_searched(dut: Any) -> None:
     await bench.write(regs.IDS_BLOCK_TELL, 1 << 6)
     ends = [tcp(b"", 0, flags, 3) for flags in ("S", "SA", "F", "FA", "R", "RA", "A", "PA", "U")]
     assert words_of(await told_of(bench, ends)) == [{"class"}] * 6 + [none] * 3
+    # Datagrams that may carry a packet, by their ports.
+    await bench.write(regs.IDS_BLOCK_TELL, 0)
+    for place, value in ((0, 1 << 16 | 4789), (6, 4000), (7, 3 << 16 | 3544)):
+        await bench.write(regs.IDS_BLOCK_TUNNEL + 4 * place, value)
+        assert await bench.read(regs.IDS_BLOCK_TUNNEL + 4 * place) == value
+    ports = [(9, 4789), (4789, 9), (9, 3544), (3544, 9), (9, 4000), (0, 0)]
+    datagrams = [ETHER / layers / UDP(sport=source, dport=target) / b"x" for source, target in ports]
+    datagrams.append(ETHER / layers / TCP(sport=9, dport=4789, flags="A"))
+    expected = [{"class"} if n in (0, 2, 3) else none for n in range(7)]
+    assert words_of(await told_of(bench, datagrams)) == expected
 
 
 @cocotb.test()
@@ -598,6 +608,32 @@ async def records_lost(dut: Any) -> None:
 
 
 @cocotb.test()
+async def records_beside_beats(dut: Any) -> None:
+    """Frames of one to three beats that are all told, without gaps on both ports: records wait for each other while the
+    beats of later frames come, and each record has its own frame.
+    """
+    bench = Bench(dut, 19)
+    await bench.start()
+    await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
+    sent: list[list[bytes]] = [[], []]
+    # For a string, which takes lookups; then for their class, a frame a cycle.
+    for tell, words in ((0, [b"evil"]), (1 << 2, [b"evil", b"calm", b"calm"])):
+        await bench.write(regs.IDS_BLOCK_TELL, tell)
+        for n in range(80):
+            size = bench.rng.choice([0, 20, 30, 60, 80, 90, 100, 140])
+            payload = words[n % len(words)] + (bytes(size) if tell else bench.rng.randbytes(size))
+            sent[n % 2].append(frame(udp(payload, 2000 + n)))
+            bench.send(n % 2, sent[n % 2][-1])
+        await bench.drain()
+        records = await bench.all_told()
+        assert len(records) == 80
+        for record in records:
+            # So many hits are more than there are lookups.
+            assert record.reasons <= {"class", "string", "unchecked"}
+            assert await bench.frame_of(record) == sent[record.port][record.number]
+
+
+@cocotb.test()
 async def reload_while_frames_pass(dut: Any) -> None:
     """Keys of both rule sets are found in all frames of a reload, across a segment border too; new ones in frames after
     it, old ones not.
@@ -648,8 +684,8 @@ async def reload_while_frames_pass(dut: Any) -> None:
 
 @cocotb.test()
 async def line_rate(dut: Any) -> None:
-    """256-byte frames of many flows on both ports at 100 Gb/s, 5.5 cycles a frame: no port waits. A frame in order is
-    out in less than 2 us.
+    """256-byte frames of many flows on both ports: a beat a cycle, so no port waits at 100 Gb/s (5.6 cycles a frame). A
+    frame in order is out in less than 2 us.
     """
     bench = Bench(dut, 17)
     await bench.start()
@@ -674,7 +710,7 @@ async def line_rate(dut: Any) -> None:
     alone = (bench.ports[0].last_out - begin) / 200
     dut._log.info("%.2f cycles a frame of many flows, %.2f of one flow; latency %d cycles", cycles, alone, latency)
     assert not await bench.all_told()
-    assert cycles < 5.52 and latency < 500 and alone < 20
+    assert cycles < 4.5 and latency < 500 and alone < 20
 
 
 @cocotb.test()

@@ -10,7 +10,7 @@ pub const RMT_BLOCK_SIZES: u32 = 0x4;
 pub const RMT_BLOCK_SELECT: u32 = 0x8;
 /// Written: the staged words are written to the selected row, all at once and between two frames.
 pub const RMT_BLOCK_COMMIT: u32 = 0xC;
-/// As powers of two: ternary rows of a stage, [7:0]; counters of a stage, [15:8].
+/// As powers of two: ternary rows of a stage, [7:0]; counters of a stage, [15:8]; meters of a stage, [23:16].
 pub const RMT_BLOCK_MORE: u32 = 0x10;
 /// Words of a row. Written: the word is staged. Read: the word of the selected row, from the memory.
 pub const RMT_BLOCK_DATA: u32 = 0x100;

@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The action of a stage: the rows of its actions, for each lane its units (rmt_units.sv), the registers that the lanes
-// share, and the counters. 5 cycles, a frame a cycle in each lane; nothing stops.
+// The action of a stage: the rows of its actions, for each lane its units (rmt_units.sv), the registers and meters that
+// the lanes share, and the counters. 5 cycles, a frame a cycle in each lane; nothing stops.
 module rmt_action
   import rmt_pkg::*;
 (
     input wire logic clk,
     input wire logic rst,
+    input wire logic [63:0] now,
 
     input wire logic  slot,
     input wire logic [3:0] stage,  // number, a constant
@@ -20,10 +21,11 @@ module rmt_action
     input wire hash_t   [Lanes-1:0] crcs,
     output     vector_t [Lanes-1:0] early,  // a cycle ahead of `out`: the vector that the action has read
     output     vector_t [Lanes-1:0] out,
-    output     insert_t [Lanes-1:0] insert
+    output     insert_t [Lanes-1:0] insert,
+    output     insert_t [Lanes-1:0] late  // three cycles behind `insert`
 );
   logic [2:0] slot_q;
-  word_t [3:0] words;
+  word_t [4:0] words;
   logic [Lanes-1:0][9:0] addr;
   action_row_t [Lanes-1:0] row;
   logic [Lanes-1:0][6:0] segment_addr;
@@ -31,9 +33,10 @@ module rmt_action
   access_t [Lanes-1:0] access;
   count_t [Lanes-1:0] count;
   word_t result;
+  color_t color;
 
   always_ff @(posedge clk) slot_q <= {slot_q[1:0], slot};
-  assign host_word = words[0] | words[1] | words[2] | words[3];
+  assign host_word = words[0] | words[1] | words[2] | words[3] | words[4];
 
   rmt_ram #(
       .Width($bits(action_row_t)),
@@ -72,6 +75,18 @@ module rmt_action
       .result
   );
 
+  rmt_meter i_meter (
+      .clk,
+      .rst,
+      .now,
+      .slot(slot_q[2]),
+      .stage,
+      .host,
+      .host_word(words[4]),
+      .access,
+      .color
+  );
+
   rmt_counter i_counter (
       .clk,
       .rst,
@@ -101,7 +116,9 @@ module rmt_action
         .result,
         .early(early[l]),
         .out(out[l]),
-        .insert(insert[l])
+        .insert(insert[l]),
+        .color,
+        .late(late[l])
     );
   end
 endmodule

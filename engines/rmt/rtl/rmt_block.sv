@@ -99,7 +99,7 @@ module rmt_block
   logic [Stages:0] slots;  // in front of each stage
   ctl_t [Stages:0][Lanes-1:0] ctl;
   vector_t [Stages:0][Lanes-1:0] early, vector;
-  insert_t [Stages:0][Lanes-1:0] insert;
+  insert_t [Stages:0][Lanes-1:0] insert, late;
 
   rmt_entry i_entry (
       .clk,
@@ -137,11 +137,13 @@ module rmt_block
       .out(vector[0])
   );
   assign insert[0] = '0;
+  assign late[0] = '0;
 
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
     rmt_stage i_stage (
         .clk,
         .rst,
+        .now,
         .slot(slots[s]),
         .slot_out(slots[s+1]),
         .stage(4'(s)),
@@ -152,10 +154,12 @@ module rmt_block
         .early(early[s]),
         .vector(vector[s]),
         .insert(insert[s]),
+        .late(late[s]),
         .out_ctl(ctl[s+1]),
         .out_early(early[s+1]),
         .out(vector[s+1]),
-        .out_insert(insert[s+1])
+        .out_insert(insert[s+1]),
+        .out_late(late[s+1])
     );
   end
 

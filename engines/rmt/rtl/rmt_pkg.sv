@@ -343,7 +343,8 @@ package rmt_pkg;
     RegOr    = 4'd6,
     RegXor   = 4'd7,
     RegMax   = 4'd8,
-    RegMin   = 4'd9
+    RegMin   = 4'd9,
+    RegMeter = 4'd10  // the color that a meter gives the frame
   } reg_op_e;
 
   typedef struct packed {
@@ -380,6 +381,7 @@ package rmt_pkg;
 
   localparam int unsigned RegisterW = 12;
   localparam int unsigned CounterW = 10;
+  localparam int unsigned MeterW = 10;
 
   typedef struct packed {
     logic [15:0] size;
@@ -387,11 +389,12 @@ package rmt_pkg;
   } segment_t;
 
   typedef struct packed {
+    segment_t meters;
     segment_t counters;
     segment_t registers;
   } segment_row_t;
 
-  // A register operation of a lane's frame
+  // A register operation of a lane's frame, or a meter's
   typedef struct packed {
     logic        valid;
     logic [3:0]  op;
@@ -402,6 +405,27 @@ package rmt_pkg;
     logic [15:0] length;
     segment_t    segment;
   } access_t;
+
+  // ---- METER
+  localparam int unsigned FractionW = 16;  // times of meters are in ns / 2^16,
+  localparam int unsigned MomentW = 72;    // modulo 2^72
+  localparam int unsigned MantissaW = 26;
+  localparam int unsigned TokensW = 15;
+
+  typedef logic [MomentW-1:0] moment_t;
+  typedef logic [1:0] color_t;  // 0 green, 1 yellow, 2 red
+
+  typedef struct packed {
+    logic                 still;     // time does not fill the bucket
+    logic [4:0]           exponent;
+    logic [MantissaW-1:0] mantissa;  // mantissa << exponent: the time in which the bucket gets a token
+  } pace_t;
+
+  // A cell: [0] is the committed bucket, [1] the peak one. A mantissa of 0 in [0]: every frame is green.
+  typedef struct packed {
+    logic [1:0][63:0] depth;  // the time in which a bucket fills
+    pace_t [1:0]      pace;
+  } meter_row_t;
 
   // A register's result, which belongs into the vector that is beside it
   typedef struct packed {
@@ -446,7 +470,8 @@ package rmt_pkg;
     MemTarget   = 8'd14,
     MemCounter  = 8'd15,
     MemLpm      = 8'd16,  // to 18
-    MemGroup    = 8'd19
+    MemGroup    = 8'd19,
+    MemMeter    = 8'd20
   } memory_e;
 
   // An access, as it stands while its slot travels down the lanes

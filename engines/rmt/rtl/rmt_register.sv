@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registers of a stage: one operation a cycle reads a register, and writes it in the next cycle.
+// The registers of a stage: one operation a cycle reads a register, and writes it in the next cycle. Operations of
+// meters are rmt_meter's.
 //
 //   lanes' accesses ─> BOUNDS ─> memory ─> OPERATE ─> result      2 cycles, an operation a cycle
 //                                   ^         │ write
@@ -25,7 +26,7 @@ module rmt_register
 );
   // ---- BOUNDS
   access_t chosen;
-  logic selected, by_host, valid1_q, do1_q, host1_q, is_new1_q;
+  logic selected, by_host, mine, valid1_q, do1_q, host1_q, is_new1_q;
   logic [16:0] place;  // place in the segment
   logic [3:0] op1_q;
   word_t x1_q;
@@ -33,14 +34,15 @@ module rmt_register
 
   assign chosen = access[access[1].valid];
   assign place = 17'(chosen.offset) + 17'(chosen.index[15:0]);
+  assign mine = chosen.valid && chosen.op != RegMeter;
   assign selected = host.memory == MemRegister && host.stage == 8'(stage);
   assign by_host = slot && selected;
   assign addr = by_host ? host.row[RegisterW-1:0] : chosen.segment.base[RegisterW-1:0] + place[RegisterW-1:0];
 
   always_ff @(posedge clk) begin
     host1_q   <= by_host;
-    valid1_q  <= by_host || chosen.valid;
-    do1_q     <= by_host || (chosen.valid && chosen.index < word_t'(chosen.length) && place < 17'(chosen.segment.size));
+    valid1_q  <= by_host || mine;
+    do1_q     <= by_host || (mine && chosen.index < word_t'(chosen.length) && place < 17'(chosen.segment.size));
     op1_q     <= by_host ? (host.we ? RegWrite : RegRead) : chosen.op;
     is_new1_q <= chosen.is_new;
     x1_q      <= by_host ? host.data[0] : chosen.x;

@@ -44,6 +44,7 @@ module rmt_regs
       MemKey, MemSegment: return 17'd128;
       MemTernary, MemTarget: return 17'd1 << TernaryW;
       MemCounter:         return 17'd1 << CounterW;
+      MemMeter:           return 17'd1 << MeterW;
       MemAction:          return 17'd1024;
       MemRegister:        return 17'd1 << RegisterW;
       MemLeaf:            return 17'd1 << LeafW;
@@ -90,7 +91,7 @@ module rmt_regs
             cfg.err   <= cfg.we;
           end
           RMT_BLOCK_MORE: begin
-            cfg.rdata <= {16'd0, 8'(CounterW), 8'(TernaryW)};
+            cfg.rdata <= {8'd0, 8'(MeterW), 8'(CounterW), 8'(TernaryW)};
             cfg.err   <= cfg.we;
           end
           RMT_BLOCK_SELECT: begin

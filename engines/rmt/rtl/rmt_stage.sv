@@ -17,12 +17,14 @@
 // An address goes to its memory in the cycle that computes it, and is used in the next one. `ctl` and the host's slot
 // are two cycles ahead of the vector, so the row of KEY is there when the vector comes. `early`, one cycle ahead, is
 // the vector that the last stage's action has read: its units' results are not in it. `insert` is the result of the
-// last stage's register; this stage puts it into the vector.
+// last stage's register, for this stage's key. `late`, three cycles behind, is that or the color of the last stage's
+// meter: this stage puts it into the vector in front of its action.
 module rmt_stage
   import rmt_pkg::*;
 (
     input wire logic clk,
     input wire logic rst,
+    input wire logic [63:0] now,
 
     input wire logic  slot,
     output     logic  slot_out,
@@ -35,10 +37,12 @@ module rmt_stage
     input wire vector_t [Lanes-1:0] early,
     input wire vector_t [Lanes-1:0] vector,
     input wire insert_t [Lanes-1:0] insert,
+    input wire insert_t [Lanes-1:0] late,
     output     ctl_t    [Lanes-1:0] out_ctl,
     output     vector_t [Lanes-1:0] out_early,
     output     vector_t [Lanes-1:0] out,
-    output     insert_t [Lanes-1:0] out_insert
+    output     insert_t [Lanes-1:0] out_insert,
+    output     insert_t [Lanes-1:0] out_late
 );
   /* verilator no_inline_module */
   localparam int unsigned Cycles = 8;
@@ -56,7 +60,7 @@ module rmt_stage
   logic [Lanes-1:0] valid;
   key_t [Lanes-1:0] key;
   found_t [Lanes-1:0] by_key, by_ternary, by_prefix, found;
-  vector_t [Lanes-1:0] vector2_q, vector3_q, vector4_q;
+  vector_t [Lanes-1:0] vector2_q, vector3_q, vector4_q, vector4;
 
   assign host_word = words[0] | words[1] | words[2] | words[3] | words[4];
   assign slot_out = slot_q[Cycles-1];
@@ -67,7 +71,7 @@ module rmt_stage
     ctl_q     <= {ctl_q[Cycles-2:0], ctl};
     search4_q <= search;
     crcs4_q   <= crcs;
-    for (int unsigned l = 0; l < Lanes; l++) vector2_q[l] <= inserted(insert[l], vector[l]);
+    vector2_q <= vector;
     vector3_q <= vector2_q;
     vector4_q <= vector3_q;
     if (rst) begin
@@ -134,17 +138,19 @@ module rmt_stage
   rmt_action i_action (
       .clk,
       .rst,
+      .now,
       .slot(slot_q[4]),
       .stage,
       .host,
       .host_word(words[3]),
       .ctl(ctl_q[4]),
-      .vector(vector4_q),
+      .vector(vector4),
       .found,
       .crcs(crcs4_q),
       .early(out_early),
       .out,
-      .insert(out_insert)
+      .insert(out_insert),
+      .late(out_late)
   );
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
@@ -152,6 +158,7 @@ module rmt_stage
     assign bt[l] = ctl_q[2][l].bt;
     assign tenant2[l] = bt[l][5:0];
     assign tenant4[l] = ctl_q[4][l].bt[5:0];
+    assign vector4[l] = inserted(late[l], vector4_q[l]);
 
     // ---- CHOOSE
     always_comb begin

@@ -8,8 +8,12 @@
 //                                    sources   operands             bits of all units
 //                                                 └────> rmt_register: BOUNDS, OPERATE ──> insert
 //
+//                                                 └────> rmt_meter: 5 cycles ───────────────────────────────> late
+//
 // 5 cycles, a frame a cycle; nothing stops. The row comes a cycle behind `found`, the segment a cycle behind its
-// address, the register's result 2 cycles behind `access`. Whoever takes the vector puts the result into it.
+// address, the register's result 2 cycles behind `access`, the meter's 5. An action has one operation, a register's or
+// a meter's. `insert` is a register's result for the key of the next stage, `late` either one's for the next action:
+// whoever takes the vector puts it in.
 module rmt_units
   import rmt_pkg::*;
 (
@@ -31,7 +35,9 @@ module rmt_units
     input  wire word_t          result,
     output vector_t             early,  // a cycle ahead of `out`: the vector that the action has read
     output vector_t             out,
-    output insert_t             insert
+    output insert_t             insert,
+    input  wire color_t         color,
+    output insert_t             late
 );
   // Many instances: one model serves all.
   /* verilator no_inline_module */
@@ -130,7 +136,7 @@ module rmt_units
           width: row2_q.alus[u].width
       };
     do_register3_q <= ctl_q[1].valid && ctl_q[1].loaded && ctl_q[1].stateful && row2_q.access.op != RegNone &&
-        row2_q.access.op <= RegMin && holds('{mode: row2_q.access.if_mode, index: row2_q.access.if_index}, bits);
+        row2_q.access.op <= RegMeter && holds('{mode: row2_q.access.if_mode, index: row2_q.access.if_index}, bits);
     do_count3_q <= ctl_q[1].valid && ctl_q[1].loaded && row2_q.count.counts &&
         holds('{mode: row2_q.count.if_mode, index: row2_q.count.if_index}, bits);
   end
@@ -144,7 +150,7 @@ module rmt_units
       x: x3_q,
       offset: row3_q.access.offset,
       length: row3_q.access.length,
-      segment: segment3_q.registers
+      segment: row3_q.access.op == RegMeter ? segment3_q.meters : segment3_q.registers
   };
   assign count = '{
       valid: do_count3_q,
@@ -182,9 +188,11 @@ module rmt_units
   end
   always_ff @(posedge clk) out <= placed;
 
-  // ---- the register's result
+  // ---- the result of a register, or of a meter
   goal_t register4_q, register5_q;
   word_t mask5_q;
+  logic metered4_q, metered5_q;
+  insert_t result5, result8;
 
   always_ff @(posedge clk) begin
     register4_q <= '{
@@ -195,14 +203,33 @@ module rmt_units
     };
     register5_q <= register4_q;
     mask5_q     <= ones(register4_q.low, register4_q.width);
+    {metered5_q, metered4_q} <= {metered4_q, row3_q.access.op == RegMeter};
   end
-  assign insert = '{
+  assign result5 = '{
       valid: register5_q.valid,
       dst: register5_q.dst,
       low: register5_q.low,
       mask: mask5_q,
       value: result
   };
+  always_comb begin
+    insert = result5;
+    insert.valid = result5.valid && !metered5_q;
+  end
+  rmt_delay #(
+      .Width($bits(insert_t)),
+      .Cycles(3)
+  ) i_late (
+      .clk,
+      .rst,
+      .d(result5),
+      .q(result8)
+  );
+  // A register's result is 0 beside a meter's, and a color beside a register's.
+  always_comb begin
+    late = result8;
+    late.value = result8.value | word_t'(color);
+  end
 endmodule
 
 `default_nettype wire

@@ -17,6 +17,7 @@ rmt_exact.sv
 rmt_ternary.sv
 rmt_lpm.sv
 rmt_register.sv
+rmt_meter.sv
 rmt_counter.sv
 rmt_units.sv
 rmt_action.sv

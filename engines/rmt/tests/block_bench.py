@@ -74,6 +74,7 @@ class Bench:
         self.cycle = 0
         self.into = self.out = (1.0, 1.0)  # how often each port brings a beat, and takes one
         self.values: dict[str, int] = {}
+        self.ticks = False  # the card's time goes on, else it stands
         self.next_req = 0
         self.heads: dict[
             int, tuple[int, int, int, int]
@@ -88,7 +89,7 @@ class Bench:
         dut = self.dut
         for name in ("valid", "data", "last", "len", "tail", "tenant", "mark"):
             self.drive(f"in_{name}", 0)
-        for name in ("out_ready", "req", "we", "addr", "wdata"):
+        for name in ("out_ready", "req", "we", "addr", "wdata", "now"):
             self.drive(name, 0)
         dut.rst.value = 1
         Clock(dut.clk, CLOCK_NS, unit="ns").start()
@@ -158,7 +159,8 @@ class Bench:
         frame from nowhere ends the wait.
         """
         dut = self.dut
-        if any(port.waiting or port.inside for port in self.ports) or not self.values["req"] or not self.under_way:
+        busy = any(port.waiting or port.inside for port in self.ports)
+        if busy or self.ticks or not self.values["req"] or not self.under_way:
             return
         if int(dut.ack.value) or int(dut.out_valid.value) or int(dut.dropped.value):
             return
@@ -187,6 +189,8 @@ class Bench:
             for name, value in zip(("data", "last", "len", "tail", "tenant", "mark"), values, strict=True):
                 self.drive(f"in_{name}", value)
         self.drive("out_ready", ready)
+        if self.ticks:
+            self.drive("now", self.values["now"] + CLOCK_NS)
         self.drive("req", self.next_req)
         if self.next_req:
             access = self.accesses[0]

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY = range(9)
 LEAF, TERNARY, TARGET, COUNTER, LPM = range(12, 17)
-GROUP = 19
+GROUP, METER = 19, 20
 DEPTHS, WAYS, LEVELS, BRANCH_BITS, WORDS, EXTRACTED = 8, 4, 3, 4, 32, 27
-BUCKETS, REGISTERS, LEAVES, ROWS, COUNTERS = 1024, 4096, 4096, 128, 1024
+BUCKETS, REGISTERS, LEAVES, ROWS, COUNTERS, METERS = 1024, 4096, 4096, 128, 1024, 1024
 LEAF_BITS = LEVELS * BRANCH_BITS
 # Rows and words of each memory; LPM levels are separate
 SHAPES = {
@@ -21,7 +21,7 @@ SHAPES = {
     PARSER: (1024, 12),
     KEY: (128, 12),
     ACTION: (1024, 29),
-    SEGMENT: (128, 2),
+    SEGMENT: (128, 3),
     REGISTER: (REGISTERS, 1),
     **{WAY + way: (BUCKETS, 9) for way in range(WAYS)},
     LEAF: (LEAVES, 5),
@@ -30,7 +30,9 @@ SHAPES = {
     **{LPM + level: (16**level, 15) for level in range(LEVELS)},
     COUNTER: (COUNTERS, 4),
     GROUP: (1024, 4),
+    METER: (METERS, 6),
 }
+MOMENT = 72  # bits of a meter's moments
 SHORT, HEADER, TIMEOUT, WINDOW = 1, 4, 5, 7
 M32 = 0xFFFFFFFF
 MAX_FRAME = 16384
@@ -101,11 +103,16 @@ class Machine:
     moved: set[int] = field(default_factory=set)  # bytes by which frames became longer
     refused_lengths: set[int] = field(default_factory=set)
     met: set[tuple[int, int, int]] = field(default_factory=set)  # rows that were read
+    now: int = 0  # ns
+    moments: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # of meters, by stage and row
+    colors: list[int] = field(default_factory=list)  # that meters with rates gave
 
     def write(self, memory: int, stage: int, row: int, words: tuple[int, ...]) -> None:
         rows, width = SHAPES[memory]
         assert row < rows and len(words) == width
         self.rows.setdefault((memory, stage), {})[row] = words
+        if memory == METER:
+            self.moments[stage, row] = [self.time(word) for word in words[:2]]
 
     def read(self, memory: int, stage: int, row: int) -> tuple[int, ...]:
         self.met.add((memory, stage, row))
@@ -125,7 +132,7 @@ class Machine:
         vector[27] = mark
         vector[28] = len(frame) | port << 16 | tenant << 24
         vector[31] = flags | error << 16
-        before = list(vector)  # what stage 0 searches for the longest prefix
+        before, late = list(vector), None  # what stage 0 searches for the longest prefix
         check = self.read(CHECK, 0, bt)
         vector[29] = check[0]
         wrong = self.holds(check[3], 6, 0, vector) and self.checksum(check, vector) != half(
@@ -133,9 +140,7 @@ class Machine:
         )
         vector[31] |= wrong << 19
         for stage in range(self.stages):
-            read = list(vector)
-            self.stage(stage, bt, bool(bits(state, 2)), vector, before)
-            before = read
+            before, late = self.stage(stage, bt, bool(bits(state, 2)), vector, before, late)
         out = self.read(EXIT, 0, bt)
         if self.holds(out[3], 6, 0, vector):
             set_half(vector, bits(out[3], 13, 8), self.checksum(out, vector))
@@ -280,7 +285,12 @@ class Machine:
         return TIMEOUT, flags
 
     # ---- a stage
-    def stage(self, stage: int, bt: int, stateful: bool, vector: list[int], before: list[int]) -> None:
+    def stage(
+        self, stage: int, bt: int, stateful: bool, vector: list[int], before: list[int], late: Late
+    ) -> tuple[list[int], Late]:
+        """`late` is what the meter of the stage in front writes; the vector that the action reads, and what the meter
+        of this stage writes.
+        """
         row = self.read(KEY, stage, bt)
         hit, action, params = False, bits(row[0], 7, 5), (0, 0, 0, 0)
         sources = [bits(row[0], 17, 13), bits(row[0], 22, 18), bits(row[0], 27, 23), bits(row[1], 4, 0)]
@@ -302,10 +312,12 @@ class Machine:
             action, params = found or (bits(row[0], 4, 2), row[8:12])
         inputs = (*params, 0, *hashes)  # sources from 32 on, of which 36 is the immediate
         row = self.read(ACTION, stage, 8 * bt + action)
+        if late:
+            put(late, vector)
         before = list(vector)
         self.units(row, inputs, vector)
         vector[30] = vector[30] & ~(1 << stage) | hit << stage
-        self.state(stage, bt, stateful, row, inputs, before, vector)
+        return before, self.state(stage, bt, stateful, row, inputs, before, vector)
 
     def buckets(self, base: int, size: int, key: tuple[int, ...]) -> list[int]:
         """The bucket of a key in each way."""
@@ -373,27 +385,54 @@ class Machine:
         inputs: tuple[int, ...],
         before: list[int],
         vector: list[int],
-    ) -> None:
-        """The count and the register of an action, of the vector in front of the stage."""
+    ) -> Late:
+        """The count, and the register or the meter of an action, of the vector in front of the stage."""
         if bits(row[27], 16) and self.holds(row[27], 17, 19, before):
             self.count(stage, bt, operand(row[27], 0, inputs, before), row[28], before[28] & 0xFFFF)
         word, operands, array = row[24:27]
         op = bits(word, 3, 0)
-        if not stateful or not 1 <= op <= 9 or not self.holds(word, 19, 21, before):
-            return
+        if not stateful or not 1 <= op <= 10 or not self.holds(word, 19, 21, before):
+            return None
         index, x = (operand(operands >> low, 1, inputs, before) for low in (0, 16))
-        segment = self.read(SEGMENT, stage, bt)[0]
+        segment = self.read(SEGMENT, stage, bt)[2 if op == 10 else 0]
         at = bits(array, 15, 0) + index
         inside = index < bits(array, 31, 16) and at < bits(segment, 31, 16)
+        if op == 10:
+            color = self.color(stage, (bits(segment, 15, 0) + at) % METERS, bits(x, 14, 0)) if inside else 0
+            return (bits(word, 8, 4), *insertion(word, color)) if bits(word, 28) else None
         address = (bits(segment, 15, 0) + at) % REGISTERS
         old = self.read(REGISTER, stage, address)[0] if inside else 0
         new = [0, old, x, old + x, old - x, old & x, old | x, old ^ x, max(old, x), min(old, x)][op] & M32
         if inside:
             self.write(REGISTER, stage, address, (new,))
         if bits(word, 28):
-            mask, value = insertion(word, new if bits(word, 27) else old)
-            dst = bits(word, 8, 4)
-            vector[dst] = vector[dst] & ~mask | value
+            put((bits(word, 8, 4), *insertion(word, new if bits(word, 27) else old)), vector)
+        return None
+
+    # ---- meters
+    def time(self, pace: int) -> int:
+        return 0 if bits(pace, 31) else self.now << 16 & (1 << MOMENT) - 1
+
+    def color(self, stage: int, row: int, tokens: int) -> int:
+        """The color of a frame: 0 green, 1 yellow, 2 red."""
+        words, full = self.read(METER, stage, row), self.moments.setdefault((stage, row), [0, 0])
+        fits, new = [], []
+        for bucket in range(2):
+            pace, depth = words[bucket], words[2 + 2 * bucket] | words[3 + 2 * bucket] << 32
+            cost = tokens * bits(pace, 25, 0) << bits(pace, 30, 26)
+            now = self.time(pace)
+            begin = full[bucket] if signed(now - full[bucket]) < 0 else now
+            fits.append(signed(now + depth - cost - begin) >= 0)
+            new.append(begin + cost & (1 << MOMENT) - 1)
+        color = 2 if not fits[1] else 1 if not fits[0] else 0
+        if color < 2:
+            full[1] = new[1]
+        if color < 1:
+            full[0] = new[0]
+        if not bits(words[0], 25, 0):
+            return 0
+        self.colors.append(color)
+        return color
 
     def count(self, stage: int, bt: int, index: int, array: int, length: int) -> None:
         segment = self.read(SEGMENT, stage, bt)[1]
@@ -405,6 +444,19 @@ class Machine:
         packets = (old[0] | old[1] << 32) + 1
         amount = (old[2] | old[3] << 32) + length
         self.write(COUNTER, stage, address, tuple(n >> low & M32 for n in (packets, amount) for low in (0, 32)))
+
+
+Late = tuple[int, int, int] | None  # word, mask and value of what a meter writes
+
+
+def put(late: tuple[int, int, int], vector: list[int]) -> None:
+    dst, mask, value = late
+    vector[dst] = vector[dst] & ~mask | value
+
+
+def signed(moment: int) -> int:
+    moment &= (1 << MOMENT) - 1
+    return moment - (moment >> MOMENT - 1 << MOMENT)
 
 
 def operand(word: int, immediate: int, inputs: tuple[int, ...], vector: list[int]) -> int:

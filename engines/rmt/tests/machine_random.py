@@ -17,6 +17,7 @@ from machine import (
     KEY,
     LEAF,
     LPM,
+    METER,
     PARSER,
     REGISTER,
     SEGMENT,
@@ -68,7 +69,7 @@ class Program:
 
     SIZE = 2  # log2 of buckets
     LEAF_SIZE = 4  # log2 of leaves
-    ROWS = 8  # ternary rows, and counters
+    ROWS = 8  # ternary rows, counters, and meters
 
     @property
     def bt(self) -> int:
@@ -92,7 +93,9 @@ class Program:
             base = 32 * self.part
             counters = pack((self.ROWS * self.part, 0), (self.rng.choice([1, 2, 3, 5]), 16))
             registers = pack((base, 0), (self.rng.choice([1, 2, 3, 5]), 16))
-            self.writes.append((SEGMENT, stage, self.bt, (registers, counters)))
+            meters = pack((self.ROWS * self.part, 0), (self.rng.choice([1, 2, 3, 5]), 16))
+            self.writes.append((SEGMENT, stage, self.bt, (registers, counters, meters)))
+            self.writes += [(METER, stage, self.ROWS * self.part + n, self.meter()) for n in range(self.ROWS)]
             self.writes += [(COUNTER, stage, self.ROWS * self.part + n, (n, 0, M32 - n, n)) for n in range(self.ROWS)]
             self.writes += [(TERNARY, stage, self.ROWS * self.part + n, (0,) * 9) for n in range(self.ROWS)]
             self.writes += [(REGISTER, stage, base + n, (n,)) for n in range(32)]
@@ -241,14 +244,35 @@ class Program:
         index = pack(
             (rng.choice([rng.randrange(27), 36, 28]), 0), (rng.choice([0, 8, 24]), 6), (rng.choice([0, 1, 2, 3]), 11)
         )
+        op = rng.choice([*range(12), *[10] * 6])
+        # Most meters take the frame's bytes, or a token.
+        by_length, by_frame = pack((28, 16), (15, 27)), pack((36, 16))
+        x = rng.choice([by_length, by_length, by_frame]) if op == 10 and rng.random() < 0.8 else self.operand() << 16
         row += [
-            self.goal(rng.randrange(32)) | rng.randrange(12) | rng.getrandbits(2) << 27,
-            index | self.operand() << 16,
+            self.goal(rng.randrange(32)) | op | rng.getrandbits(2) << 27,
+            index | x,
             pack((rng.choice([0, 0, 1, 2, 3]), 0), (rng.choice([1, 2, 3, 8]), 16)),
             self.counting(),
             pack((rng.choice([0, 0, 1, 2, 3]), 0), (rng.choice([1, 2, 3, 8]), 16)),
         ]
         return tuple(row)
+
+    def meter(self) -> tuple[int, ...]:
+        """Rates of which some frames fit into the buckets and some do not: buckets have room for some frames or some
+        bytes, and time brings a part of that. Some cells have no rates, and some buckets do not fill.
+        """
+        rng = self.rng
+        words = []
+        for _ in range(2):
+            mantissa = rng.choice([1 << 16, rng.getrandbits(26), rng.getrandbits(26), rng.getrandbits(14)])
+            mantissa *= rng.random() < 0.9
+            words.append(
+                pack((mantissa, 0), (rng.choice([0, 0, 1, 2, rng.randrange(32)]), 26), (rng.random() < 0.2, 31))
+            )
+        for pace in words[:2]:
+            depth = ((pace & 0x3FFFFFF) << (pace >> 26 & 31)) * rng.choice([0, 1, 5, 60, 500, 2000]) % (1 << 64)
+            words += [depth & M32, depth >> 32]
+        return tuple(words)
 
     def counting(self) -> int:
         rng = self.rng

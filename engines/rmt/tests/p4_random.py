@@ -25,6 +25,11 @@ FEATURES = (
 )  # fmt: skip
 
 
+def moment(at: int) -> int:
+    """The time of a program's frame by its number, in ns: the meters' buckets get a token for a frame in 0.5 to 1 ms."""
+    return 100_000 * at * at
+
+
 class Writer:
     """`card` programs mostly fit a card, others use everything that `soft` does."""
 
@@ -39,7 +44,7 @@ class Writer:
         share = 0.3
         some = (
             "register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit",
-            "compound", "guard", "multicast",
+            "compound", "guard", "multicast", "meter", "direct_meter",
         )  # fmt: skip
         shares = {name: share if name in some or not card else 0 for name in FEATURES}
         if card:
@@ -626,8 +631,8 @@ class Writer:
         self.case.program = p4.Program(
             self.types, self.functions, self.subs, parser, verify, ingress, egress, update, emits, self.guards(emits)
         )
-        self.case.frames = [self.frame() for _ in range(rng.randint(6, 14))]
-        self.case.frames = [(port, time, self.summed(frame)) for port, time, frame in self.case.frames]
+        drawn = [self.frame() for _ in range(rng.randint(6, 14))]
+        self.case.frames = [(port, moment(at), self.summed(frame)) for at, (port, frame) in enumerate(drawn)]
         self.copies()
         self.choose()
         return self.case
@@ -899,13 +904,13 @@ class Writer:
         return verify, update
 
     # ---- what the program works on
-    def frame(self) -> tuple[int, int, bytes]:
+    def frame(self) -> tuple[int, bytes]:
         bits = self.path.bits()
         data = bits.to_bytes(self.path.length, "big") + self.rng.randbytes(self.rng.choice([0, 3, 20, 40]))
         data = data.ljust(14, b"\0")
         if self.chance(0.12):
             data = data[: self.rng.randint(14, len(data))]
-        return self.rng.randrange(2), 0, data
+        return self.rng.randrange(2), data
 
     def summed(self, frame: bytes) -> bytes:
         """Mostly with the checksum that the program verifies."""

@@ -269,7 +269,7 @@ def card(case: Case, twins: Twins, python: Interpreter, want: list[list[Any]], o
     block = machine.Machine(stages)
     for memory, stage, row, words in rows:
         block.write(memory, stage, row, tuple(words[: machine.SHAPES[memory][1]]))
-    for at, (port, _, frame) in enumerate(case.frames):
+    for at, (port, block.now, frame) in enumerate(case.frames):
         result = block.carry(port, frame, 1, 0)
         verdict = f"port {result.target}" if result.kind == "port" else result.kind
         theirs = [] if result.kind == "drop" else [(verdict, result.frame)]

@@ -10,6 +10,7 @@ module rmt_bench
 ) (
     input wire logic clk,
     input wire logic rst,
+    input wire logic [63:0] now,
 
     input  wire logic [Ports-1:0]            in_valid,
     output logic      [Ports-1:0]            in_ready,
@@ -140,7 +141,7 @@ module rmt_bench
   ) i_block (
       .clk,
       .rst,
-      .now({30'd0, cycle_q, 2'd0}),
+      .now,
       .frames(frames),
       .tails,
       .verdicts,

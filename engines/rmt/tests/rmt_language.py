@@ -79,7 +79,7 @@ def loaded(card: dict[str, Any], stages: int) -> machine.Machine:
     block.write(machine.EXIT, 0, TENANT, tuple(card["exit"]))
     for stage, code in enumerate(card["stages"]):
         block.write(machine.KEY, stage, TENANT, tuple(code["key"]))
-        block.write(machine.SEGMENT, stage, TENANT, (code["registers"] << 16, 0))
+        block.write(machine.SEGMENT, stage, TENANT, (code["registers"] << 16, 0, 0))
         for action, row in enumerate(code["actions"]):
             block.write(machine.ACTION, stage, 8 * TENANT + action, tuple(row))
     for table in card["tables"]:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random P4 programs of several tenants at once on a block in RTL, by the card's driver: frames, registers and counters
-are those of plain Python (p4_twins.py). PENSTOCK_SEED sets the first program, PENSTOCK_RMT_PROGRAMS how many run.
+"""Random P4 programs of several tenants at once on a block in RTL, by the card's driver: frames, colors of meters, registers
+and counters are those of plain Python (p4_twins.py). PENSTOCK_SEED sets the first program, PENSTOCK_RMT_PROGRAMS how many run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from block_bench import Bench
 from machine import Result
 from p4_case import Case, state_of
 from p4_interpreter import Frame, Interpreter
-from p4_random import Writer
+from p4_random import Writer, moment
 from penstock import regs
 from penstock.hdl import simulate
 
@@ -61,6 +61,7 @@ def fitting(twins: p4_twins.Twins, seed: int, stages: int) -> tuple[list[Case], 
 
 
 async def load(bench: Bench, rows: list[list[Any]], before: list[list[Any]]) -> None:
+    bench.drive("now", moment(0))
     # The driver begins with a block without tenants and ternary rows.
     for memory, stage, row, _ in before:
         if memory in (machine.TENANT, machine.TERNARY):
@@ -102,6 +103,7 @@ async def programs(dut: Any) -> None:
         pythons = [Interpreter(case.program, state_of(case)) for case in cases]
         for at in range(FRAMES):
             # Frames of all tenants are inside at once, one of each.
+            bench.drive("now", moment(at))
             for number, (case, python) in enumerate(zip(cases, pythons, strict=True), 1):
                 for port, time, frame in case.frames[at : at + 1]:
                     bench.send(port, frame, number, MARK, results(python, number, python.carry(port, frame, time)))

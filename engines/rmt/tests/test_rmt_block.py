@@ -28,6 +28,7 @@ Config = list[Write]
 NO_HEAD = (0,) * 9  # of EXIT: no header is added or removed
 WHOLE = {machine.TENANT, machine.CHECK, machine.EXIT, machine.GROUP}  # memories that no stage has
 CHANGED = {machine.REGISTER, machine.COUNTER}  # memories that frames change
+BATCH, BATCH_NS = 150, 700  # frames that meet the same time, and the time between two batches
 
 
 def machines(bench: Bench, programs: list[Program]) -> Machine:
@@ -65,8 +66,10 @@ def draw(bench: Bench, gone: int) -> Draw:
         ]
         model = machines(bench, programs)
         frames = []
-        for _ in range(600):
+        model.colors.clear()
+        for at in range(600):
             n = rng.randrange(8)
+            model.now = at // BATCH * BATCH_NS
             port, tenant = n % 2, gone if rng.random() < 0.05 else tenants[n]
             data, mark = random_frame(rng), rng.getrandbits(32)
             frames.append((port, data, tenant, mark, [model.carry(port, data, tenant, mark)]))
@@ -86,21 +89,26 @@ async def random_programs(dut: Any) -> None:
     await bench.start()
     gone = 0
     moved: set[int] = set()
+    colors: set[int] = set()  # that meters gave
     for turn in range(3):
         drawn = draw(bench, gone)
+        bench.drive("now", 0)
         for program in drawn.programs:
             bench.write([*program.writes, program.enable])
         bench.into, bench.out = [((1.0, 1.0), (1.0, 1.0)), ((0.7, 1.0), (0.8, 0.5)), ((1.0, 0.3), (1.0, 1.0))][turn]
         await bench.settle()
-        for frame in drawn.frames:
-            bench.send(*frame)
         read_rows(bench, [write for write in drawn.programs[0].writes if write[0] not in CHANGED])
-        await bench.drain()
+        for at in range(0, len(drawn.frames), BATCH):
+            bench.drive("now", at // BATCH * BATCH_NS)
+            for frame in drawn.frames[at : at + BATCH]:
+                bench.send(*frame)
+            await bench.drain()
         for program in drawn.programs:
             counters = range(program.ROWS * program.part, program.ROWS * (program.part + 1))
             read_counters(bench, drawn.model, counters)
         await bench.settle()
         moved |= drawn.model.moved
+        colors |= set(drawn.model.colors)
         assert max(drawn.model.refused_lengths) < 14
         bench.write([(machine.TENANT, 0, tenant, (0,)) for tenant in drawn.tenants])
         # A program that comes later would find the ternary rows.
@@ -112,6 +120,7 @@ async def random_programs(dut: Any) -> None:
         bench.write([(machine.TERNARY, stage, row, (0,) * 9) for row in rows for stage in range(bench.stages)])
         await bench.settle()
         gone = drawn.tenants[0]
+    assert colors == {0, 1, 2}
     assert len(moved) > 20 and min(moved) < -64 and max(moved) > 0
 
 
@@ -488,7 +497,7 @@ def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
     for n in range(stages):
         writes.append((machine.KEY, n, bt, (0,) * 12))
         writes.append((machine.ACTION, n, 8 * bt, action if n == stage else (0,) * 29))
-        writes.append((machine.SEGMENT, n, bt, (pack((100, 0), (6, 16)), 0)))
+        writes.append((machine.SEGMENT, n, bt, (pack((100, 0), (6, 16)), 0, 0)))
     writes.append((machine.REGISTER, stage, 105, (0,)))
     return writes
 
@@ -552,7 +561,7 @@ def register_program(bench: Bench, tenant: int, base: int, size: int) -> Config:
         action = (*(0,) * 24, operation, operands, array, 0, 0) if here else (0,) * 29
         writes.append((machine.KEY, n, tenant, (0,) * 12))
         writes.append((machine.ACTION, n, 8 * tenant, action))
-        writes.append((machine.SEGMENT, n, tenant, (pack((base, 0), (size, 16)), 0)))
+        writes.append((machine.SEGMENT, n, tenant, (pack((base, 0), (size, 16)), 0, 0)))
     return writes
 
 
@@ -800,7 +809,7 @@ async def lanes_count_together(dut: Any) -> None:
     program = counter(stage, tenant, 0, bench.stages)
     action = (*(0,) * 27, pack((60, 0), (1, 16)), pack((5, 0), (1, 16)))
     program += [(machine.ACTION, stage, 8 * tenant, action)]
-    program += [(machine.SEGMENT, stage, tenant, (0, pack((100, 0), (6, 16))))]
+    program += [(machine.SEGMENT, stage, tenant, (0, pack((100, 0), (6, 16)), 0))]
     start = (M32 - 100, 3, M32 - 5000, 7)  # the lower words run over
     program += [(machine.COUNTER, stage, 105, start), (machine.TENANT, 0, tenant, (1,))]
     bench.write(program)
@@ -832,6 +841,126 @@ async def lanes_count_together(dut: Any) -> None:
         assert 60 * (packets - before[0]) <= amount - before[1] <= 300 * (packets - before[0])
 
 
+def policing(tenant: int, stage: int, cells: int, stages: int, by_frames: bool) -> Config:
+    """A program that meters each frame in the cell of byte 14, in this stage, and shows the color in byte 15 and, as the
+    next stage copies it, in byte 17.
+    """
+    writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((8, 5), (8, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
+    writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6))]
+    writes += [(machine.EXIT, 0, tenant, (1 << 4, 0, 0, 3 << 6, *NO_HEAD))]
+    meters = (pack((10, 0), (4, 4), (16, 9), (7, 14), (1, 28)),)
+    tokens = pack((36, 16), (0, 27)) if by_frames else pack((28, 16), (15, 27))
+    meters += (pack((4, 0), (24, 6), (7, 11)) | tokens, pack((0, 0), (cells, 16)))
+    copies = (pack((1, 0), (4, 4), (0, 9), (7, 14)), pack((4, 0), (16, 6), (7, 11)), 0)
+    for n in range(stages):
+        writes.append((machine.KEY, n, tenant, (0,) * 12))
+        writes.append((machine.SEGMENT, n, tenant, (0, 0, pack((1000, 0), (cells, 16)))))
+        for action in range(8):
+            row = (*(0,) * 24, *meters, *(0,) * 2) if n == stage else (0,) * 29
+            if n == stage + 1:
+                row = (*copies, *(0,) * 26)
+            writes.append((machine.ACTION, n, 8 * tenant + action, row))
+    return [*writes, (machine.TENANT, 0, tenant, (5,))]
+
+
+def colored(data: bytes, color: int) -> bytes:
+    """The frame as `policing` leaves it."""
+    return data[:15] + bytes([color, data[16], color]) + data[18:]
+
+
+def rates(cir: int, cbs: int, pir: int, pbs: int) -> tuple[int, ...]:
+    """The row of a meter, of rates that divide a second."""
+    words, depths = [], []
+    for rate, burst in ((cir, cbs), (pir, pbs)):
+        assert 10**9 * 2**16 % rate == 0
+        token = 10**9 * 2**16 // rate
+        exponent = max(0, token.bit_length() - 26)
+        assert token >> exponent << exponent == token
+        words.append(pack((token >> exponent, 0), (exponent, 26)))
+        depths += [burst * token & M32, burst * token >> 32]
+    return (*words, *depths)
+
+
+@cocotb.test()
+async def meters_color_frames(dut: Any) -> None:
+    """Frames of both lanes that come at once take tokens one behind the other: in a cell, exactly as many are green,
+    and yellow, as its buckets have tokens. Later the buckets have what their rates give. A row that is written begins with full buckets.
+    """
+    bench = Bench(dut, 19)
+    await bench.start()
+    rng = bench.rng
+    program = policing(3, 0, 8, bench.stages, by_frames=True)
+    bench.drive("now", 10**12)
+    bursts = [(rng.randint(1, 40), rng.randint(1, 80)) for _ in range(8)]
+    cells = [rates(1_000_000, cbs, 2_000_000, pbs) for cbs, pbs in bursts]
+    bench.write([*program, *((machine.METER, 0, 1000 + n, row) for n, row in enumerate(cells))])
+    await bench.settle()
+
+    async def burst() -> list[list[int]]:
+        for port in bench.ports:
+            port.gone.clear()
+        for _ in range(400):
+            cell = rng.choice([0, 0, 0, *range(8), 200])
+            for p in range(2):
+                data = rng.randbytes(14) + bytes([cell]) + rng.randbytes(45)
+                frame = bench.send(p, data, 3, 0, [])
+                colors = [0] if cell > 7 else [0, 1, 2]
+                frame.results = [Result("onward", colored(data, color), 0) for color in colors]
+        await bench.drain()
+        seen = [[0, 0, 0] for _ in range(8)]
+        for frame in (frame for port in bench.ports for frame in port.gone):
+            if frame.data[14] < 8:
+                seen[frame.data[14]][frame.result.frame[15]] += 1
+        return seen
+
+    tokens = list(bursts)
+    for turn in range(2):
+        for n, (seen, (green, all_)) in enumerate(zip(await burst(), tokens, strict=True)):
+            passed = min(all_, sum(seen))
+            assert seen[:2] == [min(green, passed), passed - min(green, passed)], (turn, seen, green, all_)
+            # After 3 µs: three tokens and six, if there is room for so many.
+            cbs, pbs = bursts[n]
+            tokens[n] = min(cbs, green - seen[0] + 3), min(pbs, all_ - passed + 6)
+        bench.drive("now", 10**12 + 3000)
+    bench.write([(machine.METER, 0, 1000, cells[0])])
+    await bench.settle()
+    seen = (await burst())[0]
+    assert seen[:2] == [min(bursts[0]), bursts[0][1] - min(bursts[0])], (seen, bursts[0])
+
+
+@cocotb.test()
+async def meters_keep_their_rates(dut: Any) -> None:
+    """The card's time goes on. Frames of 250 and 500 bytes come to both lanes faster than the rates of their cell: what
+    is green and what is yellow takes the rates, over 100 µs to a hundredth.
+    """
+    bench = Bench(dut, 20)
+    await bench.start()
+    rng = bench.rng
+    program = policing(3, 0, 8, bench.stages, by_frames=False)
+    cir, pir = 1_000_000_000, 2_000_000_000
+    bench.write([*program, (machine.METER, 0, 1000, rates(cir, 1000, pir, 1000))])
+    await bench.settle()
+    bench.ticks = True
+    start = bench.cycle
+    while bench.cycle - start < 25_000:
+        for p in range(2):
+            if len(bench.ports[p].waiting) < 3:
+                data = rng.randbytes(14) + bytes(1) + rng.randbytes(rng.choice([235, 485]))
+                frame = bench.send(p, data, 3, 0, [])
+                frame.results = [Result("onward", colored(data, color), 0) for color in range(3)]
+        await bench.step()
+    ns = 4 * (bench.cycle - start)
+    for port in bench.ports:
+        port.waiting = type(port.waiting)(list(port.waiting)[:1] if port.at or port.offered else [])
+    await bench.drain()
+    amounts = [0, 0, 0]
+    for frame in (frame for port in bench.ports for frame in port.gone):
+        if (frame.taken - start) * 4 < ns:
+            amounts[frame.result.frame[15]] += len(frame.data)
+    green, passed = amounts[0] * 1e9 / ns, (amounts[0] + amounts[1]) * 1e9 / ns
+    assert abs(green / cir - 1) < 0.01 and abs(passed / pir - 1) < 0.01 and amounts[2] > amounts[0], amounts
+
+
 def remembers(tenant: int, low: int, stages: int) -> Config:
     """A program that reads register b in stage 0, of byte 14, into eight bits of bytes 18 to 21 from bit `low` on. In
     each later stage a gate and a key look at the word, and a hit shows itself in the four bytes behind.
@@ -844,7 +973,7 @@ def remembers(tenant: int, low: int, stages: int) -> Config:
     shows = (pack((1, 0), (6, 4), (31, 14)), pack((32, 0), (31, 11)), *(0,) * 27)
     for n in range(stages):
         writes.append((machine.KEY, n, tenant, search if n else (0,) * 12))
-        writes.append((machine.SEGMENT, n, tenant, (256 << 16, 0)))
+        writes.append((machine.SEGMENT, n, tenant, (256 << 16, 0, 0)))
         for action in range(8):
             row = (*(0,) * 24, *reads, *(0,) * 2) if n == 0 else shows if action == 1 else (0,) * 29
             writes.append((machine.ACTION, n, 8 * tenant + action, row))
@@ -1042,7 +1171,7 @@ async def what_the_host_may_ask(dut: Any) -> None:
     await bench.settle()
     assert answers.pop("shape") == (bench.stages | 8 << 8 | 4 << 16 | 3 << 24, False)
     assert answers.pop("sizes") == (10 | 12 << 8 | 12 << 16 | 2 << 24, False)
-    assert answers.pop("more") == (7 | 10 << 8, False)
+    assert answers.pop("more") == (7 | 10 << 8 | 10 << 16, False)
     assert answers and all(err for _, err in answers.values())
 
     written: list[Write] = []
@@ -1069,7 +1198,7 @@ async def what_the_host_may_ask(dut: Any) -> None:
             bench.select(memory, stage, row)
             bench.access(True, regs.RMT_BLOCK_COMMIT, 0, lambda _, err: refused.append(err))
             bench.access(False, regs.RMT_BLOCK_DATA, 0, lambda _, err: refused.append(err))
-    for memory in (20, 24, 255):
+    for memory in (21, 24, 255):
         bench.select(memory, 0, 0)
         bench.access(True, regs.RMT_BLOCK_COMMIT, 0, lambda _, err: refused.append(err))
     await bench.settle()
@@ -1094,6 +1223,8 @@ CASES = [
     "lanes_count_together",
     "partitions_of_prefixes",
     "results_reach_the_next_stage",
+    "meters_color_frames",
+    "meters_keep_their_rates",
     "actions_take_the_hash",
     "a_port_that_waits",
     "what_the_host_may_ask",

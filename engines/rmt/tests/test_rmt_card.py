@@ -166,7 +166,7 @@ def adder(bank: int, op: int) -> list[Write]:
             unit(1, 29, 36, low=16, width=2, value=1),
             register=count,
         ),
-        (SEGMENT, 0, 0): (pack((4095, 0), (1, 16)), 0),
+        (SEGMENT, 0, 0): (pack((4095, 0), (1, 16)), 0, 0),
     }
     return program(bt, rows)
 

@@ -32,6 +32,8 @@ const METHODS: [&[u8]; 20] = [
     b"SUBSCRIBE",
     b"M-SEARCH",
 ];
+/// Those of them that are also methods of SIP, whose requests begin with an address of its own.
+const SHARED: [&[u8]; 2] = [b"OPTIONS", b"SUBSCRIBE"];
 /// Bytes of each part of a request that is kept for its response.
 const KEPT: usize = 1024;
 /// Headers of a message that are looked at.
@@ -97,11 +99,9 @@ pub(crate) fn begins(bytes: &[u8], to_server: bool) -> Option<bool> {
             (length == 5).then_some(true)
         };
     }
-    if METHODS
-        .iter()
-        .any(|method| bytes.starts_with(method) && bytes.get(method.len()).is_some_and(|next| is_space(*next)))
-    {
-        return Some(true);
+    let is = |method: &&&[u8]| bytes.starts_with(method) && bytes.get(method.len()).is_some_and(|next| is_space(*next));
+    if let Some(method) = METHODS.iter().find(is) {
+        return if SHARED.contains(method) { is_no_sip(&bytes[method.len() + 1..]) } else { Some(true) };
     }
     // A method that nobody knows: the first line ends in a version.
     let end = bytes.iter().position(|byte| is_space(*byte) || *byte == b'\n').unwrap_or(bytes.len());
@@ -111,6 +111,18 @@ pub(crate) fn begins(bytes: &[u8], to_server: bool) -> Option<bool> {
     let line = &bytes[..memchr(b'\n', bytes)?];
     let line = trimmed(line.strip_suffix(b"\r").unwrap_or(line));
     Some(is_start(line, true) && version_at(line).is_some())
+}
+
+/// Whether a target is none of SIP; None: more bytes tell.
+fn is_no_sip(target: &[u8]) -> Option<bool> {
+    let begins = |word: &&&[u8]| {
+        let length = target.len().min(word.len());
+        target[..length].eq_ignore_ascii_case(&word[..length])
+    };
+    match [&b"sip:"[..], b"sips:"].iter().find(begins) {
+        Some(word) => (target.len() >= word.len()).then_some(false),
+        None => Some(true),
+    }
 }
 
 /// Where the version at the end of a request line begins.
@@ -625,4 +637,26 @@ fn host(raw: &[u8]) -> Vec<u8> {
         name.pop();
     }
     name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_of_sip_are_not_http() {
+        for (bytes, is) in [
+            (&b"OPTIONS * HTTP/1.1"[..], Some(true)),
+            (b"OPTIONS sip:a@b SIP/2.0", Some(false)),
+            (b"SUBSCRIBE sips:a@b SIP/2.0", Some(false)),
+            (b"OPTIONS sip", None),
+            (b"SUBSCRIBE sips", None),
+            (b"OPTIONS ", None),
+            (b"SUBSCRIBE sipx", Some(true)),
+            (b"GET ", Some(true)),
+            (b"MESSAGE sip:a@b SIP/2.0\r\n", Some(false)),
+        ] {
+            assert_eq!(begins(bytes, true), is, "{}", bytes.escape_ascii());
+        }
+    }
 }

@@ -30,4 +30,4 @@ pub use flows::{Ending, Flow, FlowCounters, FlowKey, Flows, Way};
 pub use overlap::Policy;
 pub use stream::{Chunk, Direction, Held, Limits, StreamCounters};
 pub use systems::Systems;
-pub use tunnel::Tunnels;
+pub use tunnel::{TEREDO, Tunnels};

@@ -14,7 +14,7 @@ const BRIDGED: u16 = 0x6558;
 const PPP: u16 = 0x880B;
 const ERSPAN: u16 = 0x88BE;
 /// Port of Teredo.
-const TEREDO: u16 = 3544;
+pub const TEREDO: u16 = 3544;
 
 /// UDP ports behind which datagrams carry packets.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -51,15 +51,21 @@ impl Source {
 
     /// Its frames, in their order; None: there are no captures.
     pub fn frames(self, rules: &Rules) -> Result<Option<Vec<Frame>>, BenchError> {
+        self.some_frames(rules, BYTES, usize::MAX)
+    }
+
+    /// The same with so many bytes of generated frames, and about so many from the beginning of each capture.
+    pub fn some_frames(self, rules: &Rules, bytes: usize, captured: usize) -> Result<Option<Vec<Frame>>, BenchError> {
         let segment = match self {
             Self::Sessions(segment) => segment,
-            Self::Captures => return captures(),
+            Self::Captures => return captures(captured),
         };
-        Ok(Some(traffic(rules, BYTES, segment, MET, SEEDS[1]).frames))
+        Ok(Some(traffic(rules, bytes, segment, MET, SEEDS[1]).frames))
     }
 }
 
-fn captures() -> Result<Option<Vec<Frame>>, BenchError> {
+/// Frames from the beginning of each capture until they have this many bytes.
+fn captures(most: usize) -> Result<Option<Vec<Frame>>, BenchError> {
     let Some(folder) = std::env::var_os(DATA) else { return Ok(None) };
     let mut frames: Vec<Frame> = Vec::new();
     for name in CAPTURES {
@@ -68,9 +74,16 @@ fn captures() -> Result<Option<Vec<Frame>>, BenchError> {
         // One capture begins when the one before it is over.
         let end = frames.last().map_or(0, |frame| frame.time);
         let begin = capture.frames().next().map_or(0, |(time, _)| time);
+        let mut bytes = 0;
+        let is_before = |frame: &(u64, &[u8])| {
+            let before = bytes < most;
+            bytes += frame.1.len();
+            before
+        };
         frames.extend(
             capture
                 .frames()
+                .take_while(is_before)
                 .map(|(time, bytes)| Frame { time: end + time.saturating_sub(begin), bytes: bytes.to_vec() }),
         );
     }

@@ -4,8 +4,9 @@
 use penstock_app::{Field, Protocol};
 
 use crate::dates::DateTest;
-use crate::rule::Step;
+use crate::rule::{Protocol as Carrier, Step};
 use crate::transforms::Transform;
+use crate::wire::Wire;
 
 /// A rule's conditions on the messages of a protocol.
 #[derive(Debug, Clone)]
@@ -56,11 +57,40 @@ pub enum Absent {
     Must,
 }
 
+/// What a direction or a datagram speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spoken {
+    /// A protocol whose messages the engine reads.
+    Read(Protocol),
+    /// One that it knows by first bytes.
+    Known(Wire),
+}
+
+impl Spoken {
+    /// The protocol with this name in rules, and what carries it.
+    pub(crate) fn named(name: &str) -> Option<(Self, Carrier)> {
+        match protocol(name) {
+            Some(Protocol::Dns) => Some((Self::Read(Protocol::Dns), Carrier::Ip)),
+            Some(read) => Some((Self::Read(read), Carrier::Tcp)),
+            None => Wire::named(name).map(|(wire, carrier)| (Self::Known(wire), carrier)),
+        }
+    }
+
+    /// Its name in rules and records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read(protocol) => protocol.name(),
+            Self::Known(wire) => wire.name(),
+        }
+    }
+}
+
 /// A condition on the protocol of a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layer {
     /// The protocol.
-    pub protocol: Protocol,
+    pub protocol: Spoken,
     /// It is any other, or none.
     pub negated: bool,
 }

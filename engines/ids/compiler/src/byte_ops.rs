@@ -104,8 +104,8 @@ pub enum Form {
 /// A number in payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Number {
-    /// Bytes that it has.
-    pub count: usize,
+    /// Bytes that it has. 0 stands for digits up to the first byte that is none; in binary it is the number 0.
+    pub count: Amount<i64>,
     /// Its first byte, counted from the beginning or from the end of the match before.
     pub at: Amount<i64>,
     /// Counted from the match before.
@@ -120,21 +120,31 @@ impl Number {
     /// Most bytes of binary numbers and of digits.
     const MOST: (usize, usize) = (8, 23);
 
-    /// Reads the number in these bytes, of which there are `count`.
+    /// Reads the number that begins with these bytes: its value, and the bytes that it has.
     #[must_use]
-    pub fn read(&self, bytes: &[u8]) -> Option<u64> {
-        let value = match self.form {
-            Form::Big => bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)),
-            Form::Little => bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)),
-            Form::Text(base) => {
-                let text = str::from_utf8(bytes).ok()?.trim_start();
-                let text = if base == 16 { text.strip_prefix("0x").unwrap_or(text) } else { text };
-                let end = text.find(|letter: char| !letter.is_digit(base)).unwrap_or(text.len());
-                u64::from_str_radix(&text[..end], base).ok()?
+    pub fn read(&self, bytes: &[u8], values: &[u64]) -> Option<(u64, usize)> {
+        let most = if matches!(self.form, Form::Text(_)) { Self::MOST.1 } else { Self::MOST.0 };
+        let given = usize::try_from(self.count.signed(values)).ok().filter(|count| *count <= most)?;
+        let (value, count) = match self.form {
+            Form::Big => (bytes.get(..given)?.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)), given),
+            Form::Little => {
+                (bytes.get(..given)?.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)), given)
             }
+            Form::Text(base) if given == 0 => digits(&bytes[..bytes.len().min(most)], base)?,
+            Form::Text(base) => (digits(bytes.get(..given)?, base)?.0, given),
         };
-        Some((value & self.mask) >> self.mask.trailing_zeros())
+        Some(((value & self.mask) >> self.mask.trailing_zeros(), count))
     }
+}
+
+/// The number that digits to this base stand for, and the bytes up to the first one that is no digit.
+fn digits(bytes: &[u8], base: u32) -> Option<(u64, usize)> {
+    let spaces = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let prefix = if base == 16 && bytes[spaces..].starts_with(b"0x") { 2 } else { 0 };
+    let begin = spaces + prefix;
+    let count = bytes[begin..].iter().take_while(|byte| char::from(**byte).is_digit(base)).count();
+    let text = str::from_utf8(&bytes[begin..begin + count]).ok()?;
+    Some((u64::from_str_radix(text, base).ok()?, begin + count))
 }
 
 /// Comparison of a number in payload.
@@ -329,8 +339,8 @@ fn options(
         number.form = Form::Text(base);
     }
     let most = if text { Number::MOST.1 } else { Number::MOST.0 };
-    if !(1..=most).contains(&number.count) {
-        return Err(Wrong::Value(format!("a number has 1 to {most} bytes")));
+    if matches!(number.count, Amount::Fixed(count) if !usize::try_from(count).is_ok_and(|count| count <= most)) {
+        return Err(Wrong::Value(format!("a number has 0 to {most} bytes")));
     }
     if number.mask == 0 {
         return Err(Wrong::Value("a bitmask has a bit at least".to_owned()));
@@ -339,7 +349,7 @@ fn options(
 }
 
 fn plain(count: &str, at: &str, names: &Names) -> Result<Number, Wrong> {
-    let count = usize::try_from(value(count)?).unwrap_or(usize::MAX);
+    let count = names.amount(count, |text| Ok(i64::try_from(value(text)?).unwrap_or(i64::MAX)))?;
     Ok(Number { count, at: names.position(at)?, relative: false, form: Form::Big, mask: u64::MAX })
 }
 

@@ -224,10 +224,17 @@ fn splits(field: Field) -> Option<(&'static [u8], bool)> {
 /// The best string of a rule: whether the rule names it, its score, its field, and its windows with their scores.
 type Best = (bool, u32, Field, Vec<(u32, Key)>);
 
-/// Bytes of the filter's keys that stand for `http`: each method with what follows it.
-fn http_guards() -> Vec<Key> {
+/// Bytes of the filter's keys that stand for `http`: each method with what follows it, and the version. In a request
+/// white space is before the version, so responses have none of the keys for requests alone.
+fn http_guards(only_requests: bool) -> Vec<Key> {
     let with = |word: &&str| -> Vec<String> {
-        if word.ends_with('/') { vec![(*word).to_owned()] } else { vec![format!("{word} "), format!("{word}\t")] }
+        if !word.ends_with('/') {
+            vec![format!("{word} "), format!("{word}\t")]
+        } else if only_requests {
+            vec![format!(" {word}"), format!("\t{word}")]
+        } else {
+            vec![(*word).to_owned()]
+        }
     };
     let tail = |text: String| Key::of(&text.as_bytes()[text.len().saturating_sub(*Key::LENGTHS.end())..]);
     HTTP.iter().flat_map(with).filter_map(tail).collect()
@@ -255,13 +262,13 @@ pub fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
         return (class, Some(OnCard { keys: all(Vec::new(), windows), guards }));
     }
     let guards = match messages.protocol {
-        Some(Protocol::Http) => http_guards(),
+        Some(Protocol::Http) => http_guards(messages.to_server == Some(true)),
         Some(Protocol::Tls) => fixed(&TLS),
         Some(Protocol::Dns) => return (Class::HostOnly, None),
         Some(Protocol::Ssh) => fixed(&[b"ssh-"]),
         Some(Protocol::Smtp) => fixed(&SMTP),
         Some(Protocol::Ftp) => fixed(&FTP),
-        None => [http_guards(), fixed(&SMTP)].concat(),
+        None => [http_guards(false), fixed(&SMTP)].concat(),
     };
     (Class::Transformable, Some(OnCard { keys: Vec::new(), guards }))
 }
@@ -296,12 +303,15 @@ mod tests {
             (Class::Transformable, key("shellcod"), 2)
         );
         // Nothing of a decoded URI need be in the stream: all directions of the protocol go to the host.
-        assert_eq!(class("http", "http.uri; content:\"/evil\";"), (Class::Transformable, Some(None), 41));
+        assert_eq!(class("http", "http.uri; content:\"/evil\";"), (Class::Transformable, Some(None), 42));
+        // A rule about requests has keys that no response begins with; one about responses has their first bytes.
+        assert_eq!(class("http", "http.header_names; flow:to_server; content:\"|0d 0a|\";").2, 42);
+        assert_eq!(class("http", "http.header_names; flow:to_client; content:\"|0d 0a|\";").2, 41);
         assert_eq!(class("tls", "tls.sni; content:\"evil\";"), (Class::Transformable, Some(None), 5));
         assert_eq!(class("dns", "dns.query; content:\"a.b\";"), (Class::HostOnly, None, 0));
         assert_eq!(
             class("http", "http.user_agent; to_md5; content:\"|00 01 02 03|\";"),
-            (Class::Transformable, Some(None), 41)
+            (Class::Transformable, Some(None), 42)
         );
     }
 }

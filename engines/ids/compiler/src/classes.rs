@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Classes of rules: the names of `classtype`, with the description and priority for reports.
 
+use std::collections::BTreeMap;
+
 /// The names, descriptions and priorities that public rule sets share (the Snort manual's table of default classes).
 const CLASSES: [(&str, &str, u8); 42] = [
     ("not-suspicious", "Not Suspicious Traffic", 3),
@@ -55,4 +57,63 @@ pub const PRIORITY: u8 = 3;
 pub fn class(name: &str) -> (&str, u8) {
     let known = CLASSES.iter().find(|(known, ..)| *known == name);
     known.map_or((name, PRIORITY), |(_, description, priority)| (description, *priority))
+}
+
+/// Classes that a file describes, by name: description and priority.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Classes(BTreeMap<String, (String, u8)>);
+
+impl Classes {
+    /// Reads a file with a line `config classification: NAME,DESCRIPTION,PRIORITY` for each class.
+    ///
+    /// # Errors
+    /// A line has another form: a sentence that names it.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut classes = BTreeMap::new();
+        for (number, line) in (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines()) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let parts =
+                line.strip_prefix("config").map(str::trim).and_then(|rest| rest.strip_prefix("classification:"));
+            let parts: Vec<&str> = parts.unwrap_or_default().split(',').map(str::trim).collect();
+            let class = match parts[..] {
+                [name, description, priority] if !name.is_empty() => {
+                    priority.parse().ok().filter(|priority| *priority > 0).map(|priority| (name, description, priority))
+                }
+                _ => None,
+            };
+            let (name, description, priority) = class.ok_or_else(|| {
+                format!("line {number}: `{line}`: write config classification: NAME,DESCRIPTION,PRIORITY")
+            })?;
+            classes.insert(name.to_owned(), (description.to_owned(), priority));
+        }
+        Ok(Self(classes))
+    }
+
+    /// Description and priority of a class that the file describes.
+    #[must_use]
+    pub fn class(&self, name: &str) -> Option<(&str, u8)> {
+        self.0.get(name).map(|(description, priority)| (description.as_str(), *priority))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_describe_classes() {
+        let text = "\u{feff}# classes\r\n\r\nconfig classification: own-class,What we look for,4\r\n\
+            config classification:trojan-activity,Another name,2\r\n";
+        let classes = Classes::read(text).unwrap();
+        assert_eq!(classes.class("own-class"), Some(("What we look for", 4)));
+        assert_eq!((classes.class("trojan-activity"), classes.class("unknown")), (Some(("Another name", 2)), None));
+        for line in ["config classification: a,b", "config reference: a b", "config classification: a,b,0", "x"] {
+            let error = Classes::read(&format!("\n{line}\n")).unwrap_err();
+            assert!(error.starts_with("line 2: "), "{error}");
+        }
+    }
 }

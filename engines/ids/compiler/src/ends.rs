@@ -12,7 +12,7 @@ pub struct Variables(pub BTreeMap<String, String>);
 
 /// Variables with the names that public rule sets use. Addresses are `any`, so that no rule is blind in a network
 /// without a description; ports are those of the protocols.
-const DEFAULTS: [(&str, &str); 22] = [
+const DEFAULTS: [(&str, &str); 30] = [
     ("HOME_NET", "any"),
     ("EXTERNAL_NET", "any"),
     ("HTTP_SERVERS", "any"),
@@ -28,6 +28,9 @@ const DEFAULTS: [(&str, &str); 22] = [
     ("DNP3_CLIENT", "any"),
     ("MODBUS_SERVER", "any"),
     ("MODBUS_CLIENT", "any"),
+    ("ENIP_SERVER", "any"),
+    ("ENIP_CLIENT", "any"),
+    ("SIP_SERVERS", "any"),
     ("HTTP_PORTS", "80"),
     ("FTP_PORTS", "21"),
     ("SSH_PORTS", "22"),
@@ -35,6 +38,11 @@ const DEFAULTS: [(&str, &str); 22] = [
     ("SHELLCODE_PORTS", "!80"),
     ("DNP3_PORTS", "20000"),
     ("MODBUS_PORTS", "502"),
+    ("FILE_DATA_PORTS", "[$HTTP_PORTS,110,143]"),
+    ("GENEVE_PORTS", "6081"),
+    ("VXLAN_PORTS", "4789"),
+    ("TEREDO_PORTS", "3544"),
+    ("SIP_PORTS", "[5060,5061]"),
 ];
 
 impl Default for Variables {
@@ -155,6 +163,25 @@ impl Set for Ranges {
     const FORMS: &'static str = "a port, FIRST:LAST, a list in [], a $VARIABLE or any";
 }
 
+/// Why the ends of a header cannot be read: a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EndFault {
+    /// The header is wrong.
+    Header(String),
+    /// A variable is: all rules that use it are of no use until it is right.
+    Variable(String),
+}
+
+impl EndFault {
+    /// The same fault in the value of a variable.
+    fn inside(self, name: &str) -> Self {
+        match self {
+            Self::Header(message) => Self::Variable(format!("the variable ${name}: {message}")),
+            within => within,
+        }
+    }
+}
+
 /// Lists in lists that are followed; variables that name themselves end here.
 const DEPTH: usize = 16;
 
@@ -177,25 +204,28 @@ fn entries(list: &str) -> Vec<&str> {
 }
 
 /// A list: all entries without `!`, or everything if all entries have `!`, minus the entries with `!`.
-fn read<S: Set>(text: &str, variables: &Variables, depth: usize) -> Result<S, String> {
+fn read<S: Set>(text: &str, variables: &Variables, depth: usize) -> Result<S, EndFault> {
     let (mut with, mut without, mut any_with) = (S::default(), S::default(), false);
     let text = text.trim();
     let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     for entry in inner.map_or_else(|| vec![text], entries) {
         let (negated, entry) = entry.strip_prefix('!').map_or((false, entry), |entry| (true, entry.trim()));
         let set = if depth == 0 {
-            return Err(format!("`{text}` has lists in lists more than {DEPTH} deep, or a variable that names itself"));
+            let message =
+                format!("`{text}` has lists in lists more than {DEPTH} deep, or a variable that names itself");
+            return Err(EndFault::Header(message));
         } else if entry == "any" {
             S::all()
         } else if let Some(name) = entry.strip_prefix('$') {
             let value = variables.0.get(name).ok_or_else(|| {
-                format!("there is no variable ${name}: set it in [inline.ids], variables.{name} = \"…\"")
+                let way = format!("set it in [inline.ids], variables.{name} = \"…\"");
+                EndFault::Variable(format!("there is no variable ${name}: {way}"))
             })?;
-            read(value, variables, depth - 1)?
+            read(value, variables, depth - 1).map_err(|fault: EndFault| fault.inside(name))?
         } else if entry.starts_with('[') {
             read(entry, variables, depth - 1)?
         } else {
-            S::entry(entry).ok_or_else(|| format!("`{entry}` is none of: {}", S::FORMS))?
+            S::entry(entry).ok_or_else(|| EndFault::Header(format!("`{entry}` is none of: {}", S::FORMS)))?
         };
         if negated {
             without.add(&set);
@@ -206,22 +236,27 @@ fn read<S: Set>(text: &str, variables: &Variables, depth: usize) -> Result<S, St
     }
     let mut set = if any_with { with } else { S::all() };
     set.remove(&without);
-    if set.is_empty() { Err(format!("`{text}` matches nothing")) } else { Ok(set) }
+    if set.is_empty() {
+        let way =
+            if text.contains("!$") { ": a variable behind `!` is `any`, so give it a value of your own" } else { "" };
+        return Err(EndFault::Header(format!("`{text}` matches nothing{way}")));
+    }
+    Ok(set)
 }
 
 /// Reads the addresses of a header.
 ///
 /// # Errors
-/// A sentence.
-pub fn addresses(text: &str, variables: &Variables) -> Result<Addresses, String> {
+/// They are wrong, or a variable is.
+pub fn addresses(text: &str, variables: &Variables) -> Result<Addresses, EndFault> {
     read(text, variables, DEPTH)
 }
 
 /// Reads the ports of a header.
 ///
 /// # Errors
-/// A sentence.
-pub fn ports(text: &str, variables: &Variables) -> Result<Ranges, String> {
+/// They are wrong, or a variable is.
+pub fn ports(text: &str, variables: &Variables) -> Result<Ranges, EndFault> {
     read(text, variables, DEPTH)
 }
 
@@ -249,12 +284,19 @@ mod tests {
             ("$NOWHERE", "variables.NOWHERE"),
             ("9.9.9.9-1.1.1.1", "is none of"),
         ] {
-            let error = addresses(text, &variables).unwrap_err();
+            let (EndFault::Header(error) | EndFault::Variable(error)) = addresses(text, &variables).unwrap_err();
             assert!(error.contains(words), "{error}");
         }
         let mut own = Variables::default();
-        own.0.insert("A".into(), "[$A]".into());
-        assert!(addresses("$A", &own).unwrap_err().contains("names itself"));
+        own.0.extend([("A".into(), "[$A]".into()), ("B".into(), "10.0.0".into()), ("C".into(), "[$B]".into())]);
+        for (text, words) in [
+            ("$A", "names itself"),
+            ("[!$C]", "the variable $B: `10.0.0` is none of"),
+            ("$NOWHERE", "there is no variable $NOWHERE"),
+        ] {
+            let fault = addresses(text, &own).unwrap_err();
+            assert!(matches!(&fault, EndFault::Variable(error) if error.contains(words)), "{fault:?}");
+        }
     }
 
     #[test]
@@ -264,6 +306,11 @@ mod tests {
         assert!(has("any", 0) && has("80", 80) && !has("!80", 80) && has("$SHELLCODE_PORTS", 81));
         assert!(has("1024:", 65535) && has(":1023", 0) && !has(":1023", 1024) && has("[80,443,8000:8100]", 8050));
         assert!(!has("[8000:8100,!8050]", 8050) && has("[$HTTP_PORTS,$SSH_PORTS]", 22));
+        // All variables have a value that can be read, whatever they name.
+        for (name, value) in DEFAULTS {
+            let is_port = name.ends_with("_PORTS");
+            assert!(if is_port { ports(value, &variables).is_ok() } else { addresses(value, &variables).is_ok() });
+        }
         for text in ["65536", "-1", "90:80", "", ":", "[]"] {
             assert!(ports(text, &variables).is_err(), "{text}");
         }

@@ -33,12 +33,13 @@ pub struct Cost {
 }
 
 /// Names of the classes of frames in [`Program::tell`].
-const CLASSES: [(u8, &str); 5] = [
+const CLASSES: [(u8, &str); 6] = [
     (tell::TCP_PAYLOAD, "TCP with payload"),
     (tell::TCP_EMPTY, "TCP without payload"),
     (tell::UDP, "UDP"),
     (tell::ICMP, "ICMP"),
     (tell::OTHER, "other IP"),
+    (tell::TCP_ENDS, "TCP with SYN, FIN or RST"),
 ];
 
 /// A key as text, with other bytes than printable ones between bars.

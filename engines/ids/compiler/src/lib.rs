@@ -16,6 +16,7 @@ mod byte_ops;
 mod choose;
 mod classes;
 mod conditions;
+pub mod config;
 mod dates;
 mod ends;
 mod explain;
@@ -30,8 +31,10 @@ pub mod rule;
 mod set;
 mod text;
 mod transforms;
+pub mod wire;
 
 pub use choose::Class;
+pub use classes::Classes;
 pub use ends::{Addresses, Variables};
 pub use explain::{Cost, class_name, key_text};
 pub use faults::{Fault, Faults};

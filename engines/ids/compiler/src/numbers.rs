@@ -13,18 +13,30 @@ pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|_| format!("`{text}` is no number, or is out of range"))
 }
 
-/// A number or a range up to `most`: `n`, `!n`, `<n`, `>n`, `<=n`, `>=n`, `a-b` with both ends or `a<>b` without them.
+/// A number or a range up to `most`: `n`, `=n`, `!n`, `!=n`, `<n`, `>n`, `<=n`, `>=n`, `a-b` with both ends or `a<>b`
+/// without them. Numbers are decimal, or hexadecimal behind `0x`.
 ///
 /// # Errors
 /// A sentence.
 pub fn within(text: &str, most: u32) -> Result<Within, String> {
-    let (not, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest.trim()));
+    let (not, text) = text.trim().strip_prefix('!').map_or((false, text.trim()), |rest| (true, rest.trim()));
+    // Only a plain number has it: `=>5` may stand for either of two ranges.
+    let plain = text.strip_prefix('=').map(str::trim_start);
+    let text = plain.unwrap_or(text);
     let range = |low: Option<u32>, high: Option<u32>| match (low, high) {
         (Some(low), Some(high)) if low <= high && high <= most => Ok(Within { low, high, not }),
         _ => Err(format!("`{text}` has no number from 0 to {most} in it")),
     };
-    let value = number::<u32>;
-    if let Some((low, high)) = text.split_once("<>") {
+    let value = |text: &str| match text.trim().strip_prefix("0x") {
+        Some(digits) => {
+            u32::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is no number, or is out of range"))
+        }
+        None => number::<u32>(text),
+    };
+    if plain.is_some() {
+        let only = value(text)?;
+        range(Some(only), Some(only))
+    } else if let Some((low, high)) = text.split_once("<>") {
         range(value(low)?.checked_add(1), value(high)?.checked_sub(1))
     } else if let Some(high) = text.strip_prefix("<=") {
         range(Some(0), Some(value(high)?))
@@ -94,6 +106,10 @@ mod tests {
         for (text, inside, outside) in [
             ("5", &[5][..], &[4, 6][..]),
             ("!5", &[4, 6], &[5]),
+            ("=5", &[5], &[4, 6]),
+            ("!= 5", &[4, 6], &[5]),
+            ("0x10", &[16], &[10]),
+            ("<0x10", &[15], &[16]),
             ("<5", &[0, 4], &[5]),
             (">5", &[6, 255], &[5]),
             ("<=5", &[5], &[6]),
@@ -105,7 +121,8 @@ mod tests {
             assert!(inside.iter().all(|number| range.holds(*number)), "{text}");
             assert!(!outside.iter().any(|number| range.holds(*number)), "{text}");
         }
-        for text in ["", "x", "256", "<0", "5<>6", "6-5", "-1"] {
+        for text in ["", "=", "=>5", "=<5", "!=>5", "==5", "=2-5", "=2<>5", "x", "0x", "256", "<0", "5<>6", "6-5", "-1"]
+        {
             assert!(within(text, 255).is_err(), "{text}");
         }
     }

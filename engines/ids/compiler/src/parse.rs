@@ -13,13 +13,14 @@ use crate::byte_ops::{self, Amount, Names, Wrong};
 use crate::classes;
 use crate::conditions::{self, FlowBit, FlowCount, HostBit, Threshold};
 use crate::dates::{self, DateTest};
-use crate::ends::{self, Variables};
+use crate::ends::{self, EndFault};
 use crate::numbers::{flags, number, within};
 use crate::packets::{self, Part};
 use crate::rule::{
     Action, Base64, Check, Content, FlowTest, HeaderGroup, Looks, Named, Pcre, Place, PlaceVariables, Protocol, Rule,
-    Step, Within,
+    Spoken, Step, Within,
 };
+use crate::set;
 use crate::text::{self, Split};
 use crate::transforms::Transform;
 
@@ -30,6 +31,17 @@ pub enum Refusal {
     Wrong(String),
     /// It uses this keyword, which the engine does not support; and a sentence.
     Unsupported(String, String),
+    /// It uses a variable that is wrong: a sentence.
+    Variable(String),
+}
+
+impl From<EndFault> for Refusal {
+    fn from(fault: EndFault) -> Self {
+        match fault {
+            EndFault::Header(message) => Self::Wrong(message),
+            EndFault::Variable(message) => Self::Variable(message),
+        }
+    }
 }
 
 impl From<String> for Refusal {
@@ -151,8 +163,9 @@ struct Buffer {
 ///
 /// # Errors
 /// The rule is wrong or uses what is not supported.
-pub fn rule(text: &str, variables: &Variables, folder: &Path, file: usize, line: usize) -> Result<Rule, Refusal> {
-    let Split { header, options } = text::split(text)?;
+pub fn rule(text: &str, options: &set::Options, folder: &Path, file: usize, line: usize) -> Result<Rule, Refusal> {
+    let variables = &options.variables;
+    let Split { header, options: words } = text::split(text)?;
     let [action, protocol, source, source_ports, direction, destination, destination_ports] = header;
     let action = match action {
         "alert" => Action::Alert,
@@ -162,21 +175,20 @@ pub fn rule(text: &str, variables: &Variables, folder: &Path, file: usize, line:
         other => return Err(format!("`{other}` is no action: alert, drop, reject or pass").into()),
     };
     let mut read = Options { folder: folder.to_owned(), ..Options::default() };
-    let layer = buffers::protocol(protocol);
-    read.layers.extend(layer.map(|protocol| Layer { protocol, negated: false }));
-    let (protocol, given) = match protocol {
-        _ if layer == Some(AppProtocol::Dns) => (Protocol::Ip, None),
-        _ if layer.is_some() => (Protocol::Tcp, None),
-        "ip" => (Protocol::Ip, None),
-        "tcp" => (Protocol::Tcp, None),
-        "tcp-pkt" => (Protocol::Tcp, Some(false)),
-        "tcp-stream" => (Protocol::Tcp, Some(true)),
-        "udp" => (Protocol::Udp, None),
-        "icmp" => (Protocol::Icmp, None),
-        other => {
+    let layer = Spoken::named(protocol);
+    read.layers.extend(layer.map(|(protocol, _)| Layer { protocol, negated: false }));
+    let (protocol, given) = match (protocol, layer) {
+        (_, Some((_, carrier))) => (carrier, None),
+        ("ip", _) => (Protocol::Ip, None),
+        ("tcp", _) => (Protocol::Tcp, None),
+        ("tcp-pkt", _) => (Protocol::Tcp, Some(false)),
+        ("tcp-stream", _) => (Protocol::Tcp, Some(true)),
+        ("udp", _) => (Protocol::Udp, None),
+        ("icmp", _) => (Protocol::Icmp, None),
+        (other, _) => {
             let message = format!(
-                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp, icmp, http, dns, tls, \
-                 ssh, smtp or ftp, with contents as they are in the raw bytes"
+                "the protocol `{other}` is not supported: use ip, tcp, tcp-pkt, tcp-stream, udp or icmp, with contents \
+                 as they are in the raw bytes, or a protocol that engines/ids/language.md lists"
             );
             return Err(unsupported(other, message));
         }
@@ -192,7 +204,7 @@ pub fn rule(text: &str, variables: &Variables, folder: &Path, file: usize, line:
     if exchange {
         std::mem::swap(&mut from, &mut to);
     }
-    for (keyword, value) in options {
+    for (keyword, value) in words {
         read.option(keyword, value)?;
     }
     read.close()?;
@@ -206,7 +218,8 @@ pub fn rule(text: &str, variables: &Variables, folder: &Path, file: usize, line:
         Some(_) => Looks { packets: false, stream: false, strays: false },
         None => read.looks(protocol, given)?,
     };
-    let (category, class_priority) = read.class.as_deref().map_or(("", classes::PRIORITY), classes::class);
+    let named = |name| options.classes.class(name).unwrap_or_else(|| classes::class(name));
+    let (category, class_priority) = read.class.as_deref().map_or(("", classes::PRIORITY), named);
     Ok(Rule {
         action,
         protocol,
@@ -259,14 +272,19 @@ impl Options {
             "metadata" => self.metadata.extend(metadata(needed()?)),
             "reference" | "target" | "tag" => drop(needed()?),
             "flow" => self.flow(needed()?)?,
-            "content" => {
+            "content" | "uricontent" => {
                 self.close()?;
                 let (negated, inner) = text::quoted(needed()?)?;
                 let bytes = text::bytes(inner)?;
                 let place = Place::Absolute { offset: 0, end: None };
                 let content = Content { bytes, nocase: false, negated, place, at_end: false, variables: None };
-                self.names.group = self.current();
-                self.open = Some(Open { content, modifiers: Modifiers::default() });
+                let mut modifiers = Modifiers::default();
+                if keyword == "uricontent" {
+                    self.go(Some(true), keyword)?;
+                    modifiers.group = Some(self.group(Target::Field(Field::Uri), &[]));
+                }
+                self.names.group = modifiers.group.or_else(|| self.current());
+                self.open = Some(Open { content, modifiers });
             }
             "nocase" | "rawbytes" | "offset" | "depth" | "distance" | "within" | "startswith" | "endswith"
             | "fast_pattern" => self.modifier(keyword, value)?,
@@ -366,11 +384,8 @@ impl Options {
             "app-layer-protocol" => {
                 let value = needed()?;
                 let (negated, name) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim()));
-                let protocol = buffers::protocol(name).ok_or_else(|| {
-                    unsupported(
-                        keyword,
-                        format!("the protocol `{name}` is not supported: http, dns, tls, ssh, smtp and ftp are"),
-                    )
+                let (protocol, _) = Spoken::named(name).ok_or_else(|| {
+                    unsupported(keyword, format!("the protocol `{name}` is not one that engines/ids/language.md lists"))
                 })?;
                 self.layers.push(Layer { protocol, negated });
             }
@@ -606,7 +621,12 @@ impl Options {
 
     /// The rule's conditions on messages.
     fn messages(&mut self, protocol: Protocol) -> Result<Option<Messages>, Refusal> {
-        let layer = self.layers.iter().find(|layer| !layer.negated).map(|layer| layer.protocol);
+        let mut named = self.layers.iter().filter(|layer| !layer.negated).map(|layer| layer.protocol);
+        let (layer, known) = match named.next() {
+            Some(Spoken::Read(protocol)) => (Some(protocol), None),
+            Some(Spoken::Known(wire)) => (None, Some(wire)),
+            None => (None, None),
+        };
         let message = |group: OpenGroup| match group.target {
             Target::Field(field) => {
                 Some(Group { field, transforms: group.transforms, steps: group.steps, absent: group.absent })
@@ -622,6 +642,10 @@ impl Options {
             let (groups, dates) = (Vec::new(), Vec::new());
             let messages = |_| Messages { protocol: layer, to_server, groups, dates, bounces: false };
             return Ok(layer.filter(|_| any).map(messages));
+        }
+        if let Some(wire) = known {
+            let message = format!("the engine does not read messages of {}: leave the rule out", wire.name());
+            return Err(unsupported("messages", message));
         }
         let mut app = layer;
         let ftp = self.bounces.then_some((Some(AppProtocol::Ftp), "ftpbounce"));
@@ -912,7 +936,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
     let inner = inner.strip_prefix('/').ok_or("pcre is \"/EXPRESSION/FLAGS\"")?;
     let (expression, letters) = inner.rsplit_once('/').ok_or("pcre is \"/EXPRESSION/FLAGS\"")?;
     let mut builder = pcre2::bytes::RegexBuilder::new();
-    let (mut relative, mut anchor, mut buffer) = (false, false, None);
+    let (mut relative, mut anchor, mut lazy, mut buffer) = (false, false, false, None);
     for letter in letters.chars() {
         match letter {
             'i' => drop(builder.caseless(true)),
@@ -920,6 +944,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
             'm' => drop(builder.multi_line(true)),
             'x' => drop(builder.extended(true)),
             'A' => anchor = true,
+            'G' => lazy = true,
             'R' => relative = true,
             // Limits are always ours; raw bytes are always what is searched.
             'O' | 'B' => {}
@@ -928,7 +953,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
                 Some(named) => buffer = Some(named),
                 None => {
                     let message = format!(
-                        "the flag {other} of pcre is not supported: i, s, m, x, A, R, O, B and those of buffers are"
+                        "the flag {other} of pcre is not supported: i, s, m, x, A, G, R, O, B and those of buffers are"
                     );
                     return Err(unsupported("pcre", message));
                 }
@@ -936,6 +961,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
         }
     }
     let anchor = if anchor { "\\A" } else { "" };
+    let lazy = if lazy { "(?U)" } else { "" };
     // With the flag x the expression may end in a comment.
     let end = if letters.contains('x') { "\n" } else { "" };
     let compile = |builder: &pcre2::bytes::RegexBuilder, text: &str| {
@@ -946,7 +972,7 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
     };
     // Alone first: the surrounding expression must not close its groups.
     compile(&builder, expression)?;
-    let text = format!("{PCRE_LIMITS}{anchor}(?:{expression}{end})");
+    let text = format!("{PCRE_LIMITS}{anchor}(?:{lazy}{expression}{end})");
     let regex = compile(builder.jit_if_available(true), &text)?;
     Ok((Pcre { regex, negated, relative }, buffer))
 }

@@ -5,7 +5,7 @@ use penstock_app::Protocol as AppProtocol;
 
 use crate::choose::{self, Class};
 use crate::filter::Filter;
-use crate::rule::{Check, Key, Protocol, Rule, Step};
+use crate::rule::{Check, FlagTest, Key, Protocol, Rule, Spoken, Step};
 use crate::set::Ruleset;
 
 /// Classes of frames that the host looks at whatever the filter finds: bits of the register TELL.
@@ -125,6 +125,10 @@ impl Program {
                 // The host has to count all packets of a flow.
                 program.tell |= class(rule) | if rule.protocol == Protocol::Udp { 0 } else { tell::TCP_EMPTY };
             }
+            if asks_for_first_bytes(rule) {
+                // The first bytes of either direction name the protocol, whatever the rule looks for.
+                program.tell |= tell::TCP_PAYLOAD;
+            }
             let (found, class) = match &rule.messages {
                 Some(messages) => program.place_message(number, rule, messages.protocol),
                 None => (program.place(number, rule), None),
@@ -145,7 +149,7 @@ impl Program {
             }
             None => {
                 self.always.push(number);
-                self.tell |= class(rule);
+                self.tell |= if is_about_ends(rule) { tell::TCP_ENDS } else { class(rule) };
                 Found::Always(reason(rule, !keys.is_empty()))
             }
         }
@@ -193,6 +197,12 @@ impl Program {
 /// Keys that stand for all messages of protocols, at most.
 const GUARDS: usize = 50;
 
+/// Whether a rule asks what a TCP connection speaks by its first bytes. A datagram says it itself.
+fn asks_for_first_bytes(rule: &Rule) -> bool {
+    matches!(rule.protocol, Protocol::Tcp | Protocol::Ip)
+        && rule.layers.iter().any(|layer| matches!(layer.protocol, Spoken::Known(_)))
+}
+
 /// Classes of frames that a rule can match.
 fn class(rule: &Rule) -> u8 {
     let with_bytes = rule.messages.is_some() || rule.steps.iter().any(Step::is_positive);
@@ -205,6 +215,19 @@ fn class(rule: &Rule) -> u8 {
         Protocol::Ip => tcp | tell::UDP | tell::ICMP | tell::OTHER,
     }
 }
+
+/// Whether a rule can match TCP packets with SYN, FIN or RST only, and needs no others to know the flow.
+fn is_about_ends(rule: &Rule) -> bool {
+    let asks = |check: &Check| match check {
+        Check::Flags(FlagTest::Exactly | FlagTest::All, flags, _) => flags & ENDS != 0,
+        Check::Flags(FlagTest::Any, flags, _) => *flags != 0 && flags & !ENDS == 0,
+        _ => false,
+    };
+    rule.protocol == Protocol::Tcp && !rule.looks.stream && rule.flow.is_empty() && rule.checks.iter().any(asks)
+}
+
+/// FIN, SYN and RST as bits of TCP's header.
+const ENDS: u8 = 7;
 
 /// Why a rule has no key.
 fn reason(rule: &Rule, has_keys: bool) -> &'static str {
@@ -244,6 +267,16 @@ mod tests {
     }
 
     #[test]
+    fn first_bytes_of_connections_are_told() {
+        let told = |rule: &str| program(&[rule]).tell;
+        assert_eq!(told("smb content:\"word of mine\";"), tell::TCP_PAYLOAD);
+        assert_eq!(told("sip content:\"word of mine\";"), tell::TCP_PAYLOAD);
+        assert_eq!(told("tcp content:\"word of mine\"; app-layer-protocol:!pop3;"), tell::TCP_PAYLOAD);
+        assert_eq!(told("snmp content:\"word of mine\";"), 0);
+        assert_eq!(told("http content:\"word of mine\";"), 0);
+    }
+
+    #[test]
     fn rules_have_their_rarest_key() {
         let program = program(&[
             "tcp content:\"User-Agent: Mozilla/5.0\"; content:\"Xq7zWv\";",
@@ -265,5 +298,25 @@ mod tests {
         assert_eq!(key(4), ("get".into(), 1));
         assert_eq!(key(5).0, "it has a pcre and no content that must be there");
         assert_eq!((program.always.clone(), program.tell), (vec![2, 3, 5], tell::UDP | tell::ICMP | tell::TCP_PAYLOAD));
+    }
+
+    /// A rule that asks for a flag of the ends needs no other frames; one that may match without them does.
+    #[test]
+    fn rules_about_ends_want_only_these() {
+        let all = tell::TCP_PAYLOAD | tell::TCP_EMPTY;
+        for (options, classes) in [
+            ("flags:S,12;", tell::TCP_ENDS),
+            ("flags:FA;", tell::TCP_ENDS),
+            ("flags:+SP;", tell::TCP_ENDS),
+            ("flags:*SR;", tell::TCP_ENDS),
+            ("flags:*SA;", all),
+            ("flags:!S;", all),
+            ("flags:0;", all),
+            ("flags:PA;", all),
+            ("flags:F; flow:established;", all),
+            ("dsize:0;", all),
+        ] {
+            assert_eq!(program(&[&format!("tcp {options}")]).tell, classes, "{options}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-pub use crate::buffers::{Absent, Group, Layer, Messages};
+pub use crate::buffers::{Absent, Group, Layer, Messages, Spoken};
 pub use crate::byte_ops::{
     Amount, ByteExtract, ByteJump, ByteMath, ByteTest, Compare, Form, JumpFrom, Number, Operator,
 };

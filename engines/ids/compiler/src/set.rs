@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::classes::Classes;
 use crate::ends::Variables;
 use crate::faults::{Fault, Faults};
 use crate::parse::{self, Refusal};
@@ -24,7 +25,10 @@ pub struct RuleFile {
 pub struct Options {
     /// Variables of headers.
     pub variables: Variables,
-    /// Rules that use what the engine does not support are left out.
+    /// Classes that a file describes.
+    pub classes: Classes,
+    /// Rules that are wrong or use what the engine does not support are left out; those whose variables are wrong
+    /// are not.
     pub skip_unsupported: bool,
 }
 
@@ -58,21 +62,21 @@ impl Ruleset {
             }
             for (line, rule) in rules {
                 let fault = |message, unsupported| Fault { file: file.name.clone(), line, message, unsupported };
-                match parse::rule(&rule, &options.variables, folder, number, line) {
+                let left_out = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
+                match parse::rule(&rule, options, folder, number, line) {
                     Ok(rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
                         None => set.rules.push(rule),
                         Some((other, line)) => {
                             let (sid, other) = (rule.sid, &files[other].name);
                             let message =
                                 format!("sid {sid} is also the number of the rule at {other}:{line}: each has its own");
-                            faults.push(fault(message, None));
+                            left_out.push(fault(message, None));
                         }
                     },
-                    Err(Refusal::Wrong(message)) => faults.push(fault(message, None)),
-                    Err(Refusal::Unsupported(keyword, message)) => {
-                        let to = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
-                        to.push(fault(message, Some(keyword)));
-                    }
+                    Err(Refusal::Wrong(message)) => left_out.push(fault(message, None)),
+                    Err(Refusal::Unsupported(keyword, message)) => left_out.push(fault(message, Some(keyword))),
+                    // Otherwise one variable would take rules out of a set without a word.
+                    Err(Refusal::Variable(message)) => faults.push(fault(message, None)),
                 }
             }
         }
@@ -84,6 +88,11 @@ impl Ruleset {
     pub fn remarks(&self) -> Vec<String> {
         let empty = |name| format!("{name}: there is no rule in this file: every line is empty or a comment");
         let mut remarks: Vec<String> = self.empty.iter().map(empty).collect();
+        let unsupported = self.skipped.iter().filter(|fault| fault.unsupported.is_some()).count();
+        let wrong = self.skipped.len() - unsupported;
+        if wrong + unsupported > 0 {
+            remarks.push(format!("rules left out: {wrong} are wrong, {unsupported} use what is not supported"));
+        }
         if self.rules.is_empty() && !self.skipped.is_empty() {
             remarks.push("all rules were left out: nothing will be reported".to_owned());
         }
@@ -214,25 +223,37 @@ mod tests {
     #[test]
     fn faults_name_the_line() {
         let text = "alert tcp any any -> any any (sid:1;)\n\nalert tcp any any -> any any (rfb.name; content:\"a\"; sid:2;)\n\
-            alert smb any any -> any any (sid:3;)\nalert udp any any -> any any (sid:1;)\n";
+            alert nosuch any any -> any any (sid:3;)\nalert udp any any -> any any (sid:1;)\n";
         let error = read(text, false).unwrap_err();
         let lines: Vec<String> = error.0.iter().map(ToString::to_string).collect();
         assert!(lines[0].starts_with("my.rules:3: the keyword `rfb.name` is not supported: "), "{lines:?}");
-        assert!(lines[1].starts_with("my.rules:4: the protocol `smb` is not supported: "), "{lines:?}");
+        assert!(lines[1].starts_with("my.rules:4: the protocol `nosuch` is not supported: "), "{lines:?}");
         assert_eq!(lines[2], "my.rules:5: sid 1 is also the number of the rule at my.rules:1: each has its own");
         assert!(error.to_string().contains("2 of these rules use") && error.to_string().contains("--skip-unsupported"));
         let set = read(&text[..text.rfind("alert").unwrap()], true).unwrap();
         assert_eq!((set.rules.len(), set.skipped.len()), (1, 2));
         assert_eq!(set.skipped[0].unsupported.as_deref(), Some("rfb.name"));
         assert_eq!(set.place(&set.rules[0]), "my.rules:1");
+        // A rule of a set that is wrong is no reason to be without the others.
+        let wrong = "alert tcp any any -> any any (content:\"ab\"; depth:1; sid:4;)\n";
+        let set = read(&format!("{wrong}{text}"), true).unwrap();
+        let kinds: Vec<bool> = set.skipped.iter().map(|fault| fault.unsupported.is_some()).collect();
+        assert_eq!((set.rules.len(), kinds), (1, vec![false, true, true, false]));
+        assert_eq!(set.remarks(), ["rules left out: 2 are wrong, 2 use what is not supported"]);
+        // One variable is used by many rules.
+        let unknown = "alert tcp $HOME_NET any -> $OWN_NET any (sid:8;)\n";
+        let error = read(&format!("{wrong}{unknown}{text}"), true).unwrap_err();
+        assert_eq!(error.0.len(), 1);
+        assert!(error.to_string().starts_with("my.rules:2: there is no variable $OWN_NET: "), "{error}");
     }
 
     #[test]
     fn files_without_rules_are_told() {
         let set = read("# alert\n\n", false).unwrap();
         assert_eq!(set.remarks(), ["my.rules: there is no rule in this file: every line is empty or a comment"]);
-        let set = read("alert smb any any -> any any (sid:1;)", true).unwrap();
-        assert_eq!(set.remarks(), ["all rules were left out: nothing will be reported"]);
+        let set = read("alert nosuch any any -> any any (sid:1;)", true).unwrap();
+        let left_out = "rules left out: 0 are wrong, 1 use what is not supported";
+        assert_eq!(set.remarks(), [left_out, "all rules were left out: nothing will be reported"]);
         assert!(read("alert tcp any any -> any any (sid:1;)", true).unwrap().remarks().is_empty());
     }
 
@@ -250,6 +271,8 @@ mod tests {
         assert_eq!(groups("http.uri; content:\"a\"; content:\"b\"; pcre:\"/c/R\"; http.header; content:\"d\";"), uri);
         let legacy = "content:\"a\"; http_uri; content:\"d\"; http_header; content:\"b\"; http_uri; pcre:\"/c/RU\";";
         assert_eq!(groups(legacy), uri);
+        let older = "uricontent:\"a\"; uricontent:\"b\"; pcre:\"/c/RU\"; content:\"d\"; http_header;";
+        assert_eq!(groups(older), uri);
         // Fields that come several times have conditions of their own.
         let dns = groups("dns.query; content:\"a\"; dns.query; content:\"b\"; bsize:<9; pkt_data; content:\"c\";");
         assert_eq!(dns, (Protocol::Dns, Some(true), vec![(Field::Query, 1), (Field::Query, 2)], 3));
@@ -284,7 +307,7 @@ mod tests {
             ("http.host; content:\"Evil\";", "in lower case"),
             ("bsize:3;", "about a buffer"),
             ("http.uri; content:\"a\"; flags:S;", "conditions on headers of packets"),
-            ("app-layer-protocol:smb;", "`smb` is not supported"),
+            ("app-layer-protocol:nosuch;", "`nosuch` is not one"),
             (
                 "content:\"a\"; http_uri; byte_extract:1,0,n; http.cookie; content:\"b\"; offset:n;",
                 "in the same buffer",
@@ -292,7 +315,7 @@ mod tests {
             ("flowint:a,+,b;", "a counter in place of the number"),
             ("xbits:set,a,track ip_user;", "ip_src, ip_dst and ip_pair"),
             ("stream_size:all,>,1;", "none of server, client, both, either"),
-            ("byte_test:9,>,1,0;", "byte_test: a number has 1 to 8 bytes"),
+            ("byte_test:9,>,1,0;", "byte_test: a number has 0 to 8 bytes"),
             ("byte_test:1,>,name,0;", "sets `name` before this"),
             ("byte_jump:1,0,back;", "there is no option `back`"),
             ("flowbits:set;", "flowbits:set,NAME"),

@@ -2,10 +2,11 @@
 //! From the text of a file to headers and options.
 
 /// The rules of a file: line where each begins, and its text on one line. A line that ends in a backslash goes on;
-/// lines that begin with `#` are comments.
+/// lines that begin with `#` are comments. The mark that some editors put before UTF-8 is no part of the first line.
 #[must_use]
 pub fn rules(text: &str) -> Vec<(usize, String)> {
     let (mut all, mut rule, mut begin) = (Vec::new(), String::new(), 0);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         if rule.is_empty() {
@@ -185,6 +186,9 @@ mod tests {
         let found = rules(text);
         let found: Vec<(usize, &str)> = found.iter().map(|(line, rule)| (*line, rule.as_str())).collect();
         assert_eq!(found, [(3, "alert a"), (5, "alert b c"), (9, "last ")]);
+        // Ends of lines of another system, and the mark of its editor.
+        let windows = rules("\u{feff}alert \\\r\n  b\r\n# c\r\n\r\nalert d\r\n");
+        assert_eq!(windows, [(1, "alert b".to_owned()), (5, "alert d".to_owned())]);
     }
 
     #[test]

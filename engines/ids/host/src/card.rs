@@ -9,10 +9,11 @@ use penstock_ids::{Inspector, Log, Told};
 use penstock_ids_compiler::filter::Entry;
 use penstock_ids_compiler::rule::Protocol;
 use penstock_ids_compiler::{Filter, Program, tell};
+use penstock_streams::{TEREDO, Tunnels};
 use serde_json::json;
 
 use crate::error::IdsError;
-use crate::record::Record;
+use crate::record::{REASONS, Record};
 use crate::regs as own;
 use crate::settings::{Late, Mode, Settings};
 
@@ -22,6 +23,10 @@ const BLOCK: u32 = 0x0100_0000;
 /// The logs in a block's window, and the distance between those of two ports.
 const LOGS: u32 = 0x80_0000;
 const LOG: u32 = 0x20_0000;
+/// Registers TUNNEL, and their bits: the port is the destination, the source.
+const TUNNELS: usize = own::IDS_BLOCK_TUNNEL_COUNT as usize;
+const TO: u32 = 1 << 16;
+const FROM: u32 = 1 << 17;
 /// Bytes of a row of a log.
 const ROW: u32 = 64;
 /// Bits of CONTROL.
@@ -51,10 +56,54 @@ pub struct CardStats {
     pub lost_records: u64,
     /// Told frames, or frames before them in their stream, that the log no longer had.
     pub gone: u64,
+    /// Frames that the card did not tell and that the host has read from the log, for those that it told.
+    pub history: u64,
     /// Held frames on which the policy decided.
     pub late: u64,
     /// Flow lines that were given to another flow.
     pub evicted: u64,
+    /// Told frames that the host has read, by reason; a frame may have several.
+    #[serde(flatten)]
+    pub reasons: Reasons,
+}
+
+/// Told frames by reason, in the order of the record's bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Reasons {
+    /// The filter found a key.
+    pub told_string: u64,
+    /// There were more hits than lookups.
+    pub told_unchecked: u64,
+    /// The direction was out of order.
+    pub told_order: u64,
+    /// The beginning of the direction was not seen.
+    pub told_midstream: u64,
+    /// It is a fragment.
+    pub told_fragment: u64,
+    /// Its headers are damaged or too long.
+    pub told_headers: u64,
+    /// The host follows the direction.
+    pub told_followed: u64,
+    /// The host wants all frames of its class.
+    pub told_class: u64,
+}
+
+impl Reasons {
+    fn count(&mut self, bits: u8) {
+        let all: [&mut u64; REASONS] = [
+            &mut self.told_string,
+            &mut self.told_unchecked,
+            &mut self.told_order,
+            &mut self.told_midstream,
+            &mut self.told_fragment,
+            &mut self.told_headers,
+            &mut self.told_followed,
+            &mut self.told_class,
+        ];
+        for (bit, count) in all.into_iter().enumerate() {
+            *count += u64::from(bits >> bit & 1);
+        }
+    }
 }
 
 /// The last record of a direction that the inspector has seen.
@@ -82,6 +131,8 @@ pub struct CardBlock {
     /// By flow line and direction.
     seen: HashMap<(u16, bool), Seen>,
     gone: u64,
+    history: u64,
+    reasons: Reasons,
 }
 
 /// Classes of frames that the host has to see whatever the filter finds.
@@ -95,17 +146,32 @@ fn classes(program: &Program, settings: &Settings) -> u8 {
     if !rules.is_empty() {
         // IP in IP and GRE.
         classes |= tell::OTHER;
-        // The card knows no ports of tunnels.
-        classes |= if settings.bounds.tunnels.is_empty() { 0 } else { tell::UDP };
+        // The card does not compare so many ports of tunnels.
+        classes |= if tunnels(settings).is_some() { 0 } else { tell::UDP };
     }
     if of(Protocol::Tcp).next().is_some() {
         // The opener of a connection, and whether the connection begins again.
         classes |= tell::TCP_ENDS;
     }
-    if of(Protocol::Udp).any(|rule| !rule.flow.is_empty()) {
+    // Rules that remember something of a flow need each of its datagrams, as the flow ends when none comes for a while.
+    if of(Protocol::Udp).any(|rule| !rule.flow.is_empty() || rule.tests_memory() || rule.changes_memory()) {
         classes |= tell::UDP;
     }
     classes
+}
+
+/// Values of the registers TUNNEL: ports of datagrams that the card tells because they may carry a packet. None: there
+/// are more than registers.
+fn tunnels(settings: &Settings) -> Option<[u32; TUNNELS]> {
+    let Tunnels { vxlan, geneve, teredo } = &settings.bounds.tunnels;
+    let to = vxlan.iter().chain(geneve).map(|port| u32::from(*port) | TO);
+    let either = teredo.then_some(u32::from(TEREDO) | TO | FROM);
+    let mut all = [0; TUNNELS];
+    let mut free = all.iter_mut();
+    for value in to.chain(either) {
+        *free.next()? = value;
+    }
+    Some(all)
 }
 
 /// Entries of two bitmaps that differ: index and the entry of the second.
@@ -145,6 +211,8 @@ impl CardBlock {
             next: None,
             seen: HashMap::new(),
             gone: 0,
+            history: 0,
+            reasons: Reasons::default(),
         };
         card.write(bus, own::IDS_BLOCK_CONTROL, 0)?;
         card.write(bus, own::IDS_BLOCK_CLEAR, 7)?;
@@ -157,6 +225,9 @@ impl CardBlock {
         let empty = Filter::new(program.filter.log);
         card.write_bitmaps(bus, &empty.bitmaps, &program.filter.bitmaps)?;
         card.write(bus, own::IDS_BLOCK_TELL, classes(&program, settings).into())?;
+        for (place, value) in (0..).zip(tunnels(settings).unwrap_or_default()) {
+            card.write(bus, own::IDS_BLOCK_TUNNEL + 4 * place, value)?;
+        }
         let mode = match settings.mode {
             Mode::Ids => FOLLOW,
             Mode::Ips => FOLLOW | IPS | if settings.late == Late::Drop { LATE_DROPS } else { 0 },
@@ -222,7 +293,10 @@ impl CardBlock {
             self.write(bus, own::IDS_BLOCK_RECORD, 0)?;
             let port = (told >> 29 & 3) as u8;
             match self.record(bus, port, told & 0x1FFF_FFFF)? {
-                Some(record) => self.look(bus, &record)?,
+                Some(record) => {
+                    self.reasons.count(record.reasons);
+                    self.look(bus, &record)?;
+                }
                 None => self.gone += 1,
             }
         }
@@ -258,8 +332,10 @@ impl CardBlock {
             unchecked: of_ports(bus, own::IDS_BLOCK_UNCHECKED)?,
             lost_records: one(bus, own::IDS_BLOCK_LOST_RECORDS)?,
             gone: self.gone,
+            history: self.history,
             late: one(bus, own::IDS_BLOCK_LATE)?,
             evicted: one(bus, own::IDS_BLOCK_EVICTED)?,
+            reasons: self.reasons,
         })
     }
 
@@ -269,6 +345,7 @@ impl CardBlock {
             self.use_next();
         }
         let (chain, whole) = self.chain(bus, record)?;
+        self.history += chain.len() as u64;
         for (at, before) in chain.iter().rev().enumerate() {
             self.carry(bus, before, Told { after_gap: at == 0 && !whole, has_passed: true })?;
         }
@@ -288,6 +365,9 @@ impl CardBlock {
     /// all that there are.
     fn chain(&mut self, bus: &mut dyn Bus, record: &Record) -> Result<(Vec<Record>, bool), IdsError> {
         let seen = self.seen.get(&(record.line, record.direction)).copied();
+        // Rules look at so many bytes of a stream, and of a message with its head.
+        let bounds = &self.settings.bounds;
+        let most = bounds.history.max(bounds.messages.head + bounds.messages.body);
         let mut chain: Vec<Record> = Vec::new();
         let mut bytes = 0;
         let mut at = record.before;
@@ -295,7 +375,7 @@ impl CardBlock {
             if seen == Some(Seen { generation: record.generation, port, place }) {
                 return Ok((chain, true));
             }
-            if bytes > self.settings.bounds.history || chain.len() >= RECORDS {
+            if bytes > most || chain.len() >= RECORDS {
                 return Ok((chain, false));
             }
             let Some(before) = self.record(bus, port, place)? else {

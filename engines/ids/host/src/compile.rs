@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use penstock_engine::{Tool, ToolError, Workbench, files};
-use penstock_ids_compiler::{Found, Options, Program, RuleFile, Ruleset, Variables, class_name, key_text};
+use penstock_ids_compiler::{Found, Options, Program, RuleFile, Ruleset, class_name, key_text};
 use serde_json::{Value as Json, json};
 
+use crate::config::ConfigFiles;
 use crate::image::RULES;
 
 /// `penstock compile ids`.
@@ -25,9 +26,15 @@ struct Arguments {
     /// Write all about the rules as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Leave rules out that use what the engine does not support, and name them.
+    /// Leave rules out that are wrong or use what the engine does not support, and name them.
     #[arg(long)]
     skip_unsupported: bool,
+    /// Take the variables of rule headers from this file, in the form of suricata.yaml.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Take descriptions and priorities of classes from this file, in the form of classification.config.
+    #[arg(long, value_name = "FILE")]
+    classification: Option<PathBuf>,
     /// Value of a variable of rule headers, for example HOME_NET=[10.0.0.0/8]. Repeatable.
     #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
     variables: Vec<(String, String)>,
@@ -44,15 +51,16 @@ fn command() -> Command {
 }
 
 fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
-    let Arguments { files: paths, explain, json: to, skip_unsupported, variables: given } =
-        Arguments::from_arg_matches(matches)?;
+    let arguments = Arguments::from_arg_matches(matches)?;
+    let Arguments { files: paths, explain, json: to, skip_unsupported, .. } = arguments;
     let mut texts = Vec::new();
     for path in &paths {
         texts.push(RuleFile { name: path.display().to_string(), text: files::read(path, RULES)? });
     }
-    let mut variables = Variables::default();
-    variables.0.extend(given);
-    let program = Program::new(Ruleset::read(&texts, &Options { variables, skip_unsupported })?);
+    let files = ConfigFiles { config: arguments.config, classification: arguments.classification };
+    let (mut variables, classes) = (files.variables()?, files.classes()?);
+    variables.0.extend(arguments.variables);
+    let program = Program::new(Ruleset::read(&texts, &Options { variables, classes, skip_unsupported })?);
     for fault in &program.set.skipped {
         println!("left out: {fault}");
     }

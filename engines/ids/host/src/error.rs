@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Errors of ids blocks.
 
+use std::path::PathBuf;
+
 use penstock_engine::{CardError, EngineError, ErrorKind};
 use penstock_ids::LogError;
 use penstock_ids_compiler::Faults;
@@ -34,6 +36,14 @@ pub enum IdsError {
     /// Rules are wrong.
     #[error(transparent)]
     Rules(#[from] Faults),
+    /// A file beside the rules has another form.
+    #[error("{}: {why}", .path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong: a sentence.
+        why: String,
+    },
     /// Alerts cannot be written.
     #[error("{}: {}; give a file that can be written, with --eve FILE", .0.path.display(), .0.why)]
     Log(LogError),
@@ -54,7 +64,7 @@ impl From<IdsError> for EngineError {
             IdsError::Image | IdsError::Rules(_) => ErrorKind::Program,
             IdsError::NoUnits | IdsError::NoBlock(_) | IdsError::NotLoaded(_) => ErrorKind::Unsupported,
             IdsError::Request { .. } => ErrorKind::Service(NAME),
-            IdsError::Log(_) => ErrorKind::File,
+            IdsError::Log(_) | IdsError::Config { .. } => ErrorKind::File,
             IdsError::Card(_) => ErrorKind::Card,
         };
         Self::new(kind, error)

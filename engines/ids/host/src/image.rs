@@ -52,17 +52,21 @@ impl IdsImage {
     /// # Errors
     /// Rules are wrong.
     pub fn new(files: &[RuleFile], settings: &Settings) -> Result<Self, IdsError> {
-        let options = Options { variables: settings.variables.clone(), skip_unsupported: settings.skip_unsupported };
+        let options = Options {
+            variables: settings.variables.clone(),
+            classes: settings.classes.clone(),
+            skip_unsupported: settings.skip_unsupported,
+        };
         let set = Ruleset::read(files, &options)?;
         let mut messages = String::new();
         for fault in set.skipped.iter().take(SHOWN) {
             messages += &format!("left out: {fault}\n");
         }
-        for remark in set.remarks() {
-            messages += &format!("{remark}\n");
-        }
         if set.skipped.len() > SHOWN {
             messages += &format!("left out: {} more rules\n", set.skipped.len() - SHOWN);
+        }
+        for remark in set.remarks() {
+            messages += &format!("{remark}\n");
         }
         let Reports { messages: records, flows, files, drops: _, anomalies, fields: _ } = settings.reports;
         // Records of all messages or files need all frames that may have some; those of flows need all frames.

@@ -11,6 +11,7 @@
 mod ask;
 mod card;
 mod compile;
+mod config;
 mod driver;
 mod engine;
 mod error;

@@ -3,6 +3,8 @@
 
 /// Bits of the reasons.
 const FOLLOWED: u8 = 1 << 6;
+/// Number of the reasons.
+pub const REASONS: usize = 8;
 
 /// A frame in the log of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub struct Record {
     pub ticket: u16,
     /// Its direction is followed.
     pub followed: bool,
+    /// Why it was told, bits.
+    pub reasons: u8,
     /// Tenant of the frame; the record does not have it yet.
     pub tenant: u8,
 }
@@ -64,6 +68,7 @@ impl Record {
             generation: row[47] >> 3,
             ticket: word(38),
             followed: row[48] & FOLLOWED != 0,
+            reasons: row[48],
             tenant: 0,
         }
     }
@@ -90,5 +95,6 @@ mod tests {
         let record = Record::read(&row);
         assert_eq!(record.before, Some((1, 0x0C0B_0A09)));
         assert!(record.direction && record.has_line && record.held && record.followed);
+        assert_eq!(record.reasons, FOLLOWED);
     }
 }

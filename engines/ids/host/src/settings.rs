@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_engine::{Fault, Part, Section, TableNames, only_file};
+use penstock_engine::{EngineError, Fault, Part, Section, TableNames, only_file};
 use penstock_ids::{AlertFields, Bounds, Reports};
-use penstock_ids_compiler::Variables;
+use penstock_ids_compiler::{Classes, Variables};
 use penstock_streams::{Policy, Systems, Tunnels};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
+
+use crate::config::ConfigFiles;
 
 /// The block's mode for frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -103,7 +105,9 @@ pub struct Settings {
     pub reports: Reports,
     /// Variables of rule headers.
     pub variables: Variables,
-    /// Rules that use what the engine does not support are left out, with a message.
+    /// Classes that a file describes.
+    pub classes: Classes,
+    /// Rules that are wrong or use what the engine does not support are left out, with a message.
     pub skip_unsupported: bool,
     /// The limits of the block.
     pub bounds: Bounds,
@@ -166,10 +170,16 @@ pub(crate) struct Keys {
     /// More fields of alerts.
     #[serde(default)]
     alert: Vec<MoreOfAlerts>,
-    /// Variables of rule headers, such as HOME_NET.
+    /// File with the variables of rule headers, in the form of suricata.yaml.
+    #[schemars(with = "Option<PathBuf>")]
+    config: Option<Spanned<PathBuf>>,
+    /// File with descriptions and priorities of classes, in the form of classification.config.
+    #[schemars(with = "Option<PathBuf>")]
+    classification: Option<Spanned<PathBuf>>,
+    /// Variables of rule headers, such as HOME_NET; they replace those of `config`.
     #[serde(default)]
     variables: BTreeMap<String, String>,
-    /// Leave out rules that use what the engine does not support.
+    /// Leave out rules that are wrong or use what the engine does not support.
     #[serde(default)]
     skip_unsupported: bool,
     /// What becomes of TCP segments with a wrong checksum.
@@ -269,7 +279,12 @@ impl Settings {
             packet: has(MoreOfAlerts::Packet),
             flow: has(MoreOfAlerts::Flow),
         };
-        let mut variables = Variables::default();
+        let path = |file: &Option<Spanned<PathBuf>>| file.as_ref().map(|file| folder.join(file.get_ref()));
+        let beside = ConfigFiles { config: path(&keys.config), classification: path(&keys.classification) };
+        let span = |key: &Option<Spanned<PathBuf>>| key.as_ref().map_or(0..0, Spanned::span);
+        let fault = |key| move |error: EngineError| Fault::at(span(key), error.to_string());
+        let mut variables = beside.variables().map_err(fault(&keys.config))?;
+        let classes = beside.classes().map_err(fault(&keys.classification))?;
         variables.0.extend(keys.variables);
         Ok(Self {
             rules,
@@ -286,6 +301,7 @@ impl Settings {
                 anomalies: keys.records.contains(&MoreRecords::Anomaly),
             },
             variables,
+            classes,
             skip_unsupported: keys.skip_unsupported,
             bounds,
         })

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use penstock_app::{Exchange, Protocol};
 use penstock_ids_compiler::Program;
+use penstock_ids_compiler::rule::Spoken as Named;
 use penstock_streams::{
     Chunk, Defrag, DefragLimits, Direction, Flow, Flows, Held, Limits, Packet, Policy, StreamCounters, Systems, Tcp,
     Transport, Tunnels, Undecoded, Way, decode,
@@ -114,7 +114,7 @@ struct State {
     /// A rule has reported in it.
     alerted: bool,
     /// The protocol that it has shown.
-    spoken: Option<Protocol>,
+    spoken: Option<Named>,
     /// Frames that its last record counted.
     logged: u64,
 }
@@ -459,9 +459,13 @@ impl Inspector {
                     let number = way as usize;
                     let (side, stream) = (&mut state.sides[number], &mut streams[number]);
                     if plan.reads && !packet.payload.is_empty() && state.app.is_none() {
-                        state.app = Some(Box::new(App::new(packet.ports.contains(&DNS))));
+                        state.app = Some(Box::new(App::new(packet.ports)));
                     }
                     let app = &mut state.app;
+                    if let Some(app) = app.as_mut().filter(|_| told.after_gap) {
+                        app.miss(number);
+                    }
+                    seen.spoken = app.as_ref().map(|app| app.layer(number)).unwrap_or_default();
                     let (mut whole, before) = (false, stream.position());
                     let mut emit = |chunk: Chunk<'_>| {
                         whole |= chunk.direct && chunk.bytes.len() == packet.payload.len();
@@ -487,8 +491,8 @@ impl Inspector {
                     look.packet(&seen, packet, if whole { Payload::Searched } else { Payload::InStream });
                 }
                 Transport::Udp => {
-                    if plan.reads && packet.ports.contains(&DNS) {
-                        seen.spoken = look.datagram(&seen, packet.payload, &mut Exchange::default());
+                    if plan.reads {
+                        seen.spoken = look.datagram(&seen, packet.payload, packet.ports);
                     }
                     look.packet(&seen, packet, Payload::Alone);
                 }
@@ -590,9 +594,6 @@ impl Inspector {
         }
     }
 }
-
-/// Port of DNS.
-const DNS: u16 = 53;
 
 /// Records of the messages of a frame, and of the files in them.
 fn lines(seen: &Seen<'_>, look: &mut Look<'_>) -> Vec<String> {
@@ -703,6 +704,7 @@ fn flush(
         look.memory = std::mem::take(&mut flow.state.memory);
         let side = &mut flow.state.sides[number];
         let app = &mut flow.state.app;
+        seen.spoken = app.as_ref().map(|app| app.layer(number)).unwrap_or_default();
         let before = flow.streams[number].position();
         flow.streams[number].flush(held, &mut |chunk| {
             look.take(&seen, side, chunk, before);
@@ -741,6 +743,14 @@ mod tests {
         frame
     }
 
+    /// A segment of the server.
+    fn answer(sequence: u8, payload: &[u8]) -> Vec<u8> {
+        let mut frame = segment(1, sequence, Tcp::ACK, payload);
+        frame[26..34].rotate_left(4);
+        frame[34..38].rotate_left(2);
+        frame
+    }
+
     fn inspector(rules: &str) -> Inspector {
         let file = RuleFile { name: "r".into(), text: rules.into() };
         let set = Ruleset::read(&[file], &Options::default()).unwrap();
@@ -772,6 +782,28 @@ mod tests {
             let outcome = inspector.carry(&segment(2, 0, Tcp::SYN, b""), 0, 2 * SECOND);
             assert!(sids(&outcome.alerts).iter().all(|sid| *sid == 1));
             assert_eq!(alerted(&outcome.records), if finishes { vec![] } else { vec![true] });
+        }
+    }
+
+    /// The host wants all frames of a direction from its first response on.
+    #[test]
+    fn responses_are_wanted() {
+        let rule = "alert http any any -> any any (flow:to_client; file_data; content:\"word\"; sid:1;)\n";
+        let mut inspector = inspector(rule);
+        inspector.carry(&segment(1, 0, Tcp::SYN, b""), 0, SECOND);
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n";
+        let mut sequence = 1;
+        for (payload, wanted, alerts) in [
+            (&head[..], true, 0),
+            (b"wo", true, 0),
+            (b"rd", true, 1),
+            (b"HTT", true, 0),
+            (&head[3..], true, 0),
+            (b"none", true, 0),
+        ] {
+            let outcome = inspector.carry(&answer(sequence, payload), 0, SECOND);
+            sequence += payload.len() as u8;
+            assert_eq!((outcome.wanted, outcome.alerts.len()), (wanted, alerts), "{sequence}");
         }
     }
 }

@@ -234,7 +234,14 @@ impl<'a> Look<'a> {
                 continue;
             }
             let rule = plan.rule(armed.rule);
-            if !self.may_match(rule, seen) || !seen.spoken.fits(&rule.layers) {
+            if !self.may_match(rule, seen) {
+                continue;
+            }
+            if !seen.spoken.fits(&rule.layers) {
+                // The rule's bytes are here, and more bytes or the end say whether the protocol is right.
+                if end > before && seen.spoken.waits(&rule.layers) {
+                    armed.deferred.get_or_insert(before);
+                }
                 continue;
             }
             // Bytes that the rule has not been evaluated on.

@@ -405,8 +405,8 @@ impl Bytes<'_> {
     fn number(&self, number: &Number, end: i64, values: &[u64]) -> Option<(u64, i64)> {
         let begin = number.at.signed(values) + if number.relative { end } else { 0 };
         let at = usize::try_from(begin - self.begin()).ok()?;
-        let bytes = self.bytes.get(at..at.checked_add(number.count)?)?;
-        Some((number.read(bytes)?, begin + number.count as i64))
+        let (value, count) = number.read(self.bytes.get(at..)?, values)?;
+        Some((value, begin + count as i64))
     }
 
     /// Where a jump leads from each end. A jump before the beginning leads there, one behind the end nowhere.

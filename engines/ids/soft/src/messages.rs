@@ -4,7 +4,8 @@
 use std::net::IpAddr;
 
 use penstock_app::{Event, Exchange, Field, Limits, Message, Protocol, Side, port_address, type_name};
-use penstock_ids_compiler::rule::{Absent, DateTest, Group, Layer};
+use penstock_ids_compiler::rule::{Absent, DateTest, Group, Layer, Spoken as Named};
+use penstock_ids_compiler::wire::Wire;
 use penstock_streams::Chunk;
 use serde_json::{Map, Value as Json, json};
 
@@ -13,6 +14,9 @@ use crate::matching::{Bytes, Limited};
 use crate::records;
 use crate::scan::Window;
 use crate::seen::Seen;
+
+/// Port of DNS.
+const DNS: u16 = 53;
 
 /// How far the rules have come with a message.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +32,10 @@ pub(crate) struct Progress {
 pub(crate) struct AppSide {
     side: Side,
     progress: Progress,
+    /// Its first bytes, as long as they may decide about a protocol.
+    first: Vec<u8>,
+    /// No more bytes decide: the first ones are there, or some of them never came, or the direction has ended.
+    decided: bool,
 }
 
 /// The protocol of both directions of a flow.
@@ -35,6 +43,9 @@ pub(crate) struct AppSide {
 pub(crate) struct App {
     sides: [AppSide; 2],
     exchange: Exchange,
+    ports: [u16; 2],
+    /// A protocol that one of the directions began with.
+    wire: Option<Wire>,
     /// Memory that was counted.
     counted: usize,
 }
@@ -48,19 +59,51 @@ pub(crate) enum Piece<'a> {
 }
 
 impl App {
-    /// A flow of which nothing was seen. `dns`: one of its ports is 53.
-    pub(crate) fn new(dns: bool) -> Self {
-        let side = |to_server| AppSide { side: Side::new(to_server, dns), progress: Progress::default() };
-        Self { sides: [side(true), side(false)], exchange: Exchange::default(), counted: 0 }
+    /// A flow of which nothing was seen, with these ports.
+    pub(crate) fn new(ports: [u16; 2]) -> Self {
+        let side = |to_server| AppSide {
+            side: Side::new(to_server, ports.contains(&DNS)),
+            progress: Progress::default(),
+            first: Vec::new(),
+            decided: false,
+        };
+        Self { sides: [side(true), side(false)], exchange: Exchange::default(), ports, wire: None, counted: 0 }
+    }
+
+    /// Takes the first bytes of a direction, which may name a protocol that is not read. Behind a gap no bytes do:
+    /// they would be taken for the first ones.
+    fn begin(&mut self, way: usize, piece: &Piece<'_>) {
+        let AppSide { first, decided, .. } = &mut self.sides[way];
+        if *decided || self.wire.is_some() {
+            return;
+        }
+        match piece {
+            Piece::Chunk(chunk) if chunk.gap == 0 && chunk.at == first.len() as u64 => {
+                let room = Wire::BYTES - first.len();
+                first.extend_from_slice(&chunk.bytes[..chunk.bytes.len().min(room)]);
+                self.wire = Wire::of_stream(first, self.ports);
+                *decided = first.len() == Wire::BYTES;
+            }
+            Piece::Chunk(_) | Piece::End => *decided = true,
+        }
+    }
+
+    /// The first bytes of a direction were not seen, unless some have come before.
+    pub(crate) fn miss(&mut self, way: usize) {
+        self.sides[way].decided = true;
     }
 
     /// The protocol of a direction, and whether more bytes may decide it.
     pub(crate) fn layer(&self, way: usize) -> Spoken {
         let side = &self.sides[way].side;
-        Spoken { protocol: side.protocol(), undecided: side.is_undecided() }
+        let open = self.wire.is_none() && !self.sides[way].decided;
+        match side.protocol() {
+            Some(protocol) => Spoken { protocol: Some(Named::Read(protocol)), undecided: false, open: false },
+            None => Spoken { protocol: self.wire.map(Named::Known), undecided: side.is_undecided(), open },
+        }
     }
 
-    /// Whether more bytes of a direction may give messages.
+    /// Whether more bytes of a direction may give messages that no key of the filter announces.
     pub(crate) fn is_open(&self, way: usize) -> bool {
         let side = &self.sides[way].side;
         side.is_open() && side.protocol().is_some()
@@ -73,8 +116,14 @@ impl App {
 
     /// The same flow for a look ahead: what happens to it changes nothing here.
     pub(crate) fn snapshot(&self) -> Self {
-        let side = |side: &AppSide| AppSide { side: side.side.snapshot(), progress: side.progress.clone() };
-        Self { sides: [side(&self.sides[0]), side(&self.sides[1])], exchange: self.exchange.clone(), counted: 0 }
+        let side = |side: &AppSide| AppSide {
+            side: side.side.snapshot(),
+            progress: side.progress.clone(),
+            first: side.first.clone(),
+            decided: side.decided,
+        };
+        let sides = [side(&self.sides[0]), side(&self.sides[1])];
+        Self { sides, exchange: self.exchange.clone(), counted: 0, ..*self }
     }
 
     /// Other rules are used from now on: `place` says which number a rule has among them.
@@ -103,8 +152,11 @@ impl App {
 /// The protocol of a direction or a datagram.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spoken {
-    pub(crate) protocol: Option<Protocol>,
+    pub(crate) protocol: Option<Named>,
+    /// More bytes may show a protocol that is read.
     pub(crate) undecided: bool,
+    /// More bytes may show one that is known by first bytes.
+    pub(crate) open: bool,
 }
 
 impl Spoken {
@@ -112,11 +164,23 @@ impl Spoken {
     pub(crate) fn fits(self, layers: &[Layer]) -> bool {
         layers.iter().all(|layer| {
             if layer.negated {
-                !self.undecided && self.protocol != Some(layer.protocol)
+                !self.may_become(layer.protocol) && self.protocol != Some(layer.protocol)
             } else {
                 self.protocol == Some(layer.protocol)
             }
         })
+    }
+
+    /// Whether a rule asks for another protocol than one that more bytes may show.
+    pub(crate) fn waits(self, layers: &[Layer]) -> bool {
+        layers.iter().any(|layer| layer.negated && self.may_become(layer.protocol))
+    }
+
+    fn may_become(self, protocol: Named) -> bool {
+        match protocol {
+            Named::Read(_) => self.undecided,
+            Named::Known(_) => self.open,
+        }
     }
 }
 
@@ -162,8 +226,9 @@ impl Look<'_> {
         limits: &Limits,
         mixed: &mut Vec<u32>,
     ) {
+        app.begin(way, piece);
         let App { sides, exchange, .. } = app;
-        let AppSide { side, progress } = &mut sides[way];
+        let AppSide { side, progress, .. } = &mut sides[way];
         let mut emit = |event: &Event<'_>| self.event(seen, progress, event, None, mixed);
         match piece {
             Piece::Chunk(chunk) => {
@@ -184,15 +249,18 @@ impl Look<'_> {
         app.count(self.kept);
     }
 
-    /// Takes the message of a datagram.
-    pub(crate) fn datagram(&mut self, seen: &Seen<'_>, payload: &[u8], exchange: &mut Exchange) -> Spoken {
-        let message = penstock_app::datagram(payload, exchange);
+    /// Takes a datagram with these ports, and the message in it.
+    pub(crate) fn datagram(&mut self, seen: &Seen<'_>, payload: &[u8], ports: [u16; 2]) -> Spoken {
+        let exchange = &mut Exchange::default();
+        let message = ports.contains(&DNS).then(|| penstock_app::datagram(payload, exchange)).flatten();
         self.detect.app.add(std::mem::take(&mut exchange.counters));
         if let Some(message) = &message {
             let event = Event { message, stage: u8::MAX, from: 0, last: true };
             self.event(seen, &mut Progress::default(), &event, Some(payload), &mut Vec::new());
         }
-        Spoken { protocol: message.map(|message| message.protocol), undecided: false }
+        let read = message.map(|message| Named::Read(message.protocol));
+        let protocol = read.or_else(|| Wire::of_datagram(payload, ports).map(Named::Known));
+        Spoken { protocol, ..Spoken::default() }
     }
 
     /// Evaluates the rules that a message may match now. `payload`: the datagram that has it.

@@ -20,6 +20,7 @@ mod words;
 use crate::fault::{Check, Fault};
 use crate::ir::{Expr, ExprKind, Extern, PORT_DROP, PORT_ONWARD, Program, Standard, Stmt, StmtKind};
 use crate::source::Span;
+use effects::Cells;
 use head::Head;
 use schedule::Stage;
 use steps::{Item, Literal, Steps};
@@ -40,6 +41,8 @@ const VERDICT_BEGIN: u32 = 1 << 16;
 const REGISTERS: u32 = 4096;
 /// Counters of a stage.
 const COUNTERS: u32 = 1024;
+/// Meters of a stage.
+const METERS: u32 = 1024;
 /// The highest number of a multicast group.
 pub const LAST_GROUP: u16 = 63;
 /// Copies of a multicast group, at most.
@@ -64,6 +67,8 @@ pub struct Lowered {
     pub registers: Vec<Option<RegisterPlace>>,
     /// Counters, direct and indirect, by their index in the program; None if no frame reaches the counter.
     pub counters: Vec<Option<RegisterPlace>>,
+    /// Meters, direct and indirect, by their index in the program; None if no frame reaches the meter.
+    pub meters: Vec<Option<RegisterPlace>>,
     shown: String,
 }
 
@@ -78,10 +83,10 @@ impl Lowered {
         words
     }
 
-    /// The program has registers: TENANT's `stateful`.
+    /// The program has registers or meters: TENANT's `stateful`.
     #[must_use]
     pub fn stateful(&self) -> bool {
-        self.stages.iter().any(|stage| stage.registers > 0)
+        self.stages.iter().any(|stage| stage.cells.registers + stage.cells.meters > 0)
     }
 }
 
@@ -93,10 +98,19 @@ pub struct StageCode {
     open: Option<u32>,
     /// Rows of ACTION.
     pub actions: [[u32; ACTION_WORDS]; ROWS],
-    /// Cells of the tenant's segment of the stage's registers.
+    /// Cells that the tenant takes.
+    pub cells: StageCells,
+}
+
+/// Cells of a tenant's segments in a stage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StageCells {
+    /// Registers.
     pub registers: u32,
-    /// Cells of the tenant's segment of the stage's counters.
+    /// Counters.
     pub counters: u32,
+    /// Meters.
+    pub meters: u32,
 }
 
 impl StageCode {
@@ -111,7 +125,7 @@ impl StageCode {
     }
 }
 
-/// Where a register or a counter is.
+/// Where a register, a counter or a meter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegisterPlace {
     /// Its stage.
@@ -166,6 +180,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         tables: vec![None; program.tables.len()],
         registers: vec![None; program.registers.len()],
         counters: vec![None; program.counters.len()],
+        meters: vec![None; program.meters.len()],
     };
     for index in 0..staged.len() {
         made.stage(&staged, index)?;
@@ -197,11 +212,12 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         tables: made.tables,
         registers: made.registers,
         counters: made.counters,
+        meters: made.meters,
         shown,
     })
 }
 
-/// The card makes no clones, and has no units for random numbers, meters and messages.
+/// The card makes no clones, and has no units for random numbers and messages.
 fn check_operations(program: &Program) -> Check<()> {
     if let Some(table) = program.tables.iter().find(|table| table.profile.is_some()) {
         return Err(too_much(table.span, "the card has no action profiles").help("leave `implementation` out"));
@@ -209,7 +225,11 @@ fn check_operations(program: &Program) -> Check<()> {
     let mut found = None;
     program.walk(&mut |stmt| {
         let what = match &stmt.kind {
-            StmtKind::Extern(of) if matches!(**of, Extern::Hash { .. }) => None,
+            StmtKind::Extern(of)
+                if matches!(**of, Extern::Hash { .. } | Extern::Meter { .. } | Extern::DirectMeter { .. }) =>
+            {
+                None
+            }
             StmtKind::Extern(of) => Some(format!("the card has no unit for `{}`", of.name())),
             _ => None,
         };
@@ -259,6 +279,9 @@ fn check_egress(stmts: &[Stmt]) -> Check<()> {
                     too_much(stmt.span, "egress chooses a port").help("egress can only drop: choose in ingress")
                 );
             }
+            StmtKind::Extern(of) if matches!(**of, Extern::Meter { .. } | Extern::DirectMeter { .. }) => {
+                return Err(too_much(stmt.span, "a meter in egress").help("move it to the end of ingress"));
+            }
             StmtKind::Apply(_)
             | StmtKind::RegisterRead { .. }
             | StmtKind::RegisterWrite { .. }
@@ -305,6 +328,7 @@ struct Assemble<'p> {
     tables: Vec<Option<TableCode>>,
     registers: Vec<Option<RegisterPlace>>,
     counters: Vec<Option<RegisterPlace>>,
+    meters: Vec<Option<RegisterPlace>>,
 }
 
 impl Assemble<'_> {
@@ -314,8 +338,7 @@ impl Assemble<'_> {
             key: KeyRow::default(),
             open: Some(0),
             actions: [[0; ACTION_WORDS]; ROWS],
-            registers: 0,
-            counters: 0,
+            cells: StageCells::default(),
         };
         let mut rows = vec![ActionRow::default(); ROWS];
         if let Some(step) = &stage.step {
@@ -374,9 +397,9 @@ impl Assemble<'_> {
     ) -> Check<ActionRow> {
         let units = drafts.units.iter().map(|unit| self.unit(unit, params)).collect::<Check<_>>()?;
         let register = drafts.register.as_ref();
-        let register = register.map(|draft| self.register(draft, params, stage, &mut code.registers)).transpose()?;
+        let register = register.map(|draft| self.register(draft, params, cell, stage, &mut code.cells)).transpose()?;
         let count = drafts.count.as_ref();
-        let count = count.map(|draft| self.count(draft, params, cell, stage, &mut code.counters)).transpose()?;
+        let count = count.map(|draft| self.count(draft, params, cell, stage, &mut code.cells.counters)).transpose()?;
         Ok(ActionRow { units, register, count })
     }
 
@@ -389,10 +412,7 @@ impl Assemble<'_> {
         cells: &mut u32,
     ) -> Check<CountUnit> {
         let about = &self.program.counters[draft.counter];
-        let own = |table: &&crate::ir::Table| table.counter == Some(draft.counter);
-        let entries =
-            self.program.tables.iter().find(own).map_or(0, |table| table.size.max(table.entries.len() as u32));
-        let size = about.size.unwrap_or(entries);
+        let size = about.size.unwrap_or_else(|| entries(self.program, |table| table.counter == Some(draft.counter)));
         let places = &mut self.counters[draft.counter];
         let what = ("counter", about.name.as_str(), about.span, draft.span);
         let place = take(places, stage, cells, size, COUNTERS, &what)?;
@@ -434,13 +454,24 @@ impl Assemble<'_> {
         &mut self,
         draft: &RegisterDraft,
         params: &[ParamPlace],
+        cell: Option<Piece>,
         stage: usize,
-        cells: &mut u32,
+        cells: &mut StageCells,
     ) -> Check<RegisterUnit> {
-        let about = &self.program.registers[draft.register];
-        let places = &mut self.registers[draft.register];
-        let what = ("register", about.name.as_str(), about.span, draft.span);
-        let place = take(places, stage, cells, about.size, REGISTERS, &what)?;
+        let (place, size) = match draft.cells {
+            Cells::Register(register) => {
+                let about = &self.program.registers[register];
+                let what = ("register", about.name.as_str(), about.span, draft.span);
+                let places = &mut self.registers[register];
+                (take(places, stage, &mut cells.registers, about.size, REGISTERS, &what)?, about.size)
+            }
+            Cells::Meter(meter) | Cells::EntryMeter(meter) => {
+                let about = &self.program.meters[meter];
+                let size = about.size.unwrap_or_else(|| entries(self.program, |table| table.meter == Some(meter)));
+                let what = ("meter", about.name.as_str(), about.span, draft.span);
+                (take(&mut self.meters[meter], stage, &mut cells.meters, size, METERS, &what)?, size)
+            }
+        };
         let at = |source: Source| match source {
             Source::Piece(piece) => Ok(Operand::of(piece)),
             Source::Param(param, low, width) => {
@@ -451,14 +482,14 @@ impl Assemble<'_> {
             Source::Const(_) => Ok(Operand { source: IMMEDIATE, rotation: 0, width: 1 }),
             Source::Hash(_) => Err(too_much(draft.span, "a hash as an operand of a register")),
         };
-        let (index, first) = match draft.index {
-            Source::Const(index) => (Operand::ZERO, index),
-            other => (at(other)?, 0),
+        let (index, first) = match (draft.cells, cell, draft.index) {
+            (Cells::EntryMeter(_), Some(cell), _) => (Operand::of(Piece { word: PARAMS + cell.word, ..cell }), None),
+            (_, _, Source::Const(index)) => (Operand::ZERO, Some(index)),
+            (_, _, other) => (at(other)?, None),
         };
-        let constant = matches!(draft.index, Source::Const(_));
         // A constant cell behind the end has no cells: nothing is touched.
-        let length = if constant { u32::from(first < about.size) } else { about.size };
-        let offset = place.offset + if first < about.size { first } else { 0 };
+        let length = first.map_or(size, |first| u32::from(first < size));
+        let offset = place.offset + first.filter(|first| *first < size).unwrap_or(0);
         Ok(RegisterUnit {
             op: draft.op,
             result: draft.result,
@@ -470,7 +501,12 @@ impl Assemble<'_> {
     }
 }
 
-/// The place of a register or counter with so many cells: with the first access to it, behind the others of the stage. `what` is what it is, its name, where
+/// The cells of a direct counter or meter: one for each entry of its table.
+fn entries(program: &Program, own: impl Fn(&crate::ir::Table) -> bool) -> u32 {
+    program.tables.iter().find(|table| own(table)).map_or(0, |table| table.size.max(table.entries.len() as u32))
+}
+
+/// The place of a register, counter or meter with so many cells: with the first access to it, behind the others of the stage. `what` is what it is, its name, where
 /// it is declared and where it is used.
 fn take(
     known: &mut Option<RegisterPlace>,

@@ -23,9 +23,9 @@ use serde_json::{Value as Json, json};
 const DEPTHS: u32 = 8;
 const WAYS: u32 = 4;
 const LEVELS: u32 = 3;
-/// Log2 of buckets, registers and leaves, lanes; and of ternary rows and counters.
+/// Log2 of buckets, registers and leaves, lanes; and of ternary rows, counters and meters.
 const SIZES: u32 = 10 | 12 << 8 | 12 << 16 | 2 << 24;
-const MORE: u32 = 7 | 10 << 8;
+const MORE: u32 = 7 | 10 << 8 | 10 << 16;
 
 /// A card whose only block is native code.
 struct Soft(Box<dyn AnyBlock>);

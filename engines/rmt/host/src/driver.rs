@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 use crate::answers::{ProgramAbout, TenantAbout};
 use crate::ask::Ask;
 use crate::card::{CardBlock, OnCard};
+use crate::clock::Clock;
 use crate::counters::{BlockCounters, TenantCounters};
 use crate::entry::unhex;
 use crate::error::RmtError;
@@ -54,6 +55,8 @@ pub struct RmtDriver {
     programs: Vec<AtWork>,
     /// Programs that were loaded so far.
     count: u64,
+    /// The time of cards in hardware.
+    clock: Clock,
 }
 
 impl RmtDriver {
@@ -71,6 +74,7 @@ impl RmtDriver {
             tenants: tenants.chain([(SYSTEM.to_owned(), 0)]).collect(),
             programs: Vec::new(),
             count: 0,
+            clock: Clock::default(),
         }
     }
 
@@ -306,9 +310,11 @@ fn on_card(change: &Change) -> Result<(), RmtError> {
     match change {
         Change::Insert(_, entry) | Change::Modify(_, entry) if plain(&entry.via, entry.idle_timeout) => Ok(()),
         Change::Delete(..) | Change::Default(..) | Change::Object(_, Object::Group(..)) => Ok(()),
+        Change::Meter(..) | Change::EntryMeter(..) => Ok(()),
+        Change::All(all) => all.iter().try_for_each(on_card),
         _ => Err(RmtError::Unsupported(
-            "on the card in hardware programs begin with entries, default actions and multicast groups alone; use \
-             target soft"
+            "on the card in hardware programs begin with entries, default actions, multicast groups and meters alone; \
+             use target soft"
                 .to_owned(),
         )),
     }
@@ -372,6 +378,21 @@ impl Driver for RmtDriver {
             tenants.push(TenantCounters { name: one.name.clone(), frames, dropped });
         }
         Ok(json!(BlockCounters { tenants }))
+    }
+
+    /// Only meters look at the time of a card in hardware. Buckets that were filled since the last frame are full now,
+    /// even if the clock went on and is set back; all are, if the time jumps further than meters see.
+    fn set_time(&mut self, bus: &mut dyn Bus, ns: u64) -> Result<(), EngineError> {
+        let mut cards: Vec<_> = self.places.iter_mut().filter_map(|place| place.card.as_mut()).collect();
+        if cards.iter().any(|card| card.has_meters()) {
+            let jumps = self.clock.hold(bus, ns)?;
+            cards.iter_mut().try_for_each(|card| card.settle_meters(bus, jumps))?;
+        }
+        Ok(())
+    }
+
+    fn release_time(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
+        Ok(self.clock.release(bus)?)
     }
 
     fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {

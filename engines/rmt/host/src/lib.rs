@@ -8,6 +8,7 @@
 mod answers;
 mod ask;
 mod card;
+mod clock;
 mod command;
 mod compile;
 mod counters;

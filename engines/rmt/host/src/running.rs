@@ -56,9 +56,7 @@ pub trait Running {
     }
 
     /// Counter, rates and idle time of an entry.
-    fn entry_state(&mut self, _table: TableId, _like: &Entry) -> Result<EntryState, RmtError> {
-        Ok(EntryState::default())
-    }
+    fn entry_state(&mut self, table: TableId, like: &Entry) -> Result<EntryState, RmtError>;
 
     /// Sets the direct counter of an entry that is there.
     fn set_entry_counter(&mut self, _table: TableId, _like: &Entry, _value: Count) -> Result<(), RmtError> {
@@ -66,19 +64,13 @@ pub trait Running {
     }
 
     /// Sets the rates of the direct meter of an entry that is there.
-    fn set_entry_meter(&mut self, _table: TableId, _like: &Entry, _rates: Option<Rates>) -> Result<(), RmtError> {
-        soft_only("there are no meters")
-    }
+    fn set_entry_meter(&mut self, table: TableId, like: &Entry, rates: Option<Rates>) -> Result<(), RmtError>;
 
     /// Rates of the cells of an indirect meter.
-    fn meter(&mut self, _meter: MeterId) -> Result<Vec<Option<Rates>>, RmtError> {
-        soft_only("there are no meters")
-    }
+    fn meter(&mut self, meter: MeterId) -> Result<Vec<Option<Rates>>, RmtError>;
 
     /// Sets the rates of a cell of an indirect meter.
-    fn set_meter(&mut self, _meter: MeterId, _index: u32, _rates: Option<Rates>) -> Result<(), RmtError> {
-        soft_only("there are no meters")
-    }
+    fn set_meter(&mut self, meter: MeterId, index: u32, rates: Option<Rates>) -> Result<(), RmtError>;
 
     /// Members of a value set.
     fn value_set(&mut self, _set: ValueSetId) -> Result<Vec<Vec<Match>>, RmtError> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, Program, Replica, TableId};
+use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, Program, Rates, Replica, TableId};
 
 /// The identity of an entry: keys and priority.
 pub type EntryKey = (Vec<(u8, u128, u128)>, i32);
@@ -21,7 +21,7 @@ pub fn key(entry: &Entry) -> EntryKey {
     (entry.keys.iter().map(order).collect(), entry.priority)
 }
 
-/// Entries, default actions and multicast groups of a program.
+/// Entries, default actions, multicast groups and rates of a program.
 #[derive(Debug, Clone)]
 pub struct Shadow {
     /// The program.
@@ -32,6 +32,10 @@ pub struct Shadow {
     pub defaults: Vec<ActionCall>,
     /// Copies of each multicast group.
     pub groups: BTreeMap<u16, Vec<Replica>>,
+    /// Rates of the cells of each indirect meter.
+    pub meters: Vec<Vec<Option<Rates>>>,
+    /// Rates of entries of each table that has a direct meter.
+    pub entry_rates: Vec<BTreeMap<EntryKey, Rates>>,
 }
 
 impl Shadow {
@@ -45,6 +49,8 @@ impl Shadow {
             tables: program.tables.iter().map(entries).collect(),
             defaults: program.tables.iter().map(|table| table.default.clone()).collect(),
             groups: BTreeMap::new(),
+            meters: program.meters.iter().map(|meter| vec![None; meter.size.unwrap_or(0) as usize]).collect(),
+            entry_rates: vec![BTreeMap::new(); program.tables.len()],
             program,
         }
     }

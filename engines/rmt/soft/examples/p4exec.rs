@@ -66,7 +66,7 @@ fn card(program: &Program, lowered: &Lowered, entries: &[(usize, Entry)]) -> Jso
         .map(|stage| {
             let code = &lowered.stages[stage];
             let actions: Vec<Vec<u32>> = code.actions.iter().map(|row| row.to_vec()).collect();
-            json!({"key": key(stage), "actions": actions, "registers": code.registers})
+            json!({"key": key(stage), "actions": actions, "registers": code.cells.registers})
         })
         .collect();
     json!({"parser": lowered.parser, "check": lowered.check, "exit": lowered.exit(0), "stages": stages, "tables": tables,

@@ -32,6 +32,7 @@ mod uses;
 mod work;
 
 pub use block::Block;
+pub use color::{METER_ROW, meter_row};
 pub use native::NativeError;
 pub use operation::Message;
 pub use profile::Members;

@@ -9,18 +9,28 @@ use super::vector::too_much;
 use crate::fault::{Check, Fault};
 use crate::fold::mask;
 use crate::ir::{
-    BinaryOp, ChecksumData, CounterId, Expr, ExprKind, Extern, FieldId, FieldKind, HashAlgorithm, Program, RegisterId,
-    Standard, Stmt, StmtKind,
+    BinaryOp, ChecksumData, CounterId, Expr, ExprKind, Extern, FieldId, FieldKind, HashAlgorithm, MeterId, Program,
+    RegisterId, Standard, Stmt, StmtKind,
 };
 use crate::source::Span;
 
-/// Stands for the old value of the register that the statements read.
+/// Stands for the old value of the register that the statements read, or for the color that a meter gives.
 pub const OLD: FieldId = usize::MAX;
 
-/// The operation of a register.
+/// The cells of a register or a meter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cells {
+    Register(RegisterId),
+    /// An indirect meter.
+    Meter(MeterId),
+    /// A direct meter: the cell is that of the entry that was found.
+    EntryMeter(MeterId),
+}
+
+/// The operation of a register or a meter.
 #[derive(Debug, Clone)]
 pub struct RegisterUse {
-    pub register: RegisterId,
+    pub cells: Cells,
     pub index: Expr,
     /// The new value, in which [`OLD`] is the old one; None if it is only read.
     pub value: Option<Expr>,
@@ -124,7 +134,7 @@ impl Walk<'_> {
             }
             StmtKind::RegisterRead { register, index, to } => {
                 let index = substitute(index, &self.values);
-                self.use_register(*register, &index, span)?;
+                self.use_cells(Cells::Register(*register), &index, span)?;
                 let size = self.program.registers[*register].size;
                 let read = match self.register.as_ref().and_then(|used| used.value.clone()) {
                     // Behind the end nothing is written, and 0 is read.
@@ -139,7 +149,7 @@ impl Walk<'_> {
             }
             StmtKind::RegisterWrite { register, index, value } => {
                 let (index, value) = (substitute(index, &self.values), substitute(value, &self.values));
-                self.use_register(*register, &index, span)?;
+                self.use_cells(Cells::Register(*register), &index, span)?;
                 if let Some(used) = &mut self.register {
                     used.value = Some(value);
                 }
@@ -175,6 +185,13 @@ impl Walk<'_> {
                     let data = self.hashed_values(data, span)?;
                     let value = self.hash(*algorithm, data, (base, max), (self.program.fields[*to].width, span))?;
                     self.set(*to, value);
+                }
+                Extern::Meter { meter, index, to } => {
+                    let index = substitute(index, &self.values);
+                    self.meter(Cells::Meter(*meter), index, *to, span)?;
+                }
+                Extern::DirectMeter { meter, to } => {
+                    self.meter(Cells::EntryMeter(*meter), Expr::constant(0, 32, span), *to, span)?;
                 }
                 other => return Err(too_much(span, &format!("the function `{}`", other.name()))),
             },
@@ -244,18 +261,29 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn use_register(&mut self, register: RegisterId, index: &Expr, span: Span) -> Check<()> {
+    /// The color that a meter gives.
+    fn meter(&mut self, cells: Cells, index: Expr, to: FieldId, span: Span) -> Check<()> {
+        // A frame takes its tokens once.
+        if let Some(used) = self.register.as_ref().filter(|used| used.cells == cells) {
+            return Err(too_much(span, "a second use of one meter").also(used.span, "the first one"));
+        }
+        self.use_cells(cells, &index, span)?;
+        self.set(to, Expr::field(OLD, self.program.fields[to].width, span));
+        Ok(())
+    }
+
+    fn use_cells(&mut self, cells: Cells, index: &Expr, span: Span) -> Check<()> {
         if self.in_if {
-            return Err(too_much(span, "a register under a condition of an action")
+            return Err(too_much(span, "a register or meter under a condition of an action")
                 .help("decide which action runs by the table, or by an `if` around its `apply()`"));
         }
         match &self.register {
-            None => self.register = Some(RegisterUse { register, index: index.clone(), value: None, span }),
-            Some(used) if used.register == register && same(&used.index, index) => {}
+            None => self.register = Some(RegisterUse { cells, index: index.clone(), value: None, span }),
+            Some(used) if used.cells == cells && same(&used.index, index) => {}
             Some(used) => {
-                return Err(too_much(span, "a second register, or a second cell of one")
+                return Err(too_much(span, "a second register or meter, or a second cell of one")
                     .also(used.span, "the first one")
-                    .help("a stage of the card has one access to a register: use another table's action"));
+                    .help("a stage of the card has one access to a register or meter: use another table's action"));
             }
         }
         Ok(())

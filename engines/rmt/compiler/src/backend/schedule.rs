@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Stages for the parts of a program. A part goes into the first stage behind those whose results it reads or
 //! overwrites. Units of a stage read the vector as it is in front of the stage, so a part may overwrite what another
-//! one of its stage reads. A table of longest prefixes takes its key a stage ahead.
+//! one of its stage reads. A table of longest prefixes takes its key a stage ahead. A meter's color is there when the
+//! action of the next stage reads the vector: too late for key and gate of that stage.
 
 use super::steps::{Item, Literal, Step};
 use super::tables::is_prefix;
 use super::units::{Draft, Drafts, Source};
 use super::vector::too_much;
-use super::words::{Piece, ROWS, UNITS};
+use super::words::{Piece, ROWS, RegisterOp, UNITS};
 use crate::fault::{Check, Fault};
 use crate::ir::{Program, TableId};
 use crate::source::Span;
@@ -32,6 +33,8 @@ struct Placed {
     stage: usize,
     reads: Bits,
     writes: Bits,
+    /// Those of its writes that are colors.
+    late: Bits,
     table: Option<TableId>,
     span: Span,
 }
@@ -43,7 +46,7 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
     for item in items {
         let (mut reads, mut writes) = ([0; 32], [0; 32]);
         let (mut table, mut after, span) = (None, 0, item_span(&item));
-        let mut early = [0; 32];
+        let (mut early, mut searched, mut late) = ([0; 32], [0; 32], [0; 32]);
         match &item {
             Item::Group(units) => units.iter().for_each(|unit| unit_bits(unit, &mut reads, &mut writes)),
             Item::Step(step) => {
@@ -54,6 +57,8 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
                     after = usize::from(early[VERDICT] != 0 || early[FLAGS] & CHECKSUM_ERROR != 0);
                 }
                 step_bits(step, &mut reads, &mut writes);
+                search_bits(step, &mut searched);
+                late_bits(step, &mut late);
                 for literal in &step.gate {
                     if let Literal::Hit(of, _) = literal {
                         let stage =
@@ -66,7 +71,7 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
         let mut stage = after;
         for other in &placed {
             let meets = |a: &Bits, b: &Bits| a.iter().zip(b).any(|(a, b)| a & b != 0);
-            if meets(&other.writes, &early) {
+            if meets(&other.writes, &early) || meets(&other.late, &searched) {
                 stage = stage.max(other.stage + 2);
             } else if meets(&other.writes, &reads) || meets(&other.writes, &writes) {
                 stage = stage.max(other.stage + 1);
@@ -75,8 +80,10 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
             }
         }
         loop {
-            if made.len() <= stage {
-                made.resize_with(stage + 1, Stage::default);
+            // A color needs a stage in which it arrives.
+            let last = stage + usize::from(late != [0; 32]);
+            if made.len() <= last {
+                made.resize_with(last + 1, Stage::default);
             }
             if fits(program, &made[stage], &item)? {
                 break;
@@ -87,7 +94,7 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
             Item::Group(units) => made[stage].shared.extend(units),
             Item::Step(step) => made[stage].step = Some(step),
         }
-        placed.push(Placed { stage, reads, writes, table, span });
+        placed.push(Placed { stage, reads, writes, late, table, span });
     }
     if made.len() > stages {
         let last = placed.iter().max_by_key(|part| part.stage).map(|part| part.span).unwrap_or_default();
@@ -184,13 +191,28 @@ fn row_bits(row: &Drafts, reads: &mut Bits, writes: &mut Bits) {
     }
 }
 
-fn step_bits(step: &Step, reads: &mut Bits, writes: &mut Bits) {
+/// What gate and key read.
+fn search_bits(step: &Step, reads: &mut Bits) {
     for literal in &step.gate {
         if let Literal::Mask { word, mask, .. } = literal {
             reads[*word as usize] |= mask;
         }
     }
     step.keys.iter().for_each(|piece| mark(reads, *piece));
+}
+
+/// Where colors of meters go.
+fn late_bits(step: &Step, late: &mut Bits) {
+    for row in step.open.iter().map(|(_, row)| row).chain([&step.closed]) {
+        if let Some((to, _)) = row.register.filter(|draft| draft.op == RegisterOp::Meter).and_then(|draft| draft.result)
+        {
+            mark(late, to);
+        }
+    }
+}
+
+fn step_bits(step: &Step, reads: &mut Bits, writes: &mut Bits) {
+    search_bits(step, reads);
     for row in step.open.iter().map(|(_, row)| row).chain([&step.closed]) {
         row_bits(row, reads, writes);
     }

@@ -7,7 +7,7 @@ use super::head::Head;
 use super::schedule::Stage;
 use super::steps::Literal;
 use super::vector::Vector;
-use super::words::{DEPTHS, ParserRow, ROWS, UNITS, WORDS};
+use super::words::{DEPTHS, ParserRow, ROWS, RegisterOp, UNITS, WORDS};
 use super::{Assemble, GROUP_COPIES, LAST_GROUP, Lowered};
 use crate::ir::Program;
 
@@ -72,7 +72,11 @@ pub(super) fn show(
         let _ = writeln!(text, "stage {index}   {table}{gate}");
         for (action, row) in &step.open {
             let name = action.map_or("then", |action| &program.actions[action].name);
-            let register = if row.register.is_some() { ", register" } else { "" };
+            let register = match row.register.map(|draft| draft.op) {
+                Some(RegisterOp::Meter) => ", meter",
+                Some(_) => ", register",
+                None => "",
+            };
             let count = if row.count.is_some() { ", counter" } else { "" };
             let units = row.units.len() + stage.shared.len();
             let _ = writeln!(text, "          {name}: {units} of {UNITS} units{register}{count}");

@@ -2,13 +2,15 @@
 //! A control as steps: groups of units that any stage can do, and steps that need a stage's gate, its table or its
 //! register.
 
-use super::effects::effects;
+use super::effects::{Cells, effects};
 use super::units::{CountDraft, Draft, Drafts, Source, Units};
 use super::uses::Uses;
 use super::vector::too_much;
 use super::words::{BITS, FLAGS, Op, Piece, UNITS, low_bits};
 use crate::fault::Check;
-use crate::ir::{ActionId, Apply, BinaryOp, Expr, ExprKind, Stmt, StmtKind, TableId, UnaryOp};
+use crate::ir::{
+    ActionId, Apply, BinaryOp, Expr, ExprKind, Extern, FieldId, Program, Stmt, StmtKind, TableId, UnaryOp,
+};
 use crate::source::Span;
 
 /// The condition of a gate.
@@ -83,6 +85,10 @@ impl Steps<'_, '_, '_> {
 
     /// Statements without tables.
     fn run(&mut self, stmts: &[Stmt], guard: &Guard) -> Check<()> {
+        if let Some(at) = behind_meter(self.units.program, stmts) {
+            self.run(&stmts[..at], guard)?;
+            return self.run(&stmts[at..], guard);
+        }
         let drafts = self.drafts(stmts)?;
         let span = stmts[0].span;
         if drafts.register.is_some() || drafts.count.is_some() {
@@ -153,6 +159,19 @@ impl Steps<'_, '_, '_> {
                         .help("a stage of the card counts a frame once: use another table's action"));
                 }
                 drafts.count = Some(CountDraft { counter, index: None, span: table.span });
+            }
+            let used = drafts.register.map(|draft| (draft.cells, draft.span));
+            match (table.meter, used) {
+                (Some(meter), None) => drafts.register = Some(self.units.entry_meter(meter, table.span)),
+                (of, Some((Cells::EntryMeter(meter), _))) if of == Some(meter) => {}
+                (of, Some((cells, span))) if of.is_some() || matches!(cells, Cells::EntryMeter(_)) => {
+                    return Err(too_much(span, "a register or meter in an action of a table that has another one")
+                        .also(table.span, "the table")
+                        .help(
+                            "a stage of the card has one access to a register or meter: use another table's action",
+                        ));
+                }
+                _ => {}
             }
             open.push((Some(action.action), drafts));
         }
@@ -315,6 +334,33 @@ impl Steps<'_, '_, '_> {
     }
 }
 
+/// The first statement that reads a color which a meter in front of it gives, or that is a second access to a register
+/// or a meter beside a meter's. Stages behind the meter's do it.
+fn behind_meter(program: &Program, stmts: &[Stmt]) -> Option<usize> {
+    let (mut colors, mut accessed): (Vec<FieldId>, bool) = (Vec::new(), false);
+    for (at, stmt) in stmts.iter().enumerate() {
+        let read = Uses::of_block(program, std::slice::from_ref(stmt)).read;
+        if colors.iter().any(|color| read[*color] > 0) {
+            return Some(at);
+        }
+        match &stmt.kind {
+            StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. } if !colors.is_empty() => return Some(at),
+            StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. } => accessed = true,
+            StmtKind::Extern(of) => {
+                if let Extern::Meter { to, .. } = **of {
+                    if accessed {
+                        return Some(at);
+                    }
+                    accessed = true;
+                    colors.push(to);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Units that all read the values from before them, as groups for one stage each: a unit is in no later group than one
 /// that writes what it reads. Units that read each other's places stay together, even if they are more than a stage
 /// has.
@@ -367,14 +413,15 @@ fn conjunction(expr: &Expr, terms: &mut Vec<Expr>) {
     }
 }
 
-/// Whether units can do a statement, and the one register access and count of a stage: no table, and no register or
-/// counter under a condition.
+/// Whether units can do a statement, and the one register or meter access and count of a stage: no table, and no
+/// register, meter or counter under a condition.
 fn is_plain(stmt: &Stmt) -> bool {
     let inside = |stmt: &Stmt| {
-        let once = matches!(
-            stmt.kind,
-            StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. } | StmtKind::Count { .. }
-        );
+        let once = match &stmt.kind {
+            StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. } | StmtKind::Count { .. } => true,
+            StmtKind::Extern(of) => matches!(**of, Extern::Meter { .. } | Extern::DirectMeter { .. }),
+            _ => false,
+        };
         is_plain(stmt) && !once
     };
     match &stmt.kind {

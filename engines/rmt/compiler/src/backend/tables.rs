@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Tables as the machine has them: words of keys, rows of actions, places of parameters.
 
+use super::effects::Cells;
 use super::steps::Step;
 use super::units::{Drafts, Source};
 use super::vector::too_much;
@@ -21,7 +22,7 @@ pub enum Kind {
 
 /// Ternary rows of a stage.
 const TERNARY_ROWS: u32 = 128;
-/// Bits of the cell of an entry's own counter: one more than cells have, so that no cell is behind the end.
+/// Bits of the cell of an entry's own counter and meter: one more than cells have, so that no cell is behind the end.
 const CELL_BITS: u32 = 11;
 
 /// A row of a ternary table: key words and their masks.
@@ -47,7 +48,7 @@ pub struct ActionCode {
     pub row: u32,
     /// Where its parameters are.
     pub params: Vec<ParamPlace>,
-    /// Where the cell of the entry's own counter is, in a table with a direct counter.
+    /// Where the cell of the entry's own counter and meter is, in a table with a direct one.
     pub cell: Option<Piece>,
     /// Parameters that name a port: [`PORT_ONWARD`] is none that the machine knows there.
     pub ports: Vec<usize>,
@@ -132,7 +133,7 @@ impl TableCode {
         if self.priorities { entry.priority } else { entry.keys.iter().map(length).max().unwrap_or(0).cast_signed() }
     }
 
-    /// Row and parameters of an action with its arguments. `cell` is the entry's own counter, if it has one.
+    /// Row and parameters of an action with its arguments. `cell` is that of the entry's own counter and meter, if it has some.
     ///
     /// # Errors
     /// The machine cannot do it; a sentence.
@@ -247,7 +248,7 @@ fn blocks(low: u128, high: u128, width: u32) -> Vec<(u128, u128)> {
     made
 }
 
-/// Places of an action's parameters in the four words of an entry, and of the cell of the entry's own counter.
+/// Places of an action's parameters in the four words of an entry, and of the cell of the entry's own counter and meter.
 pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Vec<ParamPlace>, Option<Piece>)> {
     let mut used: Vec<(usize, u32, u32)> = Vec::new();
     let mut note = |source: Source| {
@@ -295,7 +296,8 @@ pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Ve
     for (param, low, width) in pieces {
         places.push(ParamPlace { param, low, piece: place(width)? });
     }
-    let own = drafts.count.is_some_and(|count| count.index.is_none());
+    let metered = drafts.register.is_some_and(|draft| matches!(draft.cells, Cells::EntryMeter(_)));
+    let own = metered || drafts.count.is_some_and(|count| count.index.is_none());
     let cell = if own { Some(place(CELL_BITS)?) } else { None };
     Ok((places, cell))
 }

@@ -2,13 +2,13 @@
 //! Effects as units of a stage. An expression of several operations is computed in stages in front, into temporaries,
 //! as far as it needs no parameter.
 
-use super::effects::{Effects, OLD, RegisterUse, same, too_complex};
+use super::effects::{Cells, Effects, OLD, RegisterUse, same, too_complex};
 use super::hashes::Crc;
 use super::steps::Item;
 use super::vector::{Vector, too_much};
-use super::words::{BITS, FLAGS, Op, Piece, Predicate, RegisterOp, VERDICT, low_bits};
+use super::words::{ABOUT, BITS, FLAGS, Op, Piece, Predicate, RegisterOp, VERDICT, low_bits};
 use crate::fault::Check;
-use crate::ir::{BinaryOp, Expr, ExprKind, FieldId, PORT_ONWARD, Program, Standard, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, FieldId, MeterId, PORT_ONWARD, Program, Standard, UnaryOp};
 use crate::source::Span;
 
 /// Bits of the verdict's word that say that the port counts, and what they are.
@@ -37,10 +37,10 @@ pub struct Draft {
     pub span: Span,
 }
 
-/// A register's operation.
+/// A register's operation, or a meter's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegisterDraft {
-    pub register: usize,
+    pub cells: Cells,
     pub op: RegisterOp,
     pub result: Option<(Piece, bool)>,
     /// Cell: a constant, or a value.
@@ -110,7 +110,10 @@ impl Units<'_, '_> {
                 continue;
             }
             if mentions(value, OLD) {
-                return Err(too_complex(value, "a value is computed from a register's, in the same action"));
+                return Err(too_complex(
+                    value,
+                    "a value is computed from a register's or a meter's, in the same action",
+                ));
             }
             self.write(*field, value, &mut drafts)?;
         }
@@ -148,7 +151,7 @@ impl Units<'_, '_> {
         let Some(of) = of else { return Ok(()) };
         let (index, operand) = (Source::Const(0), Source::Const(0));
         drafts.register = Some(RegisterDraft {
-            register: of.register,
+            cells: of.cells,
             op: RegisterOp::Read,
             result: Some((to, new)),
             index,
@@ -158,14 +161,36 @@ impl Units<'_, '_> {
         Ok(())
     }
 
+    /// A direct meter's operation, which has the cell of the entry that was found.
+    pub fn entry_meter(&self, meter: MeterId, span: Span) -> RegisterDraft {
+        let index = Source::Const(0);
+        let operand = self.tokens(meter);
+        RegisterDraft { cells: Cells::EntryMeter(meter), op: RegisterOp::Meter, result: None, index, operand, span }
+    }
+
+    /// The tokens that a frame takes.
+    fn tokens(&self, meter: MeterId) -> Source {
+        let length = Source::Piece(Piece { word: ABOUT, low: 0, width: 16 });
+        if self.program.meters[meter].bytes { length } else { Source::Const(1) }
+    }
+
     fn register(&mut self, of: &RegisterUse) -> Check<RegisterDraft> {
-        let width = self.program.registers[of.register].width;
+        let register = match of.cells {
+            Cells::Register(register) => register,
+            Cells::Meter(meter) => {
+                let (index, operand) = (self.operand(&of.index)?, self.tokens(meter));
+                let op = RegisterOp::Meter;
+                return Ok(RegisterDraft { cells: of.cells, op, result: None, index, operand, span: of.span });
+            }
+            Cells::EntryMeter(meter) => return Ok(self.entry_meter(meter, of.span)),
+        };
+        let width = self.program.registers[register].width;
         if width > 32 {
             return Err(too_much(of.span, "registers of more than 32 bits"));
         }
         let index = self.operand(&of.index)?;
         let draft =
-            |op, operand| Ok(RegisterDraft { register: of.register, op, result: None, index, operand, span: of.span });
+            |op, operand| Ok(RegisterDraft { cells: of.cells, op, result: None, index, operand, span: of.span });
         let Some(value) = &of.value else { return draft(RegisterOp::Read, Source::Const(0)) };
         if !mentions(value, OLD) {
             let operand = self.register_operand(value)?;

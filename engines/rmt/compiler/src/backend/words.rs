@@ -202,9 +202,11 @@ pub enum RegisterOp {
     And = 5,
     Or = 6,
     Xor = 7,
+    /// A meter's: the result is the frame's color, and the operand its tokens.
+    Meter = 10,
 }
 
-/// The register operation of an action's row.
+/// The operation of a register or a meter in an action's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegisterUnit {
     pub op: RegisterOp,

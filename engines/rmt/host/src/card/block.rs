@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use penstock_engine::Bus;
+use penstock_rmt::{METER_ROW, meter_row};
 use penstock_rmt_compiler::backend::{ACTION_WORDS, Kind, Lowered, RegisterPlace, TableCode};
-use penstock_rmt_compiler::ir::{CounterId, CounterUnit, Entry, Replica, TableId};
+use penstock_rmt_compiler::ir::{CounterId, CounterUnit, Entry, MeterId, Rates, Replica, TableId};
 use penstock_rmt_p4runtime::{Act, Change, Count, Object, Reason, Refusal};
 
 use crate::card::groups;
@@ -58,7 +59,11 @@ pub struct AtWork {
     segments: Vec<Option<Range<u32>>>,
     /// Counters by stage.
     counters: Vec<Option<Range<u32>>>,
-    /// By table, the cells of its direct counter that entries have.
+    /// Meters by stage.
+    meters: Vec<Option<Range<u32>>>,
+    /// Rates that were written since the card's clock was last set, by meter and cell.
+    filled: BTreeMap<(MeterId, u32), Rates>,
+    /// By table, the cells of its direct counter and meter that entries have.
     cells: Vec<BTreeMap<EntryKey, u32>>,
 }
 
@@ -78,8 +83,8 @@ impl AtWork {
     /// Gives all room back.
     fn give(&self, rooms: &mut [Rooms]) {
         for (stage, rooms) in rooms.iter_mut().enumerate() {
-            let (table, segment, counters) = (&self.tables[stage], &self.segments[stage], &self.counters[stage]);
-            match table {
+            let (segment, counters, meters) = (&self.segments[stage], &self.counters[stage], &self.meters[stage]);
+            match &self.tables[stage] {
                 Some(Table::Exact(table)) => rooms.buckets.give(&table.range),
                 Some(Table::Prefix(table)) => table.give(rooms),
                 Some(Table::Ternary(table)) => rooms.rows.give(&table.range),
@@ -87,6 +92,7 @@ impl AtWork {
             }
             segment.iter().for_each(|segment| rooms.registers.give(segment));
             counters.iter().for_each(|counters| rooms.counters.give(counters));
+            meters.iter().for_each(|meters| rooms.meters.give(meters));
         }
     }
 
@@ -109,10 +115,55 @@ impl AtWork {
         })
     }
 
-    /// The cell of an entry's own counter: a new entry gets a free one, which counts from 0. None if the table has no counter.
+    /// Writes the rates of a meter's cell. Its buckets are full then.
+    fn meter(
+        &mut self,
+        window: &mut Window<'_>,
+        meter: MeterId,
+        cell: u32,
+        rates: Option<&Rates>,
+    ) -> Result<(), RmtError> {
+        let Some(place) = self.lowered.meters[meter] else { return Ok(()) };
+        match rates {
+            Some(rates) => self.filled.insert((meter, cell), *rates),
+            None => self.filled.remove(&(meter, cell)),
+        };
+        let base = self.meters[place.stage].as_ref().map_or(0, |meters| meters.start);
+        let row = Row::of(Memory::Meter, place.stage, base + place.offset + cell);
+        window.write_and_check(row, &meter_row(rates))
+    }
+
+    /// Writes the rates of indirect meters.
+    fn fill_meters(&mut self, window: &mut Window<'_>) -> Result<(), RmtError> {
+        for (meter, cells) in self.shadow.meters.clone().iter().enumerate() {
+            for (cell, rates) in (0..).zip(cells).filter(|(_, rates)| rates.is_some()) {
+                self.meter(window, meter, cell, rates.as_ref())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the rates of entries.
+    fn fill_entry_meters(&mut self, window: &mut Window<'_>) -> Result<(), RmtError> {
+        for (table, all) in self.shadow.entry_rates.clone().iter().enumerate() {
+            let Some(meter) = self.shadow.program.tables[table].meter else { continue };
+            for (entry, rates) in all {
+                if let Some(cell) = self.cells[table].get(entry).copied() {
+                    self.meter(window, meter, cell, Some(rates))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The cell of an entry's own counter and meter: a new entry gets a free one, which counts from 0 and has no rates.
+    /// None if the table has neither.
     fn cell(&mut self, window: &mut Window<'_>, table: TableId, entry: &EntryKey) -> Result<Option<u32>, RmtError> {
         let about = &self.shadow.program.tables[table];
-        let Some(counter) = about.counter else { return Ok(None) };
+        let (counter, meter) = (about.counter, about.meter);
+        if counter.or(meter).is_none() {
+            return Ok(None);
+        }
         if let Some(cell) = self.cells[table].get(entry) {
             return Ok(Some(*cell));
         }
@@ -120,13 +171,17 @@ impl AtWork {
         let cells = about.size.max(about.entries.len() as u32);
         let Some(cell) = (0..cells).find(|cell| !taken.contains(cell)) else {
             let text = format!(
-                "{} has a counter for each of {cells} entries, and no more: give it a larger `size`",
+                "{} has a counter or meter for each of {cells} entries, and no more: give it a larger `size`",
                 about.name
             );
             return Err(Refusal::new(Reason::Full, text).into());
         };
-        if let Some(row) = self.count_row(counter, cell) {
+        if let Some(row) = counter.and_then(|counter| self.count_row(counter, cell)) {
             window.write(row, &[0; COUNTER_ROW])?;
+        }
+        if let Some(meter) = meter {
+            let rates = self.shadow.entry_rates[table].get(entry).copied();
+            self.meter(window, meter, cell, rates.as_ref())?;
         }
         self.cells[table].insert(entry.clone(), cell);
         Ok(Some(cell))
@@ -168,6 +223,8 @@ impl CardBlock {
         let none = || (0..self.shape.stages).map(|_| None).collect();
         let mut new = AtWork {
             counters: (0..self.shape.stages).map(|_| None).collect(),
+            meters: (0..self.shape.stages).map(|_| None).collect(),
+            filled: BTreeMap::new(),
             cells: vec![BTreeMap::new(); source.program.tables.len()],
             shadow: Shadow::new(source.program.clone()),
             lowered,
@@ -331,6 +388,66 @@ impl CardBlock {
         Ok(Window::new(bus, self.block).write(row, &words)?)
     }
 
+    /// Sets the rates of a cell of an indirect meter; None: every frame is green.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn set_meter(
+        &mut self,
+        bus: &mut dyn Bus,
+        tenant: u8,
+        meter: MeterId,
+        cell: u32,
+        rates: Option<&Rates>,
+    ) -> Result<(), RmtError> {
+        let at = self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
+        at.meter(&mut Window::new(bus, self.block), meter, cell, rates)
+    }
+
+    /// Whether a program has meters.
+    pub fn has_meters(&self) -> bool {
+        self.tenants.values().any(|at| at.meters.iter().any(Option::is_some))
+    }
+
+    /// Notes that the card's clock was set: the buckets of rates that were written since the last time are filled again,
+    /// or with `all` those of all rates.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn settle_meters(&mut self, bus: &mut dyn Bus, all: bool) -> Result<(), RmtError> {
+        let mut window = Window::new(bus, self.block);
+        for at in self.tenants.values_mut() {
+            if all {
+                at.fill_meters(&mut window)?;
+                at.fill_entry_meters(&mut window)?;
+            }
+            for ((meter, cell), rates) in at.filled.clone() {
+                at.meter(&mut window, meter, cell, Some(&rates))?;
+            }
+            at.filled.clear();
+        }
+        Ok(())
+    }
+
+    /// Sets the rates of an entry's own meter, if the entry is there; None: every frame is green.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn set_entry_meter(
+        &mut self,
+        bus: &mut dyn Bus,
+        tenant: u8,
+        table: TableId,
+        entry: &Entry,
+        rates: Option<&Rates>,
+    ) -> Result<(), RmtError> {
+        let at = self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
+        match (at.shadow.program.tables[table].meter, at.cells[table].get(&key(entry)).copied()) {
+            (Some(meter), Some(cell)) => at.meter(&mut Window::new(bus, self.block), meter, cell, rates),
+            _ => Ok(()),
+        }
+    }
+
     /// The count of the entry's own counter; zero if the table has no counters.
     ///
     /// # Errors
@@ -358,7 +475,8 @@ fn fill(
         apply(&mut new.shadow, change);
     }
     for (stage, rooms) in rooms.iter_mut().enumerate() {
-        let registers = new.lowered.stages.get(stage).map_or(0, |code| code.registers);
+        let cells = new.lowered.stages.get(stage).map(|code| code.cells).unwrap_or_default();
+        let registers = cells.registers;
         if registers > 0 {
             let segment = rooms.registers.take(registers, 1).ok_or_else(|| {
                 let free = rooms.registers.free();
@@ -367,7 +485,15 @@ fn fill(
             window.clear(segment.clone().map(|row| Row::of(Memory::Register, stage, row)), 1)?;
             new.segments[stage] = Some(segment);
         }
-        let counters = new.lowered.stages.get(stage).map_or(0, |code| code.counters);
+        if cells.meters > 0 {
+            let segment = rooms.meters.take(cells.meters, 1).ok_or_else(|| {
+                let free = rooms.meters.free();
+                RmtError::Fit(format!("stage {stage} has no room for {} meters: {free} are free in all", cells.meters))
+            })?;
+            window.clear(segment.clone().map(|row| Row::of(Memory::Meter, stage, row)), METER_ROW)?;
+            new.meters[stage] = Some(segment);
+        }
+        let counters = cells.counters;
         if counters > 0 {
             let segment = rooms.counters.take(counters, 1).ok_or_else(|| {
                 let free = rooms.counters.free();
@@ -409,6 +535,7 @@ fn fill(
     }
     window.write_and_check(Row::of(Memory::Check, 0, bt), &new.lowered.check)?;
     window.write_and_check(Row::of(Memory::Exit, 0, bt), &new.lowered.exit(new.queue.unwrap_or(0)))?;
+    new.fill_meters(window)?;
     if let Some(queue) = new.queue {
         window.clear(groups::rows(queue, new.bank), groups::GROUP_ROW)?;
     }
@@ -422,8 +549,9 @@ fn fill(
         }
         let segment = new.segments[stage].clone().unwrap_or(0..0);
         let counters = new.counters[stage].clone().unwrap_or(0..0);
-        let word = |range: Range<u32>| range.start | (range.end - range.start) << 16;
-        window.write_and_check(Row::of(Memory::Segment, stage, bt), &[word(segment), word(counters)])?;
+        let meters = new.meters[stage].clone().unwrap_or(0..0);
+        let words = [segment, counters, meters].map(|range| range.start | (range.end - range.start) << 16);
+        window.write_and_check(Row::of(Memory::Segment, stage, bt), &words)?;
         write_key(window, new, tenant, stage)?;
     }
     let codes: Vec<TableCode> = new.lowered.tables.iter().flatten().cloned().collect();
@@ -488,6 +616,20 @@ fn apply(shadow: &mut Shadow, change: &Change) {
             match act {
                 Act::Delete => shadow.groups.remove(group),
                 Act::Insert | Act::Modify => shadow.groups.insert(*group, copies.clone()),
+            };
+        }
+        Change::All(all) => all.iter().for_each(|one| apply(shadow, one)),
+        Change::Meter(meter, index, rates) => {
+            let cells = shadow.meters[*meter].iter_mut().enumerate();
+            cells
+                .filter(|(at, _)| index.is_none_or(|index| index as usize == *at))
+                .for_each(|(_, cell)| *cell = *rates);
+        }
+        Change::EntryMeter(table, entry, rates) => {
+            let all = &mut shadow.entry_rates[*table];
+            match rates {
+                Some(rates) => all.insert(key(entry), *rates),
+                None => all.remove(&key(entry)),
             };
         }
         // A file of entries has no such items. The driver refuses programs and entries that need more.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use penstock_engine::Bus;
-use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, Program, RegisterId, TableId};
-use penstock_rmt_p4runtime::{Count, Object, ObjectKind, Reason, Refusal};
+use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, MeterId, Program, Rates, RegisterId, TableId};
+use penstock_rmt_p4runtime::{Count, EntryState, Object, ObjectKind, Reason, Refusal};
 
 use crate::card::block::CardBlock;
 use crate::error::RmtError;
@@ -70,7 +70,36 @@ impl Running for OnCard<'_> {
     }
 
     fn delete(&mut self, table: TableId, entry: &Entry) -> Result<(), RmtError> {
-        self.change(table, entry, None)
+        self.change(table, entry, None)?;
+        self.shadow()?.entry_rates[table].remove(&key(entry));
+        Ok(())
+    }
+
+    fn entry_state(&mut self, table: TableId, like: &Entry) -> Result<EntryState, RmtError> {
+        let rates = self.shadow()?.entry_rates[table].get(&key(like)).copied();
+        Ok(EntryState { count: self.card.hits(self.bus, self.tenant, table, like)?, rates, ..EntryState::default() })
+    }
+
+    fn set_entry_meter(&mut self, table: TableId, like: &Entry, rates: Option<Rates>) -> Result<(), RmtError> {
+        self.card.set_entry_meter(self.bus, self.tenant, table, like, rates.as_ref())?;
+        let all = &mut self.shadow()?.entry_rates[table];
+        match rates {
+            Some(rates) => all.insert(key(like), rates),
+            None => all.remove(&key(like)),
+        };
+        Ok(())
+    }
+
+    fn meter(&mut self, meter: MeterId) -> Result<Vec<Option<Rates>>, RmtError> {
+        Ok(self.shadow()?.meters[meter].clone())
+    }
+
+    fn set_meter(&mut self, meter: MeterId, index: u32, rates: Option<Rates>) -> Result<(), RmtError> {
+        self.card.set_meter(self.bus, self.tenant, meter, index, rates.as_ref())?;
+        if let Some(cell) = self.shadow()?.meters[meter].get_mut(index as usize) {
+            *cell = rates;
+        }
+        Ok(())
     }
 
     fn default(&mut self, table: TableId) -> Result<ActionCall, RmtError> {

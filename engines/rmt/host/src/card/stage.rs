@@ -31,6 +31,8 @@ pub struct Rooms {
     pub rows: Room,
     /// Counters.
     pub counters: Room,
+    /// Meters.
+    pub meters: Room,
 }
 
 impl Rooms {
@@ -42,6 +44,7 @@ impl Rooms {
             registers: Room::new(shape.registers),
             rows: Room::new(shape.rows),
             counters: Room::new(shape.counters),
+            meters: Room::new(shape.meters),
         }
     }
 }

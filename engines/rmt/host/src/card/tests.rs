@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_engine::{Bus, CardError, Native};
-use penstock_rmt_compiler::ir::{Entry, Match, Replica, TableId};
+use penstock_rmt::meter_row;
+use penstock_rmt_compiler::ir::{Entry, Match, Rates, Replica, TableId};
 use penstock_rmt_p4runtime::{Act, Change, Count, Object};
 use serde_json::json;
 
@@ -19,6 +20,7 @@ const TARGET: u32 = 14;
 const COUNTER: u32 = 15;
 const EXIT: u32 = 2;
 const GROUP: u32 = 19;
+const METER: u32 = 20;
 
 /// The window of a block whose memories are rows and nothing else.
 #[derive(Default)]
@@ -50,7 +52,7 @@ impl Bus for Rows {
         Ok(match address & 0xFF_FFFF {
             0x0 => STAGES | 8 << 8 | 4 << 16 | 3 << 24,
             0x4 => 10 | 12 << 8 | 12 << 16 | 2 << 24,
-            0x10 => 7 | 10 << 8,
+            0x10 => 7 | 10 << 8 | 10 << 16,
             at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
         })
     }
@@ -282,4 +284,92 @@ fn groups_are_of_the_tenant_and_of_its_bank() {
     let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: 5 };
     one(&mut on, &Change::Object(Act::Delete, group(63, &[]))).unwrap();
     assert_eq!(row(&bus, 5, 1, 63)[..4], [0; 4]);
+}
+
+/// A program with a direct meter, and with an indirect one whose color goes into a header at the very end.
+const POLICE: &str = "#include <v1model.p4>
+header h_t { bit<48> to; bit<48> from; bit<16> key; }
+header p_t { bit<8> own; bit<8> shared; bit<16> rest; }
+struct H { h_t h; p_t p; }
+struct M {}
+parser P(packet_in b, out H h, inout M m, inout standard_metadata_t s) {
+    state start { b.extract(h.h); b.extract(h.p); transition accept; }
+}
+control V(inout H h, inout M m) { apply {} }
+control I(inout H h, inout M m, inout standard_metadata_t s) {
+    direct_meter<bit<8>>(MeterType.bytes) own;
+    meter(4, MeterType.packets) shared;
+    action police() { own.read(h.p.own); }
+    table keys {
+        key = { h.h.key: exact; }
+        actions = { police; }
+        default_action = police();
+        size = 8;
+        meters = own;
+    }
+    apply { s.egress_spec = 1; keys.apply(); shared.execute_meter(1, h.p.shared); }
+}
+control E(inout H h, inout M m, inout standard_metadata_t s) { apply {} }
+control C(inout H h, inout M m) { apply {} }
+control D(packet_out b, in H h) { apply { b.emit(h); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+#[test]
+fn each_entry_has_a_meter_of_its_own() {
+    let source = Source::compile("police.p4", POLICE.to_owned()).unwrap();
+    let rates = |number: u64| Some(Rates { cir: 1000 * number, cbs: number, pir: 2000 * number, pbs: 9 });
+    let line = |number: u32| entry(&source, json!({"table": "keys", "match": {"h.h.key": number}, "action": "police"}));
+    let mut bus = Rows::default();
+    let mut card = CardBlock::begin(&mut bus, 0).unwrap();
+    let begin = [
+        Change::Meter(1, Some(2), rates(7)),
+        Change::All(vec![Change::Insert(0, line(1)), Change::EntryMeter(0, line(1), rates(1))]),
+    ];
+    // What programs before have left.
+    for row in 0..16 {
+        bus.rows.insert(METER << 24 | row, [1; 32]);
+    }
+    card.load(&mut bus, TENANT, &source, &begin).unwrap();
+    let places: Vec<_> = card.at_work(TENANT).unwrap().lowered.meters.iter().map(|place| place.unwrap()).collect();
+    let rows = |bus: &Rows, meter: usize, count: u32| {
+        let place = places[meter];
+        (0..count).map(|cell| bus.row(METER, place.stage as u32, place.offset + cell)[..6].to_vec()).collect::<Vec<_>>()
+    };
+    let wanted = |of: Option<Rates>| meter_row(of.as_ref()).to_vec();
+    assert_eq!(rows(&bus, 1, 4), [None, None, rates(7), None].map(wanted));
+    let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: TENANT };
+    for number in 2..5 {
+        one(&mut on, &Change::Insert(0, line(number))).unwrap();
+        one(&mut on, &Change::EntryMeter(0, line(number), rates(number.into()))).unwrap();
+    }
+    assert_eq!(on.entry_state(0, &line(3)).unwrap().rates, rates(3));
+    one(&mut on, &Change::Delete(0, line(2))).unwrap();
+    one(&mut on, &Change::Insert(0, line(6))).unwrap();
+    one(&mut on, &Change::Meter(1, None, rates(5))).unwrap();
+    assert_eq!((on.entry_state(0, &line(6)).unwrap().rates, on.meter(1).unwrap()), (None, vec![rates(5); 4]));
+    let none = std::iter::repeat_n(None, 4);
+    let own: Vec<_> = [rates(1), None, rates(3), rates(4)].into_iter().chain(none).map(wanted).collect();
+    assert_eq!(rows(&bus, 0, 8), own);
+    assert_eq!(rows(&bus, 1, 4), vec![wanted(rates(5)); 4]);
+    // The clock is set: what was written since it was last set is written again, and everything if the time jumps.
+    card.settle_meters(&mut bus, false).unwrap();
+    one(&mut OnCard { card: &mut card, bus: &mut bus, tenant: TENANT }, &Change::Meter(1, Some(0), rates(8))).unwrap();
+    bus.rows.retain(|at, _| at >> 24 != METER);
+    card.settle_meters(&mut bus, false).unwrap();
+    assert_eq!(rows(&bus, 0, 1), [vec![0; 6]]);
+    assert_eq!(rows(&bus, 1, 2), [wanted(rates(8)), vec![0; 6]]);
+    card.settle_meters(&mut bus, true).unwrap();
+    assert_eq!(rows(&bus, 0, 1), [wanted(rates(1))]);
+    assert_eq!(rows(&bus, 1, 2), [wanted(rates(8)), wanted(rates(5))]);
+}
+
+/// A color that is written in the last stage goes nowhere.
+#[test]
+fn a_meter_has_a_stage_behind_it() {
+    let source = Source::compile("police.p4", POLICE.to_owned()).unwrap();
+    let (stages, lowered) = (1..12).find_map(|stages| Some((stages, source.lower(stages).ok()?))).unwrap();
+    let last = lowered.meters.iter().flatten().map(|place| place.stage).max().unwrap();
+    assert_eq!((stages, last), (3, 1));
+    assert!(lowered.stateful());
 }

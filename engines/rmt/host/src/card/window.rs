@@ -25,7 +25,7 @@ pub enum Memory {
     Key = 4,
     /// Actions of a stage.
     Action = 5,
-    /// A tenant's part of the registers.
+    /// A tenant's parts of the registers, the counters and the meters.
     Segment = 6,
     /// Registers.
     Register = 7,
@@ -43,6 +43,8 @@ pub enum Memory {
     Lpm = 16,
     /// Multicast groups.
     Group = 19,
+    /// Rates of meters.
+    Meter = 20,
 }
 
 /// A row of a memory.
@@ -95,6 +97,8 @@ pub struct Shape {
     pub rows: u32,
     /// Counters of a stage.
     pub counters: u32,
+    /// Meters of a stage.
+    pub meters: u32,
 }
 
 /// Words that a block stages for a row.
@@ -144,6 +148,7 @@ impl<'a> Window<'a> {
             registers: 1 << byte(sizes, 8),
             rows: 1 << byte(more, 0),
             counters: 1 << byte(more, 8),
+            meters: 1 << byte(more, 16),
         })
     }
 
