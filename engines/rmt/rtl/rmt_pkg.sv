@@ -510,8 +510,8 @@ package rmt_pkg;
   endfunction
 
   function automatic vector_t inserted(insert_t i, vector_t v);
-    inserted = v;
-    if (i.valid) inserted[i.dst] = inserted_word(i, v[i.dst]);
+    for (int unsigned w = 0; w < VectorWords; w++)
+      inserted[w] = i.valid && i.dst == 5'(w) ? inserted_word(i, v[w]) : v[w];
   endfunction
 
   function automatic word_t operand_of(word_t source, operand_t o);

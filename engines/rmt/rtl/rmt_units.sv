@@ -169,20 +169,22 @@ module rmt_units
   end
   assign early = vector4_q;
 
-  // ---- PLACE
+  // ---- PLACE: each word looks which units write it
   always_comb begin
     vector_t keep, bits_set;
+    word_t [Units-1:0] mask, value;
+    for (int unsigned u = 0; u < Units; u++) begin
+      mask[u]  = ones(goal4_q[u].low, goal4_q[u].width);
+      value[u] = (result_q[u] << goal4_q[u].low) & mask[u];
+    end
     keep = '1;
     bits_set = '0;
-    for (int unsigned u = 0; u < Units; u++) begin
-      word_t mask, value;
-      mask = ones(goal4_q[u].low, goal4_q[u].width);
-      value = (result_q[u] << goal4_q[u].low) & mask;
-      if (goal4_q[u].valid) begin
-        keep[goal4_q[u].dst] &= ~mask;
-        bits_set[goal4_q[u].dst] |= value;
-      end
-    end
+    for (int unsigned w = 0; w < VectorWords; w++)
+      for (int unsigned u = 0; u < Units; u++)
+        if (goal4_q[u].valid && goal4_q[u].dst == 5'(w)) begin
+          keep[w] &= ~mask[u];
+          bits_set[w] |= value[u];
+        end
     placed = (vector4_q & keep) | bits_set;
     placed[HitWord][5'(stage)] = hit4_q;
   end
