@@ -60,7 +60,9 @@ def pick(rows: Iterable[Row], metric: str, which: str = "value", **case: object)
 
 
 def smallest_full(rows: Iterable[Row], share: str, **case: object) -> object:
-    """The smallest size from which on every measured size reaches 200 Gb/s within half a percent."""
+    """The smallest size from which on every measured size reaches 200 Gb/s within half a percent; "more than" the
+    largest if that one does not, None if there are no figures.
+    """
     shares = sorted(
         (r["case"]["size"], r["value"]) for r in rows if r["metric"] == share and case.items() <= r["case"].items()
     )
@@ -69,7 +71,7 @@ def smallest_full(rows: Iterable[Row], share: str, **case: object) -> object:
         if value < 0.995:
             break
         best = size
-    return best
+    return best or (f"more than {shares[-1][0]}" if shares else None)
 
 
 def slowest(rows: Iterable[Row], metric: str, without: str) -> tuple[object, object]:
@@ -95,7 +97,8 @@ def readme_row(row: Row) -> str:
     theirs = row["theirs"]
     if "{" in theirs:
         last = row["values"][-1]
-        theirs = theirs.format(pick(saved, last["metric"], "paper", **last["case"]))
+        paper = pick(saved, last["metric"], "paper", **last["case"])
+        theirs = "" if paper is None else theirs.format(paper)
     return f"| {row['what']} | {measured} | {theirs} | `./penstock {row.get('command', 'bench ' + row['bench'])}` |"
 
 
@@ -155,26 +158,24 @@ def pivoted(rows: list[Row], pivot: Row) -> list[str]:
         "|---" * (len(by_row) + len(across)) + "|",
     ]
     for case in down:
-        cells = []
-        for at in across:
-            whole = dict(zip([*by_row, *by_column], [*case, *at], strict=True))
-            cells.append(", ".join(cell(rows, whole, metric) for metric in pivot["cell"] if shown(rows, whole, metric)))
+        wholes = [dict(zip([*by_row, *by_column], [*case, *at], strict=True)) for at in across]
+        cells = [cell([row for row in rows if row["case"] == whole], pivot["cell"]) for whole in wholes]
         lines.append(f"| {' | '.join([*case, *cells])} |")
     return lines
 
 
-def shown(rows: Iterable[Row], case: Row, metric: Row) -> list[Row]:
-    """The rows of a metric in a case: one or none."""
-    return [row for row in rows if row["case"] == case and row["metric"] == metric["metric"]]
-
-
-def cell(rows: Iterable[Row], case: Row, metric: Row) -> str:
-    (row,) = shown(rows, case, metric)
-    ours, paper = (
-        None if value is None else metric["text"].format(number(value) if "{}" in metric["text"] else value)
-        for value in (row["value"], row["paper"])
-    )
-    return f"{ours}" if paper is None else f"{ours} ({paper})"
+def cell(rows: Iterable[Row], metrics: Iterable[Row]) -> str:
+    """The figures of one case, each with the paper's behind it where there is one."""
+    found = {row["metric"]: row for row in rows}
+    parts = []
+    for metric in metrics:
+        if row := found.get(metric["metric"]):
+            ours, paper = (
+                None if value is None else metric["text"].format(number(value) if "{}" in metric["text"] else value)
+                for value in (row["value"], row["paper"])
+            )
+            parts.append(f"{ours}" if paper is None else f"{ours} ({paper})")
+    return ", ".join(parts)
 
 
 def between_markers(path: Path, lines: list[str]) -> str:

@@ -67,7 +67,7 @@ module ids_out
     output logic late,
     output logic lost
 );
-  // What is left to do for a frame when its last beat has gone.
+  // A frame whose last beat has gone: the data of its record and of its line
   typedef struct packed {
     logic                is_told;
     logic                blind;

@@ -628,7 +628,7 @@ async def records_beside_beats(dut: Any) -> None:
         records = await bench.all_told()
         assert len(records) == 80
         for record in records:
-            # So many hits are more than there are lookups.
+            # There are more hits than lookups.
             assert record.reasons <= {"class", "string", "unchecked"}
             assert await bench.frame_of(record) == sent[record.port][record.number]
 

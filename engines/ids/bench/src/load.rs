@@ -17,7 +17,7 @@ const ACK: u8 = 16;
 pub enum Sizes {
     /// All the same.
     One(usize),
-    /// Of twelve frames seven have 64 bytes, four 576 and one 1,500.
+    /// Twelve frames in turn: seven have 64 bytes, four 576 and one 1,500.
     Mix,
 }
 

@@ -57,7 +57,7 @@ pub enum Absent {
     Must,
 }
 
-/// What a direction or a datagram speaks.
+/// The protocol of a direction or a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spoken {
     /// A protocol whose messages the engine reads.

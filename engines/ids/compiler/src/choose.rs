@@ -224,8 +224,8 @@ fn splits(field: Field) -> Option<(&'static [u8], bool)> {
 /// The best string of a rule: whether the rule names it, its score, its field, and its windows with their scores.
 type Best = (bool, u32, Field, Vec<(u32, Key)>);
 
-/// Bytes of the filter's keys that stand for `http`: each method with what follows it, and the version. In a request
-/// white space is before the version, so responses have none of the keys for requests alone.
+/// Bytes of the filter's keys that stand for `http`: each method with what follows it, and the version. A request
+/// has white space before the version and a response does not, so no response has a key for requests alone.
 fn http_guards(only_requests: bool) -> Vec<Key> {
     let with = |word: &&str| -> Vec<String> {
         if !word.ends_with('/') {

@@ -41,7 +41,7 @@ pub enum IdsError {
     Config {
         /// The file.
         path: PathBuf,
-        /// What is wrong: a sentence.
+        /// A sentence that says why.
         why: String,
     },
     /// Alerts cannot be written.

@@ -103,7 +103,7 @@ impl App {
         }
     }
 
-    /// Whether more bytes of a direction may give messages that no key of the filter announces.
+    /// Whether more bytes of a direction may give messages.
     pub(crate) fn is_open(&self, way: usize) -> bool {
         let side = &self.sides[way].side;
         side.is_open() && side.protocol().is_some()

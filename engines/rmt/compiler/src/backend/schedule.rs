@@ -191,7 +191,7 @@ fn row_bits(row: &Drafts, reads: &mut Bits, writes: &mut Bits) {
     }
 }
 
-/// What gate and key read.
+/// Adds the bits that gate and key read.
 fn search_bits(step: &Step, reads: &mut Bits) {
     for literal in &step.gate {
         if let Literal::Mask { word, mask, .. } = literal {

@@ -326,7 +326,7 @@ fn each_entry_has_a_meter_of_its_own() {
         Change::Meter(1, Some(2), rates(7)),
         Change::All(vec![Change::Insert(0, line(1)), Change::EntryMeter(0, line(1), rates(1))]),
     ];
-    // What programs before have left.
+    // Programs before have left rows.
     for row in 0..16 {
         bus.rows.insert(METER << 24 | row, [1; 32]);
     }
@@ -352,7 +352,7 @@ fn each_entry_has_a_meter_of_its_own() {
     let own: Vec<_> = [rates(1), None, rates(3), rates(4)].into_iter().chain(none).map(wanted).collect();
     assert_eq!(rows(&bus, 0, 8), own);
     assert_eq!(rows(&bus, 1, 4), vec![wanted(rates(5)); 4]);
-    // The clock is set: what was written since it was last set is written again, and everything if the time jumps.
+    // When the clock is set, the driver writes again the rates that came since it was last set, and all if the time jumps.
     card.settle_meters(&mut bus, false).unwrap();
     one(&mut OnCard { card: &mut card, bus: &mut bus, tenant: TENANT }, &Change::Meter(1, Some(0), rates(8))).unwrap();
     bus.rows.retain(|at, _| at >> 24 != METER);
