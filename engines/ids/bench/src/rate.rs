@@ -3,7 +3,7 @@
 //!
 //! TCP of a hundred flows for each port, in order; no rule is about the payload, which is random bytes. Every frame is
 //! searched at all offsets and leaves at the other port, as long as the card takes all: behind a frame that is lost in
-//! front of it, its stream is told to the host and not searched. So a row below line rate says how many frames pass.
+//! front of it, its stream is told to the host and not searched. A row below line rate only says how many frames pass.
 //! Beside ours stands the port of Pigasus in Rosebud: 200 Gb/s from 800 bytes on.
 
 use std::collections::BTreeMap;
