@@ -11,6 +11,7 @@ mod show;
 mod status;
 mod synth;
 mod trace;
+mod web;
 
 use std::env;
 use std::error::Error;
@@ -54,6 +55,7 @@ enum Command {
     Up(cmd::up::Args),
     Ctl(cmd::ctl::Args),
     Prog(cmd::ctl::ProgArgs),
+    Extcap(cmd::extcap::Args),
     Top(cmd::top::Args),
     Test(cmd::test::Args),
     Completion(cmd::shell::Completion),
@@ -128,6 +130,7 @@ fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
         Command::Up(args) => cmd::up::run(args, &root)?,
         Command::Ctl(args) => cmd::ctl::run(args)?,
         Command::Prog(args) => cmd::ctl::prog(args)?,
+        Command::Extcap(args) => cmd::extcap::run(args)?,
         Command::Top(args) => cmd::top::run(args)?,
         Command::Test(args) => cmd::test::run(args, &root)?,
         // These need the whole command, with the subcommands of engines.

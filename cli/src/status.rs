@@ -193,6 +193,13 @@ impl More {
     }
 }
 
+/// A block's own counters that are not zero, in lines.
+pub fn own_lines(block: &BlockCounters) -> Vec<String> {
+    let mut lines = Vec::new();
+    own_counters(&block.own, "", &mut lines);
+    lines.into_iter().map(|line| line.trim_start().to_owned()).collect()
+}
+
 /// An engine's own counters that are not zero, a line each for lists of numbers such as rows.
 fn own_counters(value: &Json, at: &str, lines: &mut Vec<String>) {
     let number = |value: &Json| value.as_u64().map_or_else(|| value.to_string(), grouped);

@@ -117,6 +117,52 @@ def test_filters_limits_and_pipes(net: Net, tmp_path: Path, make_design: DesignM
     up.stop()
 
 
+def test_wireshark(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+    """tshark finds the ports of the card, and captures at one of them with a direction and a filter."""
+    if shutil.which("tshark") is None:
+        pytest.skip("needs tshark (Debian: apt-get install tshark)")
+    up = Up(net, tmp_path, make_design(FORWARD, units=1))
+    folder = tmp_path / "extcap"
+    done = up.call("extcap", "--install", folder)
+    assert done.returncode == 0 and (folder / "penstock").stat().st_mode & 0o777 == 0o755, done
+    folders = subprocess.run(["tshark", "-G", "folders"], capture_output=True, text=True, check=True).stdout
+    theirs = next(line.split()[-1] for line in folders.splitlines() if line.startswith("Extcap path"))
+
+    def tshark(*words: str) -> subprocess.Popen[str]:
+        # As root it takes no other folder; the mount is seen by this command alone.
+        mounted = net.command(CARD, "sh", "-c", f'mount --bind {folder} {theirs} && exec "$@"', "sh", "tshark", *words)
+        env = {**os.environ, **up.env}
+        return subprocess.Popen(mounted, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    listed, _ = tshark("-D").communicate(timeout=60)
+    found = {words[1]: " ".join(words[2:]) for words in map(str.split, listed.splitlines()) if "penstock" in words[1]}
+    assert found == {
+        "penstock-test-port0": "(Penstock test: port0, p0)",
+        "penstock-test-port1": "(Penstock test: port1, p1)",
+        "penstock-test-host": "(Penstock test: host)",
+    }
+    fields = ["-T", "fields", "-e", "frame.len", "-e", "udp.dstport"]
+    only = ["-o", "extcap.penstock_test_port1.way:out"]
+    child = tshark("-i", "penstock-test-port1", "-f", "udp dst port 53", "-c", "40", *only, *fields)
+    end = time.monotonic() + 30
+    while child.poll() is None:
+        send(net, 20, port=80)
+        send(net, 20, port=53)
+        assert time.monotonic() < end
+    out, err = child.communicate()
+    assert child.returncode == 0 and out.split("\n")[:-1] == ["100\t53"] * 40, err
+    for words, refused in (
+        ((), "--install FOLDER"),
+        (("--extcap-interface", "none", "--capture", "--fifo", str(tmp_path / "f")), "there is no interface `none`"),
+    ):
+        done = up.call("extcap", *words)
+        assert done.returncode != 0 and refused in done.stderr, done
+    faulty = up.call("extcap", "--extcap-interface", "any", "--extcap-capture-filter", "host nowhere")
+    assert "`host` takes an address" in faulty.stdout, faulty
+    assert up.call("extcap", "--extcap-interface", "any", "--extcap-capture-filter", "udp").stdout == ""
+    up.stop()
+
+
 def scraped(net: Net, address: str, path: str = "/metrics", method: str = "GET") -> tuple[int, str, str]:
     """Status, type and body of an answer, asked for in the card's namespace."""
     ask = f"""

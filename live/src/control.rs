@@ -107,15 +107,22 @@ pub fn path_of(design: &str) -> Result<PathBuf, ControlError> {
     Ok(folder()?.join(design.chars().map(plain).collect::<String>()).with_extension("sock"))
 }
 
-/// The socket of the only card that is up.
-pub fn only() -> Result<PathBuf, ControlError> {
+/// The sockets of all cards that are up.
+pub fn all() -> Result<Vec<PathBuf>, ControlError> {
     let folder = folder()?;
     let entries = fs::read_dir(&folder).map_err(|source| ControlError::Io { path: folder.clone(), source })?;
     let sockets = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
     let mut up: Vec<PathBuf> = sockets.filter(|path| UnixStream::connect(path).is_ok()).collect();
+    up.sort();
+    Ok(up)
+}
+
+/// The socket of the only card that is up.
+pub fn only() -> Result<PathBuf, ControlError> {
+    let mut up = all()?;
     let name = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     match up.len() {
-        0 => Err(ControlError::NoneUp(folder)),
+        0 => Err(ControlError::NoneUp(folder()?)),
         1 => Ok(up.remove(0)),
         _ => Err(ControlError::Several(up.iter().map(name).collect())),
     }

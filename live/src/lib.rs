@@ -10,6 +10,7 @@ mod driver;
 mod ethtool;
 pub mod exporter;
 mod filter;
+pub mod http;
 mod metrics;
 mod offload;
 mod partial;

@@ -8,6 +8,7 @@ pub mod ctl;
 pub mod debugger;
 pub mod demo;
 pub mod exec;
+pub mod extcap;
 pub mod fpga;
 pub mod generate;
 pub mod model;

@@ -1,11 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Services of engines as subcommands of `penstock ctl`.
 
-use clap::{ArgMatches, Command, FromArgMatches};
+use clap::{ArgMatches, ColorChoice, Command, FromArgMatches};
 use penstock_device::Request;
 use penstock_engine::{Service, say};
-use penstock_live::protocol;
+use penstock_live::{ControlError, protocol};
 use penstock_registry::engines;
+use serde_json::Value as Json;
 
 use crate::cmd::ctl::{CtlError, Which};
 
@@ -44,4 +45,19 @@ pub fn run(ctl: &ArgMatches) -> Result<(), CtlError> {
         say::text(&(service.show)(&ask, &answer));
     }
     Ok(())
+}
+
+/// Asks a service in the words of the command line, of which the first is its name. Returns the answer for people, or
+/// why there is none.
+pub fn call(
+    words: &[String],
+    ask: impl FnOnce(&protocol::Request) -> Result<Json, ControlError>,
+) -> Result<String, String> {
+    let ctl = add(Command::new("ctl").no_binary_name(true).subcommand_required(true).color(ColorChoice::Never));
+    let matches = ctl.try_get_matches_from(words).map_err(|error| error.to_string())?;
+    let (service, arguments) = named(&matches).ok_or("no service has this name")?;
+    let asked = (service.ask)(arguments)?;
+    let request = protocol::Request::Call(Request { service: service.name.to_owned(), ask: asked.clone() });
+    let answer = ask(&request).map_err(|error| error.to_string())?;
+    Ok((service.show)(&asked, &answer))
 }

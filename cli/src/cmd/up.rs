@@ -2,7 +2,7 @@
 //! `penstock up`: the card in native code between real interfaces.
 
 use std::io::{self, Write, stderr, stdout};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
@@ -17,6 +17,7 @@ use crate::cmd::tables::Tables;
 use crate::daemon::{self, DaemonError};
 use crate::files::{self, FileError};
 use crate::status::Look;
+use crate::web::{self, Token, TokenError};
 
 /// Puts a card between interfaces of this machine, as a bump in the wire, until Ctrl-C.
 ///
@@ -57,6 +58,13 @@ pub struct Args {
     /// Serve all counters for Prometheus at this address, for example 127.0.0.1:9560, at /metrics.
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<String>,
+    /// Serve a page that shows the card at this address, for example 127.0.0.1:8080.
+    #[arg(long, value_name = "ADDRESS")]
+    pub web: Option<String>,
+    /// File with a token of at least 16 letters, which only its owner may read. Whoever has it can change the card from
+    /// the page.
+    #[arg(long, value_name = "FILE", requires = "web")]
+    pub web_token: Option<PathBuf>,
     /// Go on in the background: the command ends when the card carries frames, or with the reason why it does not.
     #[arg(long)]
     pub daemon: bool,
@@ -83,8 +91,10 @@ pub enum UpError {
     Daemon(#[from] DaemonError),
     #[error(transparent)]
     Design(#[from] DesignError),
-    #[error("--metrics {address}: {source}; give an address of this machine and a port, for example 127.0.0.1:9560")]
-    Metrics { address: String, source: io::Error },
+    #[error("--{option} {address}: {source}; give an address of this machine and a port, for example 127.0.0.1:9560")]
+    Address { option: &'static str, address: String, source: io::Error },
+    #[error(transparent)]
+    Token(#[from] TokenError),
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -94,12 +104,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     if args.daemon {
         return in_background(args);
     }
-    let wrong = |address: &String| {
-        let address = address.clone();
-        move |source| UpError::Metrics { address, source }
-    };
-    let listen = |address: &String| TcpListener::bind(address).map_err(wrong(address));
-    let metrics = args.metrics.as_ref().map(listen).transpose()?;
+    let metrics = args.metrics.as_deref().map(|address| Page::open("metrics", address)).transpose()?;
+    let web = args.web.as_deref().map(|address| Page::open("web", address)).transpose()?;
+    let token = args.web_token.as_deref().map(Token::read).transpose()?;
     let change = Override {
         programs: args.programs.clone(),
         tables: args.tables.0.clone(),
@@ -115,10 +122,13 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     let mut live = Live::open(root, &design, image, &setup)?;
     // They end with this function.
     let (_servers, mut served) = args.servers.start(&setup.socket)?;
-    if let (Some(listener), Some(address)) = (metrics, &args.metrics) {
-        let at = listener.local_addr().map_err(wrong(address))?;
-        exporter::serve(listener, &setup.socket).map_err(wrong(address))?;
+    if let Some(page) = metrics {
+        let at = page.serve(|listener| exporter::serve(listener, &setup.socket))?;
         served += &format!("metrics at http://{at}/metrics\n");
+    }
+    if let Some(page) = web {
+        let at = page.serve(|listener| web::serve(listener, &setup.socket, token))?;
+        served += &format!("page at http://{at}/\n");
     }
 
     let places: Vec<String> =
@@ -142,6 +152,29 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
         files::write(path, text + "\n")?;
     }
     Ok(())
+}
+
+/// An address at which the card is shown. It is taken before the card is up, so a wrong one costs no frame.
+struct Page {
+    option: &'static str,
+    listener: TcpListener,
+    at: SocketAddr,
+}
+
+impl Page {
+    fn open(option: &'static str, address: &str) -> Result<Self, UpError> {
+        let wrong = |source| UpError::Address { option, address: address.to_owned(), source };
+        let listener = TcpListener::bind(address).map_err(wrong)?;
+        let at = listener.local_addr().map_err(wrong)?;
+        Ok(Self { option, listener, at })
+    }
+
+    /// Starts its server; returns the address.
+    fn serve(self, start: impl FnOnce(TcpListener) -> io::Result<()>) -> Result<SocketAddr, UpError> {
+        let Self { option, listener, at } = self;
+        start(listener).map_err(|source| UpError::Address { option, address: at.to_string(), source })?;
+        Ok(at)
+    }
 }
 
 /// Starts the card in a process of its own.

@@ -2,7 +2,7 @@
 //! The card, drawn from left to right along a frame's way, with the counters of each part.
 
 use super::data::{RunData, UnitCounters};
-use super::text::{plural, short};
+use super::text::{escape, plural, short};
 use crate::show::grouped;
 use std::fmt::Write;
 
@@ -156,7 +156,7 @@ impl Card<'_> {
             let y = self.cluster_y(number / UNITS_PER_CLUSTER) - height / 2.0 + 7.0;
             let tip = format!(
                 "{}: {} in ({}), {} sent, {} dropped by the program",
-                run.unit_name(number),
+                escape(&run.unit_name(number)),
                 plural(unit.rx_frames, "frame"),
                 volume(unit.rx_bytes),
                 grouped(unit.tx_frames),

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use penstock_device::{Departure, Design, Group, Outcome, Policy, PortCounters, Run, Timing, Traffic};
+use penstock_device::{Counters, Departure, Design, Group, Outcome, Policy, PortCounters, Run, Timing, Traffic};
+use penstock_live::protocol::Status;
 
 use super::data::{Exit, ReportData, RunData, StreamCounters, UnitCounters};
 use super::flow::Flow;
@@ -60,6 +61,24 @@ impl RunData {
             groups: design.groups.iter().flat_map(|group| vec![group.name.clone(); group.units.len()]).collect(),
             faults: outcome.faults.clone(),
             exits: clock_mhz.map_or_else(Vec::new, |clock| exits(traffic, &run.departures, clock)),
+        }
+    }
+}
+
+impl RunData {
+    /// A card that is up, as far as its drawing needs it.
+    pub fn live(status: &Status, counters: &Counters) -> Self {
+        let lanes = || counters.ports.iter().chain([&counters.host]);
+        Self {
+            target: "soft".to_owned(),
+            frames_in: lanes().map(|lane| lane.rx_frames).sum(),
+            generated: counters.units.iter().map(|unit| unit.generated).sum(),
+            streams: counters.ports.iter().map(StreamCounters::from).collect(),
+            host: (&counters.host).into(),
+            loopback: (&counters.loopback).into(),
+            units: counters.units.iter().map(UnitCounters::from).collect(),
+            groups: status.units.iter().map(|unit| unit.group.clone()).collect(),
+            ..Self::default()
         }
     }
 }

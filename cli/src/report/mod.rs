@@ -12,6 +12,7 @@ mod page;
 mod plot;
 mod text;
 
+pub use card::svg as card_drawing;
 pub use data::{ReportData, RunData, Verdict};
 pub use flow::Flow;
 pub use from::design;

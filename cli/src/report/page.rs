@@ -327,7 +327,7 @@ fn load(out: &mut String, run: &RunData) {
         let _ = write!(
             body,
             "<div data-tip=\"{}: {}\n{} sent, {} dropped\"><i class=d style=\"height:{:.2}%\"></i><i style=\"height:{:.2}%\"></i></div>",
-            run.unit_name(number),
+            escape(&run.unit_name(number)),
             plural(unit.rx_frames, "frame"),
             grouped(unit.tx_frames),
             grouped(unit.blocked),

@@ -294,7 +294,8 @@ package rmt_pkg;
 
   // ---- ACTION
   localparam int unsigned Units = 8;
-  localparam logic [5:0] SourceImmediate = 6'd36;
+  localparam int unsigned SourceParam = 32;
+  localparam int unsigned SourceImmediate = 36;
   localparam int unsigned SourceHash = 37;  // CRC-32 of the key, then CRC-16
 
   typedef struct packed {

@@ -78,6 +78,7 @@ module rmt_units
   word_t [Units-1:0] a2_q, b2_q, a3_q, b3_q, result_q;
   word_t index2_q, x2_q, index3_q, x3_q, cell2_q, cell3_q;
   goal_t [Units-1:0] goal3_q, goal4_q;
+  logic [VectorWords-1:0][Units-1:0] writes4_q;  // words that a unit writes
   logic hit4_q;
   logic [63:0] bits;
 
@@ -93,25 +94,32 @@ module rmt_units
   end
 
   // ---- SELECT, ROTATE
-  word_t [63:0] sources;
-  always_comb begin
-    sources = '0;
-    sources[VectorWords+Params-1:0] = {params1_q, vector1_q};
-    sources[SourceHash] = crcs1_q.crc32;
-    sources[SourceHash+1] = word_t'(crcs1_q.crc16);
-  end
+  // The words of the vector are chosen apart from the others: as one array of 64 words, most of which nothing reads,
+  // synthesis makes twice as many LUTs of it.
+  function automatic word_t source_of(vector_t words, params_t params, hash_t hash, word_t immediate,
+                                      logic [5:0] source);
+    word_t other;
+    case (source[4:0])
+      5'(SourceParam), 5'(SourceParam + 1), 5'(SourceParam + 2), 5'(SourceParam + 3): other = params[source[1:0]];
+      5'(SourceImmediate): other = immediate;
+      5'(SourceHash):      other = hash.crc32;
+      5'(SourceHash + 1):  other = word_t'(hash.crc16);
+      default:             other = '0;
+    endcase
+    return source[5] ? other : words[source[4:0]];
+  endfunction
 
   always_ff @(posedge clk) begin
     for (int unsigned u = 0; u < Units; u++) begin
-      a2_q[u] <= row.alus[u].a.source == SourceImmediate ? row.alus[u].immediate : sources[row.alus[u].a.source];
-      b2_q[u] <= row.alus[u].b.source == SourceImmediate ? row.alus[u].immediate : sources[row.alus[u].b.source];
+      a2_q[u] <= source_of(vector1_q, params1_q, crcs1_q, row.alus[u].immediate, row.alus[u].a.source);
+      b2_q[u] <= source_of(vector1_q, params1_q, crcs1_q, row.alus[u].immediate, row.alus[u].b.source);
       a3_q[u] <= operand_of(a2_q[u], row2_q.alus[u].a);
       b3_q[u] <= operand_of(b2_q[u], row2_q.alus[u].b);
     end
-    index2_q <= row.access.index.source == SourceImmediate ? 32'd1 : sources[row.access.index.source];
-    x2_q     <= row.access.x.source == SourceImmediate ? 32'd1 : sources[row.access.x.source];
+    index2_q <= source_of(vector1_q, params1_q, crcs1_q, 32'd1, row.access.index.source);
+    x2_q     <= source_of(vector1_q, params1_q, crcs1_q, 32'd1, row.access.x.source);
     index3_q <= operand_of(index2_q, row2_q.access.index);
-    cell2_q  <= sources[row.count.index.source];
+    cell2_q  <= source_of(vector1_q, params1_q, crcs1_q, '0, row.count.index.source);
     cell3_q  <= operand_of(cell2_q, row2_q.count.index);
     x3_q     <= operand_of(x2_q, row2_q.access.x);
     row2_q   <= row;
@@ -164,6 +172,8 @@ module rmt_units
   always_ff @(posedge clk) begin
     for (int unsigned u = 0; u < Units; u++) result_q[u] <= operate(row3_q.alus[u].op, a3_q[u], b3_q[u]);
     goal4_q   <= goal3_q;
+    for (int unsigned w = 0; w < VectorWords; w++)
+      for (int unsigned u = 0; u < Units; u++) writes4_q[w][u] <= goal3_q[u].valid && goal3_q[u].dst == 5'(w);
     hit4_q    <= hit_q[2];
     vector4_q <= vector3_q;
   end
@@ -171,21 +181,20 @@ module rmt_units
 
   // ---- PLACE: each word looks which units write it
   always_comb begin
-    vector_t keep, bits_set;
+    vector_t taken, bits_set;
     word_t [Units-1:0] mask, value;
     for (int unsigned u = 0; u < Units; u++) begin
       mask[u]  = ones(goal4_q[u].low, goal4_q[u].width);
       value[u] = (result_q[u] << goal4_q[u].low) & mask[u];
     end
-    keep = '1;
+    taken = '0;
     bits_set = '0;
     for (int unsigned w = 0; w < VectorWords; w++)
-      for (int unsigned u = 0; u < Units; u++)
-        if (goal4_q[u].valid && goal4_q[u].dst == 5'(w)) begin
-          keep[w] &= ~mask[u];
-          bits_set[w] |= value[u];
-        end
-    placed = (vector4_q & keep) | bits_set;
+      for (int unsigned u = 0; u < Units; u++) begin
+        taken[w] |= mask[u] & {32{writes4_q[w][u]}};
+        bits_set[w] |= value[u] & {32{writes4_q[w][u]}};
+      end
+    placed = (vector4_q & ~taken) | bits_set;
     placed[HitWord][5'(stage)] = hit4_q;
   end
   always_ff @(posedge clk) out <= placed;

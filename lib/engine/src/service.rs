@@ -20,6 +20,17 @@ pub struct Service {
     pub show: fn(&Json, &Json) -> String,
     /// The service's contents, as files for `run --dump NAME=FOLDER`; None if it has nothing to keep.
     pub dump: Option<Dump>,
+    /// Requests without effect that tell what goes on; the web page of a card shows their answers.
+    pub views: &'static [View],
+}
+
+/// A request without effect, as on the command line.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    /// What it shows.
+    pub title: &'static str,
+    /// The words behind `ctl NAME`.
+    pub words: &'static [&'static str],
 }
 
 /// Reads a service's contents; returns names and contents of files, which end in `.json`.

@@ -2,7 +2,7 @@
 //! The service `flow`.
 
 use clap::{Command, FromArgMatches, Subcommand};
-use penstock_engine::Service;
+use penstock_engine::{Service, View};
 use serde_json::Value as Json;
 
 use crate::ask::{Ask, NAME};
@@ -10,7 +10,14 @@ use crate::command::Flow;
 use crate::text;
 
 /// The services of the engine.
-pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dump: None }];
+pub const SERVICES: &[Service] = &[Service {
+    name: NAME,
+    command,
+    ask,
+    show,
+    dump: None,
+    views: &[View { title: "Elements of flow blocks", words: &["list"] }],
+}];
 
 fn command() -> Command {
     let about = "Reads and changes the contexts of flow blocks between two frames";

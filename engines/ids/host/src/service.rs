@@ -4,14 +4,24 @@
 use std::path::PathBuf;
 
 use clap::{Command, FromArgMatches, Subcommand};
-use penstock_engine::{Ask as Asker, EngineError, Service, files};
+use penstock_engine::{Ask as Asker, EngineError, Service, View, files};
 use serde_json::Value as Json;
 
 use crate::ask::{Ask, NAME, RuleText};
 use crate::image::RULES;
 
 /// The services of the engine.
-pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dump: Some(dump) }];
+pub const SERVICES: &[Service] = &[Service {
+    name: NAME,
+    command,
+    ask,
+    show,
+    dump: Some(dump),
+    views: &[
+        View { title: "Inspection", words: &["stats"] },
+        View { title: "Rules that have reported", words: &["rules", "list", "--hits"] },
+    ],
+}];
 
 /// A request.
 #[derive(Debug, Subcommand)]

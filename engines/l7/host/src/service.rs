@@ -2,7 +2,7 @@
 //! The service `l7`.
 
 use clap::{Command, FromArgMatches, Subcommand};
-use penstock_engine::Service;
+use penstock_engine::{Service, View};
 use serde_json::Value as Json;
 
 use crate::ask::{Ask, NAME};
@@ -10,7 +10,18 @@ use crate::command::L7Command;
 use crate::text;
 
 /// The services of the engine.
-pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dump: None }];
+pub const SERVICES: &[Service] = &[Service {
+    name: NAME,
+    command,
+    ask,
+    show,
+    dump: None,
+    views: &[
+        View { title: "Applications", words: &["apps"] },
+        View { title: "Messages by rule", words: &["rules"] },
+        View { title: "Messages by queue", words: &["queues"] },
+    ],
+}];
 
 fn command() -> Command {
     let about = "Reads what l7 blocks count, and swaps the rules of an application between two messages";

@@ -2,7 +2,7 @@
 //! The service `rmt`.
 
 use clap::{Command, FromArgMatches, Subcommand};
-use penstock_engine::Service;
+use penstock_engine::{Service, View};
 use serde_json::Value as Json;
 
 use crate::ask::{Ask, NAME};
@@ -10,7 +10,8 @@ use crate::command::Rmt;
 use crate::text;
 
 /// The services of the engine.
-pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dump: None }];
+pub const SERVICES: &[Service] =
+    &[Service { name: NAME, command, ask, show, dump: None, views: &[View { title: "Tenants", words: &["tenants"] }] }];
 
 fn command() -> Command {
     let about = "Reads and changes the programs of rmt blocks and their tables between two frames";

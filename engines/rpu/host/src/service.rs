@@ -16,7 +16,7 @@ use crate::value::{self, Part};
 /// Name of the service.
 pub const NAME: &str = "var";
 /// The services of the engine.
-pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dump: Some(dump) }];
+pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dump: Some(dump), views: &[] }];
 
 /// A request. Without `unit`, it is for all units that have the variable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
-use penstock_engine::{EngineError, ErrorKind, Service};
+use penstock_engine::{EngineError, ErrorKind, Service, View};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -16,7 +16,8 @@ use crate::maps::{self, EntriesError, Map, MapError, Maps, Store, typed};
 pub const SERVICE: &str = "map";
 
 /// The service.
-pub const MAP: Service = Service { name: SERVICE, command, ask, show, dump: Some(dump) };
+pub const MAP: Service =
+    Service { name: SERVICE, command, ask, show, dump: Some(dump), views: &[View { title: "Maps", words: &["list"] }] };
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
-use penstock_engine::{Bus, EngineError, ErrorKind, Service};
+use penstock_engine::{Bus, EngineError, ErrorKind, Service, View};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -17,7 +17,8 @@ use crate::routes::{self, Neighbour, Route, RouteKind};
 pub const SERVICE: &str = "routes";
 
 /// The service.
-pub const ROUTES: Service = Service { name: SERVICE, command, ask, show, dump: None };
+pub const ROUTES: Service =
+    Service { name: SERVICE, command, ask, show, dump: None, views: &[View { title: "Routes", words: &["show"] }] };
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
