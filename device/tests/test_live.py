@@ -677,6 +677,8 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
     assert "there is no port7: the card has ports 0..1" in refusal("--port", "7=p3", *other)
     assert "p3 is at port0 and at port1" in refusal("--port", "0=p3", "--port", "1=p3", *other)
     assert "port0 has two interfaces" in refusal("--port", "0=p3", "--port", "0=p2", *other)
+    long = ("--socket", tmp_path / ("x" * 120))
+    assert "at most 107 bytes; give a shorter one: --socket PATH" in refusal("--port", "0=p3", *long)
     # Two cards at an interface would both take its frames.
     assert "interface `p1` is at a port of another card" in refusal("--port", "0=p1", *other)
     assert not (tmp_path / "other.sock").exists()

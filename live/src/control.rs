@@ -54,6 +54,9 @@ pub enum ControlError {
     /// Another card has it.
     #[error("{} is in use: this design is up already; stop that one, or give this one another --socket", .0.display())]
     InUse(PathBuf),
+    /// Linux takes no socket there.
+    #[error("{}: a path of a socket has at most 107 bytes; give a shorter one: --socket PATH", .0.display())]
+    Long(PathBuf),
     /// No card serves the socket.
     #[error("no card is up at {}; `penstock up` starts one", .0.display())]
     NotUp(PathBuf),
@@ -237,7 +240,10 @@ impl Server {
         if fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket()) {
             fs::remove_file(path).map_err(io)?;
         }
-        let listener = listen(path).map_err(io)?;
+        let listener = listen(path).map_err(|source| match source.kind() {
+            io::ErrorKind::InvalidFilename => ControlError::Long(path.to_path_buf()),
+            _ => io(source),
+        })?;
         let (sender, commands) = mpsc::channel();
         let (wake, waker) = UnixStream::pair().map_err(io)?;
         for end in [&wake, &waker] {
