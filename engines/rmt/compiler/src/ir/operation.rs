@@ -321,6 +321,7 @@ pub(crate) fn before_exits(stmts: &mut Vec<Stmt>, what: &[Stmt]) {
                 before_exits(then, what);
                 before_exits(otherwise, what);
             }
+            StmtKind::Loop { body, .. } => before_exits(body, what),
             StmtKind::Apply(apply) => {
                 let cases = apply.cases.iter_mut().map(|(_, block)| block);
                 for block in [&mut apply.hit, &mut apply.miss, &mut apply.otherwise].into_iter().chain(cases) {
@@ -343,6 +344,7 @@ pub(crate) fn walk<'p>(stmts: &'p [Stmt], visit: &mut impl FnMut(&'p Stmt)) {
                 walk(then, visit);
                 walk(otherwise, visit);
             }
+            StmtKind::Loop { body, .. } => walk(body, visit),
             StmtKind::Apply(apply) => {
                 let cases = apply.cases.iter().map(|(_, block)| block);
                 for block in [&apply.hit, &apply.miss, &apply.otherwise].into_iter().chain(cases) {

@@ -64,6 +64,16 @@ impl Function<'_, '_> {
                 let condition = self.value(condition);
                 self.choice(condition, then, otherwise);
             }
+            StmtKind::Loop { condition, body } => {
+                let (again, behind) = (self.builder.create_block(), self.builder.create_block());
+                self.go_on_in(again);
+                let condition = self.value(condition);
+                let end = self.unless(condition);
+                self.block(body);
+                self.builder.ins().jump(again, &[]);
+                self.builder.switch_to_block(end);
+                self.go_on_in(behind);
+            }
             StmtKind::Exit => {
                 self.builder.ins().jump(self.exit, &[]);
                 // No code leads to the statements behind it.
