@@ -27,7 +27,8 @@ struct Callee<'a> {
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, call: &'a Call, want: Option<&Type>, span: Span) -> Check<Value> {
         match &call.callee.kind {
-            Ast::Name(name) | Ast::Outer(name) => match self.named(&call.callee).transpose()?.unwrap_or(Symbol::Broken) {
+            Ast::Name(name) | Ast::Outer(name) => match self.named(&call.callee).transpose()?.unwrap_or(Symbol::Broken)
+            {
                 Symbol::Action(action) => self.call_action(&action, &call.args, span),
                 Symbol::Decl(decl) => match &decl.kind {
                     DeclKind::Function(function) => match &function.body {
@@ -249,9 +250,8 @@ impl<'a> Lower<'a> {
         span: Span,
     ) -> Check<Value> {
         let types = self.type_arguments(decl, function, call, span)?;
-        let (result, _) = self.within(1, vec![types.clone()], |this| {
-            function.result.as_ref().map(|ty| this.ty(ty)).transpose()
-        });
+        let (result, _) =
+            self.within(1, vec![types.clone()], |this| function.result.as_ref().map(|ty| this.ty(ty)).transpose());
         let result = result?.filter(|ty| *ty != Type::Void);
         let callee = Callee {
             name: &decl.name.text,
@@ -395,7 +395,7 @@ impl<'a> Lower<'a> {
 }
 
 /// Arguments in the order of parameters, each with the value that it has by default.
-fn in_order_of<'a>(
+pub fn in_order_of<'a>(
     what: &str,
     params: &[(&str, Option<&'a ast::Expr>)],
     args: &'a [Arg],

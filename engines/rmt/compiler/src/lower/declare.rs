@@ -122,10 +122,8 @@ impl<'a> Lower<'a> {
                 }
                 let count = self.constant_u32(size)?;
                 if count == 0 || count > STACK {
-                    return Err(
-                        Fault::missing(size.span, &format!("stacks of {count} headers"))
-                            .help(format!("1 to {STACK} are possible"))
-                    );
+                    return Err(Fault::missing(size.span, &format!("stacks of {count} headers"))
+                        .help(format!("1 to {STACK} are possible")));
                 }
                 Type::Stack(Rc::new(of), count)
             }
@@ -225,7 +223,9 @@ fn flat(name: &str, ty: &Type, fields: &mut Vec<(String, u32, bool)>) -> bool {
             return of.fields.iter().all(|(member, ty)| flat(&format!("{name}.{member}"), ty, fields));
         }
         _ if ty.wide().is_some() => {
-            fields.extend(super::place::chunks(ty).into_iter().map(|(part, bits)| (format!("{name}{part}"), bits, false)));
+            fields.extend(
+                super::place::chunks(ty).into_iter().map(|(part, bits)| (format!("{name}{part}"), bits, false)),
+            );
         }
         _ => match ty.bits() {
             Some(bits) => fields.push((name.to_owned(), bits, false)),

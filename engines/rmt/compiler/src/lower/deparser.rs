@@ -121,13 +121,7 @@ impl<'a> Lower<'a> {
         self.emit_value(value, span, conditions, found)
     }
 
-    fn emit_value(
-        &mut self,
-        value: Value,
-        span: Span,
-        conditions: &[Expr],
-        found: &mut Vec<Conditional>,
-    ) -> Check<()> {
+    fn emit_value(&mut self, value: Value, span: Span, conditions: &[Expr], found: &mut Vec<Conditional>) -> Check<()> {
         let place = match value {
             Value::Place(place) => place,
             Value::List(values, _) => {

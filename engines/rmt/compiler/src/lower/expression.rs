@@ -10,7 +10,7 @@ use super::value::{Place, Shape, Value};
 use super::{Lower, Symbol, kind_name};
 use crate::ast::{self, ExprKind as Ast};
 use crate::fault::{Check, Fault, nearest};
-use crate::ir::{BinaryOp, Expr, ExprKind, MAX_BITS, StmtKind, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, Extern, MAX_BITS, StmtKind, UnaryOp};
 use crate::source::Span;
 use crate::types::{ENUM_BITS, Type};
 
@@ -44,8 +44,9 @@ impl<'a> Lower<'a> {
                     other => {
                         let (value, ty) = self.typed(other.clone())?;
                         if !ty.is_number() {
-                            return Err(Fault::new(span, format!("`{ty}` has no bits to choose"))
-                                .label("expected `bit<N>`"));
+                            return Err(
+                                Fault::new(span, format!("`{ty}` has no bits to choose")).label("expected `bit<N>`")
+                            );
                         }
                         value.width
                     }
@@ -296,6 +297,7 @@ impl<'a> Lower<'a> {
                         let value = if op == "/" { a / b } else { a % b };
                         Ok(Value::Scalar(Expr::constant(value, ty.bits().unwrap_or_default(), span), ty))
                     }
+                    (Some(0), None) if !signed => Ok(Value::Scalar(a, ty)),
                     (None, Some(divisor)) if divisor.is_power_of_two() && !signed => {
                         let (op, by) = match op {
                             "/" => (BinaryOp::Shr, divisor.trailing_zeros().into()),
@@ -418,6 +420,19 @@ impl<'a> Lower<'a> {
                 same = Expr::binary(BinaryOp::Or, neither, fields, span);
             }
             return Ok(same);
+        }
+        if let (
+            Value::Place(Place { shape: Shape::Varbit(one), ty, .. }),
+            Value::Place(Place { shape: Shape::Varbit(two), ty: other, .. }),
+        ) = (&a, &b)
+        {
+            if ty != other {
+                return Err(mismatch(&ty.to_string(), &b));
+            }
+            self.check_effects("the comparison of varbits", span)?;
+            let to = self.temporary(1, span);
+            self.emit(StmtKind::Extern(Box::new(Extern::SameVarbit { to, a: *one, b: *two })), span);
+            return Ok(Expr::field(to, 1, span));
         }
         let (a, b, _) = self.unify(a, b, "==")?;
         Ok(Expr::binary(BinaryOp::Eq, a, b, span))

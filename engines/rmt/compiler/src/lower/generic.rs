@@ -14,7 +14,8 @@ use crate::types::Type;
 impl<'a> Lower<'a> {
     /// A struct, header or header union with these types in place of its parameters.
     pub(super) fn with_types(&mut self, decl: &'a Decl, args: &'a [ast::Type], span: Span) -> Check<Type> {
-        let (DeclKind::Header(params, _) | DeclKind::Struct(params, _) | DeclKind::Union(params, _)) = &decl.kind else {
+        let (DeclKind::Header(params, _) | DeclKind::Struct(params, _) | DeclKind::Union(params, _)) = &decl.kind
+        else {
             return Err(
                 Fault::new(span, format!("`{}` is not a type of values", decl.name.text)).label(super::kind_name(decl))
             );

@@ -217,8 +217,10 @@ impl<'a> Lower<'a> {
         match self.scopes.first().and_then(|scope| scope.get(name)) {
             Some(Symbol::Broken) => Err(Fault::silent(span)),
             Some(symbol) => Ok(symbol.clone()),
-            None => Err(Fault::new(span, format!("there is no `{name}` outside of parsers and controls"))
-                .label("unknown name")),
+            None => {
+                Err(Fault::new(span, format!("there is no `{name}` outside of parsers and controls"))
+                    .label("unknown name"))
+            }
         }
     }
 

@@ -8,8 +8,8 @@ use super::{Context, Instance, Lower, Scope};
 use crate::ast::{self, Arg, Call, DeclKind, ExprKind as Ast, ParserDecl};
 use crate::fault::{Check, Fault, nearest};
 use crate::ir::{
-    BinaryOp, Expr, ExprKind, Extern, Match, Next, ParserOp, SelectRow, Standard, State, StateId, Stmt, StmtKind, Transition,
-    error,
+    BinaryOp, Expr, ExprKind, Extern, Match, Next, ParserOp, SelectRow, Standard, State, StateId, Stmt, StmtKind,
+    Transition, error,
 };
 use crate::source::Span;
 use crate::types::Type;
@@ -156,7 +156,10 @@ impl<'a> Lower<'a> {
                     first.and(second)?;
                 }
                 StmtKind::Extern(of)
-                    if !matches!(*of, Extern::Hash { .. } | Extern::Random { .. } | Extern::Meter { .. }) =>
+                    if !matches!(
+                        *of,
+                        Extern::Hash { .. } | Extern::Random { .. } | Extern::Meter { .. } | Extern::SameVarbit { .. }
+                    ) =>
                 {
                     return Err(Fault::missing(span, &format!("`{}` in parsers", of.name()))
                         .help("keep what it needs in metadata, and call it in ingress"));

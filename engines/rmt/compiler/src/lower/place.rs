@@ -73,7 +73,8 @@ impl<'a> Lower<'a> {
             _ if ty.wide().is_some() => {
                 let mut members = Vec::new();
                 for (part, bits) in chunks(ty) {
-                    members.push((part.clone(), self.variable(&format!("{name}{part}"), &Type::Bit(bits), kind, span)?));
+                    members
+                        .push((part.clone(), self.variable(&format!("{name}{part}"), &Type::Bit(bits), kind, span)?));
                 }
                 Shape::Struct(members)
             }
@@ -180,7 +181,8 @@ impl<'a> Lower<'a> {
                 let from = end - part.ty.bits().unwrap_or_default();
                 let (top, bottom) = (high.min(end - 1), low.max(from));
                 if top >= bottom {
-                    let own = Value::Scalar(value.clone().slice(top - low, bottom - low, span), Type::Bit(top + 1 - bottom));
+                    let own =
+                        Value::Scalar(value.clone().slice(top - low, bottom - low, span), Type::Bit(top + 1 - bottom));
                     self.assign_slice(part, top - from, bottom - from, own, span)?;
                 }
                 end = from;
@@ -240,7 +242,10 @@ impl<'a> Lower<'a> {
         match (&place.shape, self.filled(value, &place.ty)?) {
             (Shape::Header(..), Value::Invalid(_)) => self.invalidate(place, span),
             (Shape::Struct(_), Value::Invalid(_)) if Self::is_union(place) => self.invalidate(place, span),
-            (Shape::Struct(parts), Value::Integer(number, at)) if place.ty.wide().is_some_and(|bits| number.bits() <= u64::from(bits)) && number.sign() != num_bigint::Sign::Minus => {
+            (Shape::Struct(parts), Value::Integer(number, at))
+                if place.ty.wide().is_some_and(|bits| number.bits() <= u64::from(bits))
+                    && number.sign() != num_bigint::Sign::Minus =>
+            {
                 let mut rest = number;
                 for (_, part) in parts.iter().rev() {
                     let modulus = num_bigint::BigInt::from(1u8) << part.ty.bits().unwrap_or_default();

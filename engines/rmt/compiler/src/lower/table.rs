@@ -48,7 +48,9 @@ impl<'a> Lower<'a> {
             match (&property.name.text[..], &property.value) {
                 ("key", PropertyValue::Keys(keys)) => {
                     for key in keys {
-                        let (made, ty) = self.key(key, &mut assigned)?;
+                        let (made, ty, stmts) = self.key(key)?;
+                        self.keep_keys(&mut table.keys, &stmts, &mut assigned);
+                        assigned.extend(stmts);
                         // It chooses a member of a group; an entry has no match for it.
                         if key.kind.text == "selector" {
                             table.selector.push(made.field);
@@ -114,16 +116,16 @@ impl<'a> Lower<'a> {
         Ok(self.program.tables.len() - 1)
     }
 
-    /// A key. Expressions that are not fields become assignments to a field before the table is applied.
-    fn key(&mut self, key: &'a ast::Key, assigned: &mut Vec<Stmt>) -> Check<(Key, Type)> {
+    /// A key. Expressions that are not fields become assignments to a field before the table is applied, which stand
+    /// behind the statements of these expressions.
+    fn key(&mut self, key: &'a ast::Key) -> Check<(Key, Type, Vec<Stmt>)> {
         let span = key.value.span;
-        let (value, stmts) = self.capture(|this| {
+        let (value, mut assigned) = self.capture(|this| {
             let value = this.expr(&key.value, None)?;
             this.typed(value)
         });
         let (value, ty) = value?;
-        let has_calls = !stmts.is_empty();
-        assigned.extend(stmts);
+        let has_calls = !assigned.is_empty();
         let kind = match &key.kind.text[..] {
             "exact" => MatchKind::Exact,
             "lpm" => MatchKind::Lpm,
@@ -149,7 +151,19 @@ impl<'a> Lower<'a> {
         };
         let given = key.annotations.iter().find(|annotation| annotation.name == "name");
         let name = given.map_or_else(|| self.text(span), |annotation| annotation.value.trim_matches('"').to_owned());
-        Ok((Key { name, field, width, kind, annotations: shown(&key.annotations), span }, ty))
+        Ok((Key { name, field, width, kind, annotations: shown(&key.annotations), span }, ty, assigned))
+    }
+
+    /// Keeps the values of keys that the statements of the next key change.
+    fn keep_keys(&mut self, keys: &mut [Key], stmts: &[Stmt], assigned: &mut Vec<Stmt>) {
+        let mut written = Vec::new();
+        super::place::writes(&self.program, stmts, &mut written);
+        for key in keys.iter_mut().filter(|key| written.contains(&key.field)) {
+            let field = self.temporary(key.width, key.span);
+            let value = Expr::field(key.field, key.width, key.span);
+            assigned.push(Stmt { kind: ir::StmtKind::Assign(field, value), span: key.span });
+            key.field = field;
+        }
     }
 
     fn direct_counter(&mut self, value: &'a ast::Expr) -> Check<usize> {
@@ -357,12 +371,13 @@ impl<'a> Lower<'a> {
             return Err(Fault::new(value.span, "not an action"));
         };
         let mut values = Vec::new();
-        let arguments = self.declared_arguments(&symbol.decl.name.text, params, args, value.span)?;
-        for (param, arg) in params.iter().zip(arguments) {
-            // The list of actions has bound it.
-            if param.direction != Direction::None {
-                continue;
-            }
+        // The list of actions has bound the parameters that have a direction. They may be left out here.
+        let needed = params.iter().filter(|param| param.default.is_none()).count();
+        let is_whole = args.len() >= needed;
+        let params = params.iter().filter(|param| is_whole || param.direction == Direction::None);
+        let named: Vec<_> = params.clone().map(|param| (&param.name.text[..], param.default.as_ref())).collect();
+        let arguments = super::call::in_order_of(&symbol.decl.name.text, &named, args, value.span)?;
+        for (param, arg) in params.zip(arguments).filter(|(param, _)| param.direction == Direction::None) {
             let ty = self.ty(&param.ty)?;
             let made = self.expr_of(arg, &ty)?;
             values.push(
@@ -440,8 +455,14 @@ impl<'a> Lower<'a> {
 
     /// A keyset of one value: [`Match::Exact`], [`Match::Ternary`] or [`Match::Range`].
     pub(super) fn keyset(&mut self, keyset: &'a ast::Expr, ty: &Type) -> Check<Match> {
+        let under = if let Type::Enum(of) = ty { of.underlying.as_ref() } else { None };
         let constant = |this: &mut Self, value: &'a ast::Expr| {
-            let made = this.expr_of(value, ty)?;
+            let given = this.expr(value, Some(ty))?;
+            // A mask, and a value that is no member, have the type behind the enumeration.
+            let made = match (this.scalar(given.clone(), ty), under) {
+                (Err(_), Some(under)) => this.scalar(given, under)?,
+                (made, _) => made?,
+            };
             made.value().ok_or_else(|| {
                 Fault::new(value.span, format!("`{}` is not a constant", this.text(value.span)))
                     .label("must be known when the program is compiled")

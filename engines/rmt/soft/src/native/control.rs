@@ -180,6 +180,10 @@ impl Function<'_, '_> {
             Extern::Meter { meter, index, to } => {
                 Operation::Meter { meter: *meter, index: self.keep(index).slot, to: self.maker.slots.fields[*to] }
             }
+            Extern::SameVarbit { to, a, b } => Operation::SameVarbit {
+                to: self.maker.slots.fields[*to],
+                varbits: [*a, *b].map(|of| self.maker.slots.varbit(of)),
+            },
             Extern::DirectMeter { to, .. } => Operation::EntryColor(self.maker.slots.fields[*to]),
         }
     }
