@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 // Core library of P4-16, written from the language specification, section "P4 core library".
-#ifndef PENSTOCK_CORE_P4
-#define PENSTOCK_CORE_P4
+#ifndef _CORE_P4_
+#define _CORE_P4_ // programs ask for this name
 
 error {
     NoError,              // no error
@@ -26,6 +26,7 @@ extern packet_out {
 }
 
 extern void verify(in bool condition, in error otherwise);
+extern bool static_assert(bool check, string message);
 
 action NoAction() {}
 

@@ -1,9 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 // The v1model architecture, written from its public description and from the programs that use it.
-#ifndef PENSTOCK_V1MODEL_P4
-#define PENSTOCK_V1MODEL_P4
+#ifndef _V1_MODEL_P4_
+#define _V1_MODEL_P4_ // programs ask for this name
 #include <core.p4>
+#ifndef V1MODEL_VERSION
 #define V1MODEL_VERSION 20180101
+#endif
 
 match_kind { range, optional, selector }
 

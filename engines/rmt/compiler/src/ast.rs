@@ -45,6 +45,8 @@ pub enum TypeKind {
     Named(String, Vec<Type>),
     Stack(Box<Type>, Box<Expr>),
     Tuple(Vec<Type>),
+    /// `list<T>`: only loops take its values.
+    List(Box<Type>),
 }
 
 /// An expression, a keyset of `select`, or the default of one.
@@ -70,6 +72,12 @@ pub enum ExprKind {
     Call(Box<Call>),
     List(Vec<Expr>),
     Record(Vec<(Name, Expr)>),
+    /// `{#}`: a header or header union that is not valid.
+    Invalid,
+    /// `...`: values that are 0, at the end of a list.
+    Rest,
+    /// `.name`: a name of the outermost scope.
+    Outer(String),
     /// `default` or `_`.
     Any,
     /// `value &&& mask`
@@ -134,9 +142,25 @@ pub enum StmtKind {
     Block(Vec<Stmt>),
     Exit,
     Return(Option<Expr>),
+    /// `for (init; condition; update) body`
+    For(Box<For>),
+    /// `for (T name in items) body`; the items are a list, a stack or a range.
+    ForIn(Box<Decl>, Expr, Box<Stmt>),
+    Break,
+    Continue,
     Switch(Expr, Vec<Case>),
     Decl(Box<Decl>),
     Empty,
+}
+
+/// A loop with a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct For {
+    pub init: Vec<Stmt>,
+    /// None: the loop ends by `break` alone.
+    pub condition: Option<Expr>,
+    pub update: Vec<Stmt>,
+    pub body: Stmt,
 }
 
 /// A case of `switch`: without a block it falls to the next one.
@@ -166,9 +190,10 @@ pub enum DeclKind {
     Enum(Option<Type>, Vec<(Name, Option<Expr>)>),
     Errors(Vec<Name>),
     MatchKinds(Vec<Name>),
-    Header(Vec<Field>),
-    Union(Vec<Field>),
-    Struct(Vec<Field>),
+    /// Type parameters and fields of a header, header union or struct.
+    Header(Vec<Name>, Vec<Field>),
+    Union(Vec<Name>, Vec<Field>),
+    Struct(Vec<Name>, Vec<Field>),
     Parser(Box<ParserDecl>),
     Control(Box<ControlDecl>),
     Action(Vec<Param>, Vec<Stmt>),
@@ -258,6 +283,7 @@ pub struct Key {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
+    pub annotations: Vec<Annotation>,
     pub priority: Option<Expr>,
     pub keys: Expr,
     pub action: Expr,

@@ -247,6 +247,7 @@ fn writes_onward(stmts: &[Stmt]) -> bool {
             *field == Standard::EgressSpec.field() && *value == PORT_ONWARD
         }
         StmtKind::If { then, otherwise, .. } => writes_onward(then) || writes_onward(otherwise),
+        StmtKind::Loop { body, .. } => writes_onward(body),
         StmtKind::Apply(apply) => {
             let cases = apply.cases.iter().map(|(_, block)| block);
             [&apply.hit, &apply.miss, &apply.otherwise].into_iter().chain(cases).any(|block| writes_onward(block))

@@ -395,9 +395,19 @@ pub enum StmtKind {
         /// If it is 0.
         otherwise: Vec<Stmt>,
     },
+    /// Statements again and again, as long as a condition holds. Not in parsers.
+    Loop {
+        /// 1 bit.
+        condition: Expr,
+        /// What is done in a turn.
+        body: Vec<Stmt>,
+    },
     /// Ends ingress or egress.
     Exit,
 }
+
+/// Turns of all loops together that a frame has in ingress or egress.
+pub const LOOP_TURNS: u32 = 1 << 16;
 
 /// Application of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -9,7 +9,10 @@ mod declare;
 mod deparser;
 mod expression;
 mod externs;
+mod generic;
+mod list;
 mod literal;
+mod loops;
 mod operation;
 mod parser;
 mod place;
@@ -87,7 +90,7 @@ struct Instance<'a> {
     /// Path of its name.
     path: String,
     /// Values of its constructor's parameters.
-    args: Vec<(String, Value)>,
+    args: Vec<(String, Symbol<'a>)>,
 }
 
 type Scope<'a> = HashMap<String, Symbol<'a>>;
@@ -141,8 +144,8 @@ struct Lower<'a> {
     applied: HashMap<String, control::Applied<'a>>,
     /// Numbers of P4Info that are given out.
     ids: HashMap<u32, String>,
-    /// Of each table, the fields that are assigned before it is applied.
-    keys: Vec<Vec<(FieldId, ir::Expr)>>,
+    /// Of each table, the statements that compute its keys, in front of its application.
+    keys: Vec<Vec<ir::Stmt>>,
     /// States of the parser so far.
     states: Vec<ir::State>,
     /// Operations of the state that is being lowered.
@@ -155,6 +158,12 @@ struct Lower<'a> {
     match_kinds: HashMap<String, Vec<ir::MatchKind>>,
     /// Fields of the metadata that are on field lists, with the list's number.
     listed: Vec<(u128, FieldId)>,
+    /// Generic types by name, with the types that they were made with.
+    made_types: HashMap<String, Type>,
+    /// The loops that are being lowered, innermost last.
+    loops: Vec<loops::Leave>,
+    /// Counts the turns of loops.
+    turns: Option<FieldId>,
 }
 
 impl<'a> Lower<'a> {

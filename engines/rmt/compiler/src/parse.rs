@@ -277,15 +277,15 @@ impl Parser<'_> {
             "header" | "struct" | "header_union" => {
                 self.next();
                 let name = self.new_type()?;
-                if self.is("<") {
-                    return Err(Fault::missing(self.peek().span, "type parameters of headers and structs"));
-                }
+                let scope = self.types.clone();
+                let types = self.type_params()?;
                 span = Some(self.since(start));
                 let fields = self.block(Self::field)?;
+                self.types = scope;
                 let kind = match &*word {
-                    "header" => DeclKind::Header(fields),
-                    "struct" => DeclKind::Struct(fields),
-                    _ => DeclKind::Union(fields),
+                    "header" => DeclKind::Header(types, fields),
+                    "struct" => DeclKind::Struct(types, fields),
+                    _ => DeclKind::Union(types, fields),
                 };
                 (name, kind, false)
             }
@@ -502,6 +502,9 @@ impl Parser<'_> {
         let span = self.since(start);
         let methods = self.block(|this| {
             let annotations = this.annotations()?;
+            // A program implements an abstract method where it makes an instance, which is refused there.
+            let is_abstract = this.is("abstract");
+            this.at += usize::from(is_abstract);
             if *this.peek().text != *name.text {
                 return this.typed(annotations);
             }
@@ -589,7 +592,7 @@ impl Parser<'_> {
                 Ok((annotations, action))
             })?),
             "entries" => PropertyValue::Entries(self.block(|this| {
-                this.annotations()?;
+                let mut annotations = this.annotations()?;
                 let start = this.peek().span;
                 this.eat("const");
                 let priority = if this.is("priority") {
@@ -605,8 +608,9 @@ impl Parser<'_> {
                 this.expect(":")?;
                 let action = this.expr()?;
                 let span = this.since(start);
+                annotations.extend(this.annotations()?);
                 this.expect(";")?;
-                Ok(Entry { priority, keys, action, span })
+                Ok(Entry { annotations, priority, keys, action, span })
             })?),
             _ => {
                 let value = self.expr()?;

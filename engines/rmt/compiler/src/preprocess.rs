@@ -103,7 +103,13 @@ impl<'a> Preprocessor<'a> {
                 self.flush(done)?;
                 self.directive(tokens[at].span, &tokens[at + 1..end], &mut branches)?;
                 at = end;
-            } else if tokens[at].kind == Kind::Hash {
+            } else if tokens[at].kind == Kind::Word && &*tokens[at].text == "pragma" && is_sign(&tokens, at, "@") {
+                // `@pragma` goes on to the end of its line. The compiler knows none of them.
+                if branches.iter().all(|branch| branch.taken) {
+                    text.pop();
+                }
+                at += tokens[at..].iter().position(|t| t.kind == Kind::Newline).unwrap_or(tokens.len() - at);
+            } else if tokens[at].kind == Kind::Hash && !is_sign(&tokens, at, "{") {
                 return Err(Fault::new(tokens[at].span, "`#` stands in the middle of a line")
                     .help("a directive stands on a line of its own"));
             } else {
@@ -165,7 +171,9 @@ impl<'a> Preprocessor<'a> {
                 self.macros.remove(&*name(word, rest)?.text);
             }
             // The specification leaves pragmas that a compiler does not know to be ignored.
-            "pragma" => {}
+            "pragma" | "line" => {}
+            // A mark of another preprocessor: `# 1 "file.p4"`.
+            _ if word.kind == Kind::Number => {}
             "error" => {
                 let said = rest.iter().map(|token| &*token.text).collect::<Vec<_>>().join(" ");
                 return Err(Fault::new(span, format!("#error {said}")));
@@ -346,6 +354,11 @@ impl<'a> Preprocessor<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether this symbol stands in front of a token.
+fn is_sign(tokens: &[Token], at: usize, symbol: &str) -> bool {
+    at.checked_sub(1).is_some_and(|before| tokens[before].kind == Kind::Symbol && &*tokens[before].text == symbol)
 }
 
 /// The one name after a directive.

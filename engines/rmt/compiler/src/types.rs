@@ -4,6 +4,8 @@
 use std::fmt;
 use std::rc::Rc;
 
+use crate::ir::MAX_BITS;
+
 /// A type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Type {
@@ -23,6 +25,8 @@ pub enum Type {
     Union(Rc<Struct>),
     Stack(Rc<Type>, u32),
     Tuple(Rc<Vec<Type>>),
+    /// `list<T>`: constants that loops take one by one.
+    List(Rc<Type>),
     /// `type T name`
     New(Rc<str>, Rc<Type>),
     PacketIn,
@@ -65,21 +69,47 @@ impl Type {
         match self {
             Self::Header(of) | Self::Struct(of) | Self::Union(of) => of.depth,
             Self::Enum(of) => 1 + of.underlying.as_ref().map_or(0, Self::depth),
-            Self::Stack(of, _) | Self::New(_, of) => 1 + of.depth(),
+            Self::Stack(of, _) | Self::New(_, of) | Self::List(of) => 1 + of.depth(),
             Self::Tuple(of) => 1 + of.iter().map(Self::depth).max().unwrap_or(0),
             _ => 0,
         }
     }
 
-    /// Bits of a value; None of types that have no single value.
+    /// Bits of a value; None of types that have no single value, as numbers of more than [`MAX_BITS`] bits have none.
     pub fn bits(&self) -> Option<u32> {
         match self {
             Self::Bool => Some(1),
-            Self::Bit(bits) | Self::Int(bits) => Some(*bits),
+            Self::Bit(bits) | Self::Int(bits) => Some(*bits).filter(|bits| *bits <= MAX_BITS),
             Self::Error => Some(ENUM_BITS),
             Self::Enum(of) => of.underlying.as_ref().map_or(Some(ENUM_BITS), Self::bits),
             Self::New(_, of) => of.bits(),
             _ => None,
+        }
+    }
+
+    /// Bits of a number that no operator takes, as it is too wide: it is copied, compared and sliced.
+    pub fn wide(&self) -> Option<u32> {
+        match self {
+            Self::Bit(bits) => Some(*bits).filter(|bits| *bits > MAX_BITS),
+            Self::New(_, of) => of.wide(),
+            _ => None,
+        }
+    }
+
+    /// Bits of all parts. A varbit counts with its maximum, or not at all; of a header union the largest or smallest
+    /// member counts.
+    pub fn size(&self, most: bool) -> Option<u32> {
+        match self {
+            Self::Varbit(bits) => Some(if most { *bits } else { 0 }),
+            Self::Header(of) | Self::Struct(of) => of.fields.iter().map(|(_, ty)| ty.size(most)).sum(),
+            Self::Union(of) => {
+                let sizes: Option<Vec<u32>> = of.fields.iter().map(|(_, ty)| ty.size(most)).collect();
+                let sizes = sizes?.into_iter();
+                if most { sizes.max() } else { sizes.min() }
+            }
+            Self::Stack(of, count) => of.size(most)?.checked_mul(*count),
+            Self::Tuple(of) => of.iter().map(|ty| ty.size(most)).sum(),
+            _ => self.wide().or_else(|| self.bits()),
         }
     }
 
@@ -112,6 +142,7 @@ impl fmt::Display for Type {
                 let of: Vec<_> = of.iter().map(ToString::to_string).collect();
                 write!(f, "tuple<{}>", of.join(", "))
             }
+            Self::List(of) => write!(f, "list<{of}>"),
             Self::New(name, _) => f.write_str(name),
             Self::PacketIn => f.write_str("packet_in"),
             Self::PacketOut => f.write_str("packet_out"),

@@ -50,7 +50,7 @@ impl Tenant {
             self.send_to_controller(std::mem::take(bytes));
             return Verdict::Absorb;
         }
-        if bytes.len() < MIN_FRAME.min(entered) {
+        if bytes.len() < MIN_FRAME.min(entered) && !self.machine.keeps_short {
             self.dropped += 1;
             return Verdict::Drop;
         }

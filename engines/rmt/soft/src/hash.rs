@@ -77,6 +77,11 @@ pub fn varbit<'b>(slots: &[u64], (slot, valid): (Slot, Slot), bytes: &'b [u8]) -
     if slots[valid as usize] == 0 {
         return &[];
     }
+    stretch(slots, slot, bytes)
+}
+
+/// The bytes whose place in the frame two slots hold.
+pub fn stretch<'b>(slots: &[u64], slot: Slot, bytes: &'b [u8]) -> &'b [u8] {
     let (start, count) = (slots[slot as usize] as usize, slots[slot as usize + 1] as usize);
     &bytes[start..start + count]
 }

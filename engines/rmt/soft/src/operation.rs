@@ -45,6 +45,11 @@ pub enum Operation {
         index: Slot,
         to: Place,
     },
+    /// Whether two varbits have the same bytes.
+    SameVarbit {
+        to: Place,
+        varbits: [Slot; 2],
+    },
     /// The color that the direct meter gave the frame when its table found an entry; green without one.
     EntryColor(Place),
 }
@@ -125,6 +130,12 @@ impl Operation {
                 let time = work.state.time;
                 let color = work.state.meters[*meter].get_mut(index).map_or(0, |cell| cell.color(tokens, time));
                 to.store(work.slots(), u128::from(color) & mask(to.width));
+            }
+            Self::SameVarbit { to, varbits } => {
+                let bytes = work.bytes;
+                let [a, b] = varbits.map(|slot| hash::stretch(work.slots(), slot, bytes));
+                let same = a == b;
+                to.store(work.slots(), u128::from(same));
             }
             Self::EntryColor(to) => {
                 let color = u128::from(work.state.color) & mask(to.width);

@@ -2,7 +2,9 @@
 //! The slots of a program: all state of a frame on its way through the program. A slot holds 64 bits. A value of more
 //! bits has two slots, the lower half first.
 
-use penstock_rmt_compiler::ir::{FieldId, FieldKind, InstanceId, MAX_BITS, Program};
+use std::collections::HashSet;
+
+use penstock_rmt_compiler::ir::{FieldId, FieldKind, InstanceId, MAX_BITS, ParserOp, Program, Stmt, StmtKind};
 
 /// Index of a slot.
 pub type Slot = u32;
@@ -62,8 +64,9 @@ impl Slots {
     /// The slots of a program's fields and headers.
     pub fn new(program: &Program) -> Self {
         let mut this = Self { fields: Vec::new(), cursor: 0, instances: 0, varbits: Vec::new(), changing: 0, count: 0 };
-        for field in &program.fields {
-            let varbit = matches!(field.kind, FieldKind::Header { varbit: true, .. });
+        let copied = copied_varbits(program);
+        for (number, field) in program.fields.iter().enumerate() {
+            let varbit = matches!(field.kind, FieldKind::Header { varbit: true, .. }) || copied.contains(&number);
             let varbit = varbit.then(|| this.take(2));
             this.varbits.push(varbit);
             let place = match varbit {
@@ -99,4 +102,21 @@ impl Slots {
     pub fn varbit(&self, field: FieldId) -> Slot {
         self.varbits[field].unwrap_or(self.fields[field].slot)
     }
+}
+
+/// Fields that varbits are copied to or from: variables are among them.
+fn copied_varbits(program: &Program) -> HashSet<FieldId> {
+    let mut found = HashSet::new();
+    let mut note = |stmt: &Stmt| {
+        if let StmtKind::CopyVarbit(to, from) = stmt.kind {
+            found.extend([to, from]);
+        }
+    };
+    program.walk(&mut note);
+    for op in program.parser.states.iter().flat_map(|state| &state.ops) {
+        if let ParserOp::Run(stmt) = op {
+            note(stmt);
+        }
+    }
+    found
 }

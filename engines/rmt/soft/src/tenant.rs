@@ -92,6 +92,11 @@ pub struct Tenant {
 const IDLE_LOOK: u64 = 20_000_000;
 
 impl Tenant {
+    /// Lets frames leave with less than an Ethernet header, as a switch in software does. A card drops them.
+    pub fn keep_short_frames(&mut self) {
+        self.machine.keeps_short = true;
+    }
+
     /// A program as it begins: with the entries of its source, all cells 0.
     ///
     /// # Errors

@@ -101,6 +101,10 @@ impl Uses {
                     self.block(then);
                     self.block(otherwise);
                 }
+                StmtKind::Loop { condition, body } => {
+                    self.reads(condition);
+                    self.block(body);
+                }
                 StmtKind::Exit => {}
             }
         }

@@ -175,6 +175,10 @@ impl Walk<'_> {
                     self.values.insert(field, value);
                 }
             }
+            StmtKind::Loop { .. } => {
+                return Err(too_much(span, "a loop whose turns do not follow from constants")
+                    .help("count with a variable of the loop from a constant to a constant"));
+            }
             StmtKind::CopyVarbit(..) => return Err(too_much(span, "a varbit is copied")),
             StmtKind::Count { counter, index } => {
                 let index = substitute(index, &self.values);

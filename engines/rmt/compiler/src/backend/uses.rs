@@ -121,6 +121,10 @@ impl Uses {
                     self.block(then);
                     self.block(otherwise);
                 }
+                StmtKind::Loop { condition, body } => {
+                    self.expr(condition);
+                    self.block(body);
+                }
                 StmtKind::Exit => {}
             }
         }

@@ -79,6 +79,15 @@ pub enum Extern {
         /// The destination of the color: 0 green, 1 yellow, 2 red.
         to: FieldId,
     },
+    /// `==` of two varbits: whether they have the same bytes.
+    SameVarbit {
+        /// The destination of the answer, 1 bit.
+        to: FieldId,
+        /// A varbit.
+        a: FieldId,
+        /// Another one.
+        b: FieldId,
+    },
     /// `read` of a direct meter: meters the frame with the entry whose action runs.
     DirectMeter {
         /// A direct meter.
@@ -101,6 +110,7 @@ impl Extern {
             Self::Recirculate { .. } => "recirculate",
             Self::Truncate { .. } => "truncate",
             Self::Assert { .. } => "assert",
+            Self::SameVarbit { .. } => "==",
             Self::Meter { .. } | Self::DirectMeter { .. } => "meter",
         }
     }
@@ -109,9 +119,11 @@ impl Extern {
     #[must_use]
     pub fn result(&self) -> Option<FieldId> {
         match self {
-            Self::Hash { to, .. } | Self::Random { to, .. } | Self::Meter { to, .. } | Self::DirectMeter { to, .. } => {
-                Some(*to)
-            }
+            Self::Hash { to, .. }
+            | Self::Random { to, .. }
+            | Self::Meter { to, .. }
+            | Self::DirectMeter { to, .. }
+            | Self::SameVarbit { to, .. } => Some(*to),
             _ => None,
         }
     }
@@ -147,6 +159,7 @@ impl Extern {
             Self::Assert { condition } => add(condition),
             Self::Meter { index, .. } => add(index),
             Self::Resubmit { .. } | Self::Recirculate { .. } | Self::DirectMeter { .. } => {}
+            Self::SameVarbit { a, b, .. } => fields.extend([*a, *b]),
         }
         fields.extend(self.kept());
         fields
@@ -321,6 +334,7 @@ pub(crate) fn before_exits(stmts: &mut Vec<Stmt>, what: &[Stmt]) {
                 before_exits(then, what);
                 before_exits(otherwise, what);
             }
+            StmtKind::Loop { body, .. } => before_exits(body, what),
             StmtKind::Apply(apply) => {
                 let cases = apply.cases.iter_mut().map(|(_, block)| block);
                 for block in [&mut apply.hit, &mut apply.miss, &mut apply.otherwise].into_iter().chain(cases) {
@@ -343,6 +357,7 @@ pub(crate) fn walk<'p>(stmts: &'p [Stmt], visit: &mut impl FnMut(&'p Stmt)) {
                 walk(then, visit);
                 walk(otherwise, visit);
             }
+            StmtKind::Loop { body, .. } => walk(body, visit),
             StmtKind::Apply(apply) => {
                 let cases = apply.cases.iter().map(|(_, block)| block);
                 for block in [&apply.hit, &apply.miss, &apply.otherwise].into_iter().chain(cases) {
@@ -403,6 +418,7 @@ impl Stmt {
                     data.chain([to]).collect()
                 }
                 Extern::Random { to, .. } | Extern::Meter { to, .. } => vec![to],
+                Extern::SameVarbit { to, a, b } => vec![to, a, b],
                 _ => Vec::new(),
             },
             _ => Vec::new(),

@@ -14,6 +14,8 @@ use crate::types::Type;
 /// What is inlined.
 struct Callee<'a> {
     name: &'a str,
+    /// Its type parameters, and the types that they are.
+    types: Scope<'a>,
     params: &'a [ast::Param],
     body: &'a [Stmt],
     /// Scopes that it sees.
@@ -25,11 +27,12 @@ struct Callee<'a> {
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, call: &'a Call, want: Option<&Type>, span: Span) -> Check<Value> {
         match &call.callee.kind {
-            Ast::Name(name) => match self.lookup(name, call.callee.span)? {
+            Ast::Name(name) | Ast::Outer(name) => match self.named(&call.callee).transpose()?.unwrap_or(Symbol::Broken)
+            {
                 Symbol::Action(action) => self.call_action(&action, &call.args, span),
                 Symbol::Decl(decl) => match &decl.kind {
                     DeclKind::Function(function) => match &function.body {
-                        Some(body) => self.call_function(decl, function, body, &call.args, span),
+                        Some(body) => self.call_function(decl, function, body, call, span),
                         None => self.extern_function(name, call, span),
                     },
                     _ => Err(Fault::new(call.callee.span, format!("`{name}` cannot be called"))
@@ -98,6 +101,9 @@ impl<'a> Lower<'a> {
         want: Option<&Type>,
         span: Span,
     ) -> Check<Value> {
+        if let Some(size) = self.size_method(base, method, call)? {
+            return Ok(Value::Scalar(Expr::constant(size.into(), 32, span), Type::Bit(32)));
+        }
         let value = self.raw(base, None)?;
         let Value::Place(place) = &value else { return Err(no_method(&value.type_name(), method)) };
         if let Shape::Element(index, elements) = &place.shape {
@@ -165,6 +171,34 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// `minSizeInBits` and the like, of a type or a value: its size without, or with, the maxima of varbits.
+    fn size_method(&mut self, base: &'a ast::Expr, method: &ast::Name, call: &'a Call) -> Check<Option<u32>> {
+        let (most, unit) = match &method.text[..] {
+            "minSizeInBits" => (false, 1),
+            "minSizeInBytes" => (false, 8),
+            "maxSizeInBits" => (true, 1),
+            "maxSizeInBytes" => (true, 8),
+            _ => return Ok(None),
+        };
+        self.no_arguments(call, method.span)?;
+        let ty = match self.named(base) {
+            Some(symbol) => match symbol? {
+                Symbol::Type(ty) => Some(ty),
+                _ => None,
+            },
+            None => None,
+        };
+        let ty = match ty {
+            Some(ty) => ty,
+            None => match self.raw(base, None)? {
+                Value::Place(place) => place.ty,
+                other => return Err(no_method(&other.type_name(), method)),
+            },
+        };
+        let none = || Fault::new(method.span, format!("`{ty}` has no size"));
+        Ok(Some(ty.size(most).ok_or_else(none)?.div_ceil(unit)))
+    }
+
     /// Arguments in the order of the parameters.
     pub(super) fn arguments(
         &self,
@@ -173,24 +207,20 @@ impl<'a> Lower<'a> {
         args: &'a [Arg],
         span: Span,
     ) -> Check<Vec<&'a ast::Expr>> {
-        let wrong = |text: String| {
-            Err(Fault::new(span, text).help(format!("it takes {}: {}", params.len(), params.join(", "))))
-        };
-        if args.len() != params.len() {
-            return wrong(format!("`{what}` takes {} arguments, {} are given", params.len(), args.len()));
-        }
-        if args.iter().all(|arg| arg.name.is_none()) {
-            return Ok(args.iter().map(|arg| &arg.value).collect());
-        }
-        let mut found = Vec::new();
-        for param in params {
-            let arg = args.iter().find(|arg| arg.name.as_ref().is_some_and(|name| name.text == *param));
-            match arg {
-                Some(arg) => found.push(&arg.value),
-                None => return wrong(format!("the argument `{param}` of `{what}` is missing")),
-            }
-        }
-        Ok(found)
+        let params: Vec<_> = params.iter().map(|name| (*name, None)).collect();
+        in_order_of(what, &params, args, span)
+    }
+
+    /// Arguments in the order of declared parameters, or the values that these have by default.
+    pub(super) fn declared_arguments(
+        &self,
+        what: &str,
+        params: &'a [ast::Param],
+        args: &'a [Arg],
+        span: Span,
+    ) -> Check<Vec<&'a ast::Expr>> {
+        let params: Vec<_> = params.iter().map(|param| (&param.name.text[..], param.default.as_ref())).collect();
+        in_order_of(what, &params, args, span)
     }
 
     fn call_action(&mut self, action: &ActionSymbol<'a>, args: &'a [Arg], span: Span) -> Check<Value> {
@@ -199,8 +229,15 @@ impl<'a> Lower<'a> {
         if !matches!(self.context, Context::Control | Context::Action) {
             return Err(Fault::new(span, "actions are called in controls and actions alone"));
         }
-        let callee =
-            Callee { name: &decl.name.text, params, body, depth: action.depth, context: Context::Action, result: None };
+        let callee = Callee {
+            name: &decl.name.text,
+            types: Scope::new(),
+            params,
+            body,
+            depth: action.depth,
+            context: Context::Action,
+            result: None,
+        };
         self.inline(&callee, args, span)
     }
 
@@ -209,45 +246,55 @@ impl<'a> Lower<'a> {
         decl: &'a Decl,
         function: &'a ast::Function,
         body: &'a [Stmt],
-        args: &'a [Arg],
+        call: &'a Call,
         span: Span,
     ) -> Check<Value> {
-        if !function.types.is_empty() {
-            return Err(Fault::missing(span, "functions with type parameters"));
-        }
-        let result = function.result.as_ref().map(|ty| self.ty(ty)).transpose()?.filter(|ty| *ty != Type::Void);
+        let types = self.type_arguments(decl, function, call, span)?;
+        let (result, _) =
+            self.within(1, vec![types.clone()], |this| function.result.as_ref().map(|ty| this.ty(ty)).transpose());
+        let result = result?.filter(|ty| *ty != Type::Void);
         let callee = Callee {
             name: &decl.name.text,
+            types,
             params: &function.params,
             body,
             depth: 1,
             context: if self.context == Context::Pure { Context::Pure } else { Context::Function },
             result,
         };
-        self.inline(&callee, args, span)
+        self.inline(&callee, &call.args, span)
     }
 
     /// Inlines the body of an action or function. Arguments of direction `in` replace their parameters, unless the body
     /// writes the fields that they read.
     fn inline(&mut self, callee: &Callee<'a>, args: &'a [Arg], span: Span) -> Check<Value> {
-        let names: Vec<&str> = callee.params.iter().map(|param| &param.name.text[..]).collect();
-        let args = self.arguments(callee.name, &names, args, span)?;
-        let (mut scope, mut ins, mut outs) = (Scope::new(), Vec::new(), Vec::new());
+        let args = self.declared_arguments(callee.name, callee.params, args, span)?;
+        let (mut scope, mut ins, mut outs) = (Scope::new(), Vec::<(String, Value)>::new(), Vec::new());
         for (param, arg) in callee.params.iter().zip(args) {
-            let ty = self.ty(&param.ty)?;
+            let (ty, _) = self.within(callee.depth, vec![callee.types.clone()], |this| this.ty(&param.ty));
+            let ty = ty?;
             if matches!(param.direction, Direction::None | Direction::In) {
-                let value = self.expr(arg, Some(&ty))?;
-                let value = self.argument(value, &ty)?;
-                ins.push((param.name.text.clone(), value));
+                let (value, stmts) = self.capture(|this| {
+                    let value = this.expr(arg, Some(&ty))?;
+                    this.argument(value, &ty)
+                });
+                self.settle_before(ins.iter_mut().map(|(_, value)| value), &stmts)?;
+                self.out.extend(stmts);
+                ins.push((param.name.text.clone(), value?));
                 continue;
             }
-            let place = self.writable(arg)?;
+            let (place, stmts) = self.capture(|this| this.writable(arg));
+            self.settle_before(ins.iter_mut().map(|(_, value)| value), &stmts)?;
+            self.out.extend(stmts);
+            let place = place?;
             if place.ty != ty {
                 return Err(mismatch(&ty.to_string(), &Value::Place(place)));
             }
             let copy = self.copy(&format!("{}.{}", callee.name, param.name.text), &ty, span)?;
             if param.direction == Direction::InOut {
                 self.assign(&copy, Value::Place(place.clone()), span)?;
+            } else {
+                self.invalidate(&copy, span);
             }
             scope.insert(param.name.text.clone(), Symbol::Value(Value::Place(copy.clone())));
             outs.push((place, copy));
@@ -302,7 +349,9 @@ impl<'a> Lower<'a> {
         }
         match value {
             Value::Place(place) if place.ty == *ty => Ok(Value::Place(place.read_only())),
-            value @ (Value::List(..) | Value::Record(..)) => {
+            value @ Value::Integer(..) if *ty == Type::Integer => Ok(value),
+            value @ Value::Text(_) if *ty == Type::Text => Ok(value),
+            value @ (Value::List(..) | Value::Record(..) | Value::Invalid(_) | Value::Rest(_)) => {
                 let span = value.span();
                 let copy = self.copy("$argument", ty, span)?;
                 self.assign(&copy, value, span)?;
@@ -322,11 +371,13 @@ impl<'a> Lower<'a> {
     ) -> Check<Vec<crate::ir::Stmt>> {
         let returning = Return { flag: None, value: result, ty: callee.result.clone() };
         let before = (std::mem::replace(&mut self.returning, returning), self.context);
+        let loops = std::mem::take(&mut self.loops);
         self.context = callee.context;
-        let (done, _) = self.within(callee.depth, vec![scope], |this| {
+        let (done, _) = self.within(callee.depth, vec![callee.types.clone(), scope], |this| {
             this.deeper(span, |this| Ok(this.capture(|this| this.body(callee.body)).1))
         });
         (self.returning, self.context) = before;
+        self.loops = loops;
         done
     }
 
@@ -343,6 +394,36 @@ impl<'a> Lower<'a> {
     }
 }
 
+/// Arguments in the order of parameters, each with the value that it has by default.
+pub fn in_order_of<'a>(
+    what: &str,
+    params: &[(&str, Option<&'a ast::Expr>)],
+    args: &'a [Arg],
+    span: Span,
+) -> Check<Vec<&'a ast::Expr>> {
+    let names: Vec<&str> = params.iter().map(|(name, _)| *name).collect();
+    let wrong =
+        |text: String| Err(Fault::new(span, text).help(format!("it takes {}: {}", params.len(), names.join(", "))));
+    let needed = params.iter().filter(|(_, default)| default.is_none()).count();
+    if args.len() > params.len() || args.len() < needed {
+        return wrong(format!("`{what}` takes {} arguments, {} are given", params.len(), args.len()));
+    }
+    let positional = args.iter().all(|arg| arg.name.is_none());
+    let mut found = Vec::new();
+    for (index, (param, default)) in params.iter().enumerate() {
+        let arg = if positional {
+            args.get(index)
+        } else {
+            args.iter().find(|arg| arg.name.as_ref().is_some_and(|name| name.text == *param))
+        };
+        match arg.map(|arg| &arg.value).or(*default) {
+            Some(value) => found.push(value),
+            None => return wrong(format!("the argument `{param}` of `{what}` is missing")),
+        }
+    }
+    Ok(found)
+}
+
 fn no_method(of: &str, method: &ast::Name) -> Box<Fault> {
     Fault::new(method.span, format!("`{of}` has no method `{}`", method.text)).label("unknown method")
 }
@@ -354,6 +435,8 @@ pub fn has_return(stmt: &Stmt) -> bool {
         AstStmt::If(_, then, otherwise) => has_return(then) || otherwise.as_deref().is_some_and(has_return),
         AstStmt::Block(stmts) => stmts.iter().any(has_return),
         AstStmt::Switch(_, cases) => cases.iter().filter_map(|case| case.block.as_ref()).flatten().any(has_return),
+        AstStmt::For(of) => has_return(&of.body),
+        AstStmt::ForIn(_, _, body) => has_return(body),
         _ => false,
     }
 }
@@ -366,6 +449,8 @@ fn returns_early(stmts: &[Stmt]) -> bool {
             parts.into_iter().any(|part| returns_early(std::slice::from_ref(part)))
         }
         AstStmt::Block(stmts) => returns_early(stmts),
+        // The next turn follows.
+        AstStmt::For(_) | AstStmt::ForIn(..) => has_return(stmt),
         AstStmt::Switch(_, cases) => {
             cases.iter().filter_map(|case| case.block.as_ref()).any(|block| returns_early(block))
         }

@@ -116,8 +116,7 @@ impl<'a> Lower<'a> {
         before: Option<&Applied<'a>>,
         span: Span,
     ) -> Check<Bound> {
-        let names: Vec<&str> = params.iter().map(|param| &param.name.text[..]).collect();
-        let args = self.arguments(&instance.decl.name.text, &names, args, span)?;
+        let args = self.declared_arguments(&instance.decl.name.text, params, args, span)?;
         let mut bound = Bound { places: Vec::new(), own: Vec::new(), outs: Vec::new(), saved: Vec::new() };
         let moved = |param: &ast::Param| matches!(param.direction, Direction::Out | Direction::InOut);
         let mut outs = Vec::new();
@@ -261,13 +260,14 @@ impl<'a> Lower<'a> {
             )
             .help("make an instance of it with these arguments, and apply the instance"));
         }
-        scope.extend(instance.args.iter().map(|(name, value)| (name.clone(), Symbol::Value(value.clone()))));
+        scope.extend(instance.args.iter().cloned());
         Ok(scope)
     }
 
     /// Lowers the `apply` block of a control into the current block.
     pub(super) fn apply_block(&mut self, control: &'a ControlDecl, scopes: Vec<Scope<'a>>) -> Vec<Scope<'a>> {
         let returning = std::mem::take(&mut self.returning);
+        let loops = std::mem::take(&mut self.loops);
         let context = std::mem::replace(&mut self.context, Context::Control);
         let ((), scopes) = self.within(1, scopes, |this| {
             for decl in &control.locals {
@@ -278,6 +278,7 @@ impl<'a> Lower<'a> {
             this.body(control.apply.as_deref().unwrap_or_default());
         });
         (self.returning, self.context) = (returning, context);
+        self.loops = loops;
         scopes
     }
 
@@ -339,23 +340,49 @@ impl<'a> Lower<'a> {
         if matches!(known.kind, DeclKind::Extern(_)) {
             return self.extern_instance(decl, of, types, args, name);
         }
-        let params = match &known.kind {
+        let args = self.constructor_arguments(known, args, decl.span)?;
+        Ok(Symbol::Instance(Instance { decl: known, path: name, args }.into()))
+    }
+
+    /// The arguments that a control or parser is made with: constants, and instances of externs, controls and parsers.
+    pub(super) fn constructor_arguments(
+        &mut self,
+        of: &'a Decl,
+        args: &'a [Arg],
+        span: Span,
+    ) -> Check<Vec<(String, Symbol<'a>)>> {
+        let name = &of.name.text;
+        let params = match &of.kind {
             DeclKind::Control(control) => &control.constructor,
             DeclKind::Parser(parser) => &parser.constructor,
-            _ => return Err(Fault::new(ty.span, format!("`{of}` has no instances")).label(super::kind_name(known))),
+            _ => return Err(Fault::new(span, format!("`{name}` has no instances")).label(super::kind_name(of))),
         };
-        let names: Vec<&str> = params.iter().map(|param| &param.name.text[..]).collect();
-        let values = self.arguments(of, &names, args, decl.span)?;
+        let values = self.declared_arguments(name, params, args, span)?;
         let mut bound = Vec::new();
         for (param, value) in params.iter().zip(values) {
-            let ty = self.ty(&param.ty)?;
-            let value = self.expr_of(value, &ty)?;
-            if value.value().is_none() {
-                return Err(Fault::new(value.span, "an argument of an instance is a constant"));
-            }
-            bound.push((param.name.text.clone(), Value::Scalar(value, ty)));
+            let is_object = match &param.ty.kind {
+                ast::TypeKind::Named(of, _) => match self.lookup(of, param.ty.span)? {
+                    Symbol::Decl(decl) => {
+                        matches!(decl.kind, DeclKind::Extern(_) | DeclKind::Control(_) | DeclKind::Parser(_))
+                    }
+                    _ => false,
+                },
+                _ => false,
+            };
+            let symbol = if is_object {
+                let symbol = self.named(value).transpose()?.filter(|symbol| !matches!(symbol, Symbol::Value(_)));
+                symbol.ok_or_else(|| {
+                    Fault::missing(value.span, "instances that are made as an argument")
+                        .help("declare the instance in front of it, and give its name")
+                })?
+            } else {
+                let ty = self.ty(&param.ty)?;
+                let value = self.expr(value, Some(&ty))?;
+                Symbol::Value(self.constant_of(value, &ty)?)
+            };
+            bound.push((param.name.text.clone(), symbol));
         }
-        Ok(Symbol::Instance(Instance { decl: known, path: name, args: bound }.into()))
+        Ok(bound)
     }
 
     fn extern_instance(
@@ -373,15 +400,14 @@ impl<'a> Lower<'a> {
                 let args = self.arguments(of, &["size"], args, span)?;
                 let size = self.constant_u32(args[0])?;
                 let ty = match types {
-                    [ty] => self.ty(ty)?,
+                    [ty] | [ty, _] => self.ty(ty)?,
                     _ => {
                         return Err(
                             Fault::new(span, "`register` needs a type").help("write `register<bit<32>>(1024) r;`")
                         );
                     }
                 };
-                let width = ty.bits().filter(|_| ty.is_number());
-                let width = width.ok_or_else(|| Fault::missing(types[0].span, &format!("registers of `{ty}`")))?;
+                let width = ty.bits().ok_or_else(|| Fault::missing(types[0].span, &format!("registers of `{ty}`")))?;
                 let id = self.p4info_id(0x16, &name, &decl.annotations, span);
                 self.program.registers.push(Register { name, id, width, size, annotations, span });
                 self.check_cells(span)?;
@@ -428,7 +454,7 @@ impl<'a> Lower<'a> {
             let Some(Symbol::Action(action)) = self.find(&decl.name.text).cloned() else { continue };
             if !self.actions.contains_key(&action.name) && matches!(decl.kind, DeclKind::Action(..)) {
                 let before = (self.program.fields.len(), self.program.instances.len(), self.stacks.len());
-                if let Err(fault) = self.action_body(&action) {
+                if let Err(fault) = self.action_body(&action, &[]) {
                     self.fail(fault);
                 }
                 // Variables of the action are made anew where it is called.

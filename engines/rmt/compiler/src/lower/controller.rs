@@ -120,6 +120,11 @@ impl<'a> Lower<'a> {
     pub(super) fn controller_header(&mut self, decl: &Decl, fields: &[Field], shown_fields: &[(String, u32, bool)]) {
         let given = decl.annotations.iter().find(|annotation| annotation.name == "controller_header");
         let Some(given) = given else { return };
+        if fields.len() != shown_fields.len() {
+            let text = "a controller header has numbers of at most 128 bits as its fields";
+            self.fail(Fault::new(decl.name.span, text).help("write each part of a struct as a field"));
+            return;
+        }
         let name = given.value.trim_matches('"').to_owned();
         let made = fields.iter().zip(shown_fields).zip(1..).map(|((field, (name, width, _)), place)| {
             let has = |name: &str| field.annotations.iter().find(|annotation| annotation.name == name);

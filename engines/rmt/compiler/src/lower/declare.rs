@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use num_traits::ToPrimitive;
 
-use super::value::Value;
 use super::{ActionSymbol, Lower, Symbol};
 use crate::ast::{self, Decl, DeclKind, Field, TypeKind};
 use crate::fault::{Check, Fault};
@@ -19,18 +18,7 @@ impl<'a> Lower<'a> {
             DeclKind::Const(ty, value) => {
                 let ty = self.ty(ty)?;
                 let value = self.expr(value, Some(&ty))?;
-                let value = match (&ty, value) {
-                    (Type::Integer, value @ Value::Integer(..)) => value,
-                    (_, value) if ty.bits().is_some() => {
-                        let value = self.scalar(value, &ty)?;
-                        if value.value().is_none() {
-                            return Err(Fault::new(value.span, "this is not a constant"));
-                        }
-                        Value::Scalar(value, ty)
-                    }
-                    _ => return Err(Fault::missing(decl.span, &format!("constants of type `{ty}`"))),
-                };
-                Symbol::Value(value)
+                Symbol::Value(self.constant_of(value, &ty)?)
             }
             DeclKind::Typedef(ty) => Symbol::Type(self.ty(ty)?),
             DeclKind::NewType(ty) => Symbol::Type(Type::New(decl.name.text.as_str().into(), Rc::new(self.ty(ty)?))),
@@ -48,14 +36,12 @@ impl<'a> Lower<'a> {
             }
             // Which kinds a key may have stands in the lowering of tables.
             DeclKind::MatchKinds(_) => return Ok(()),
-            DeclKind::Header(fields) => Symbol::Type(self.header_type(decl, fields)?),
-            DeclKind::Struct(fields) => {
-                self.note_field_lists(&decl.name.text, fields)?;
-                self.note_match_kinds(&decl.name.text, fields)?;
-                let fields = self.members(fields)?;
-                let depth = depth(&fields);
-                let of = Struct { name: decl.name.text.clone(), fields, header: 0, depth };
-                Symbol::Type(Type::Struct(Rc::new(of)))
+            DeclKind::Header(types, _) | DeclKind::Struct(types, _) | DeclKind::Union(types, _) => {
+                if types.is_empty() {
+                    Symbol::Type(self.fields_type(decl, decl.name.text.clone())?)
+                } else {
+                    Symbol::Decl(decl)
+                }
             }
             DeclKind::Action(..) => {
                 let name = decl.name.text.clone();
@@ -70,7 +56,6 @@ impl<'a> Lower<'a> {
                 _ => Symbol::Decl(decl),
             },
             DeclKind::Instance(ty, args) => self.instance(decl, ty, args)?,
-            DeclKind::Union(fields) => Symbol::Type(self.union_type(decl, fields)?),
             DeclKind::ValueSet(ty, size) => self.value_set(decl, ty, size)?,
             DeclKind::Var(..) => {
                 return Err(Fault::new(decl.span, "a variable stands in a control, parser or action")
@@ -91,6 +76,22 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// A header, struct or header union of this name.
+    pub(super) fn fields_type(&mut self, decl: &'a Decl, name: String) -> Check<Type> {
+        match &decl.kind {
+            DeclKind::Header(_, fields) => self.header_type(decl, fields, name),
+            DeclKind::Union(_, fields) => self.union_type(decl, fields, name),
+            DeclKind::Struct(_, fields) => {
+                self.note_field_lists(&name, fields)?;
+                self.note_match_kinds(&name, fields)?;
+                let fields = self.members(fields)?;
+                let depth = depth(&fields);
+                Ok(Type::Struct(Rc::new(Struct { name, fields, header: 0, depth })))
+            }
+            _ => Err(Fault::new(decl.span, "this is not a type with fields")),
+        }
+    }
+
     /// A type as written.
     pub(super) fn ty(&mut self, ty: &'a ast::Type) -> Check<Type> {
         Ok(match &ty.kind {
@@ -100,10 +101,10 @@ impl<'a> Lower<'a> {
             TypeKind::Text => Type::Text,
             TypeKind::Integer => Type::Integer,
             TypeKind::Bit(None) => Type::Bit(1),
-            TypeKind::Bit(Some(width)) => Type::Bit(self.width(width, MAX_BITS)?),
+            TypeKind::Bit(Some(width)) => Type::Bit(self.width(width, WIDEST)?),
             TypeKind::Signed(width) => Type::Int(self.width(width, MAX_BITS)?),
             TypeKind::Varbit(width) => {
-                let bits = self.width(width, 8 * 2048)?;
+                let bits = self.width(width, WIDEST)?;
                 if bits % 8 != 0 {
                     return Err(Fault::missing(width.span, "varbits whose maximum is not a multiple of 8"));
                 }
@@ -111,12 +112,7 @@ impl<'a> Lower<'a> {
             }
             TypeKind::Named(name, args) => match self.lookup(name, ty.span)? {
                 Symbol::Type(found) if args.is_empty() => found,
-                _ if !args.is_empty() => return Err(Fault::missing(ty.span, "types with arguments")),
-                Symbol::Decl(decl) => {
-                    return Err(
-                        Fault::new(ty.span, format!("`{name}` is not a type of values")).label(super::kind_name(decl))
-                    );
-                }
+                Symbol::Decl(decl) => self.with_types(decl, args, ty.span)?,
                 _ => return Err(Fault::new(ty.span, format!("`{name}` is not a type"))),
             },
             TypeKind::Stack(of, size) => {
@@ -125,14 +121,14 @@ impl<'a> Lower<'a> {
                     return Err(Fault::new(ty.span, format!("a stack consists of headers, not of `{of}`")));
                 }
                 let count = self.constant_u32(size)?;
-                if count == 0 || count > 64 {
-                    return Err(
-                        Fault::missing(size.span, &format!("stacks of {count} headers")).help("1 to 64 are possible")
-                    );
+                if count == 0 || count > STACK {
+                    return Err(Fault::missing(size.span, &format!("stacks of {count} headers"))
+                        .help(format!("1 to {STACK} are possible")));
                 }
                 Type::Stack(Rc::new(of), count)
             }
             TypeKind::Tuple(of) => Type::Tuple(Rc::new(of.iter().map(|ty| self.ty(ty)).collect::<Check<_>>()?)),
+            TypeKind::List(of) => Type::List(Rc::new(self.ty(of)?)),
             TypeKind::MatchKind | TypeKind::Any => return Err(Fault::new(ty.span, "no value has this type")),
         })
     }
@@ -157,30 +153,25 @@ impl<'a> Lower<'a> {
         Ok(members)
     }
 
-    fn header_type(&mut self, decl: &'a Decl, fields: &'a [Field]) -> Check<Type> {
+    fn header_type(&mut self, decl: &'a Decl, fields: &'a [Field], name: String) -> Check<Type> {
         let members = self.members(fields)?;
-        let (mut bits, mut varbits, mut shown) = (0, 0, Vec::new());
-        for ((name, ty), field) in members.iter().zip(fields) {
-            if let Type::Varbit(most) = ty {
-                varbits += 1;
-                shown.push((name.clone(), *most, true));
-                continue;
-            }
-            let Some(width) = ty.bits() else {
+        let mut shown = Vec::new();
+        for ((member, ty), field) in members.iter().zip(fields) {
+            if !flat(member, ty, &mut shown) {
                 return Err(Fault::missing(field.ty.span, &format!("fields of type `{ty}` in headers")));
-            };
-            bits += width;
-            shown.push((name.clone(), width, false));
+            }
         }
+        let bits = shown.iter().filter(|(_, _, varies)| !varies).map(|(_, bits, _)| bits).sum::<u32>();
+        let varbits = shown.iter().filter(|(_, _, varies)| *varies).count();
         if bits % 8 != 0 {
-            return Err(Fault::new(decl.name.span, format!("the header `{}` has {bits} bits", decl.name.text))
+            return Err(Fault::new(decl.name.span, format!("the header `{name}` has {bits} bits"))
                 .label("a header is a whole number of bytes")
                 .help(format!("add a field of {} bits", 8 - bits % 8)));
         }
         if varbits > 1 {
             return Err(Fault::new(decl.name.span, "a header has one varbit at most"));
         }
-        let (name, span) = (decl.name.text.clone(), decl.name.span);
+        let span = decl.name.span;
         let annotations = super::shown(&decl.annotations);
         self.controller_header(decl, fields, &shown);
         self.program.headers.push(HeaderType { name: name.clone(), fields: shown, bits, annotations, span });
@@ -216,6 +207,32 @@ impl<'a> Lower<'a> {
         }
         Ok(Type::Enum(Rc::new(Enum { name: decl.name.text.clone(), underlying, members: made })))
     }
+}
+
+/// Bits of the widest values, which are varbits and numbers that no operator takes.
+const WIDEST: u32 = 8 * 2048;
+/// Headers in a stack.
+const STACK: u32 = 128;
+
+/// The fields of a header that a member is: one, or those of a struct, or the parts of a wide number. False if headers
+/// have no such members.
+fn flat(name: &str, ty: &Type, fields: &mut Vec<(String, u32, bool)>) -> bool {
+    match ty {
+        Type::Varbit(most) => fields.push((name.to_owned(), *most, true)),
+        Type::Struct(of) => {
+            return of.fields.iter().all(|(member, ty)| flat(&format!("{name}.{member}"), ty, fields));
+        }
+        _ if ty.wide().is_some() => {
+            fields.extend(
+                super::place::chunks(ty).into_iter().map(|(part, bits)| (format!("{name}{part}"), bits, false)),
+            );
+        }
+        _ => match ty.bits() {
+            Some(bits) => fields.push((name.to_owned(), bits, false)),
+            None => return false,
+        },
+    }
+    true
 }
 
 /// Types that stand in each other in a header or struct with these fields.

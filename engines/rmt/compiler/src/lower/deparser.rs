@@ -117,8 +117,17 @@ impl<'a> Lower<'a> {
         found: &mut Vec<Conditional>,
     ) -> Check<()> {
         let args = self.arguments("emit", &["hdr"], &call.args, span)?;
-        let Value::Place(place) = self.raw(args[0], None)? else {
-            return Err(Fault::new(args[0].span, "a header is expected, or a struct of headers"));
+        let value = self.raw(args[0], None)?;
+        self.emit_value(value, span, conditions, found)
+    }
+
+    fn emit_value(&mut self, value: Value, span: Span, conditions: &[Expr], found: &mut Vec<Conditional>) -> Check<()> {
+        let place = match value {
+            Value::Place(place) => place,
+            Value::List(values, _) => {
+                return values.into_iter().try_for_each(|value| self.emit_value(value, span, conditions, found));
+            }
+            other => return Err(Fault::new(other.span(), "a header is expected, or a struct of headers")),
         };
         if let Shape::Element(index, elements) = &place.shape {
             let index = self.keep((**index).clone());
@@ -130,8 +139,9 @@ impl<'a> Lower<'a> {
             return Ok(());
         }
         let headers = conditionals(&place, conditions, span);
-        if headers.is_empty() {
-            return Err(Fault::new(args[0].span, format!("`{}` has no headers", place.ty)).label("expected a header"));
+        let is_struct = matches!(place.ty, Type::Struct(_) | Type::Tuple(_));
+        if headers.is_empty() && !is_struct {
+            return Err(Fault::new(place.span, format!("`{}` has no headers", place.ty)).label("expected a header"));
         }
         found.extend(headers);
         Ok(())

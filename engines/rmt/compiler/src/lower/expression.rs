@@ -10,7 +10,7 @@ use super::value::{Place, Shape, Value};
 use super::{Lower, Symbol, kind_name};
 use crate::ast::{self, ExprKind as Ast};
 use crate::fault::{Check, Fault, nearest};
-use crate::ir::{BinaryOp, Expr, ExprKind, MAX_BITS, StmtKind, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, Extern, MAX_BITS, StmtKind, UnaryOp};
 use crate::source::Span;
 use crate::types::{ENUM_BITS, Type};
 
@@ -28,20 +28,32 @@ impl<'a> Lower<'a> {
             Ast::Number(text) => literal::number(text, span),
             Ast::Bool(value) => Ok(Value::Scalar(Expr::constant(u128::from(*value), 1, span), Type::Bool)),
             Ast::Text(_) => Ok(Value::Text(span)),
-            Ast::Name(name) => match self.lookup(name, span)? {
-                Symbol::Value(value) => Ok(value.at(span)),
-                other => Err(Fault::new(span, format!("`{name}` is not a value")).label(symbol_kind(&other))),
-            },
+            Ast::Name(name) | Ast::Outer(name) => {
+                let outer = matches!(expr.kind, Ast::Outer(_));
+                match if outer { self.outermost(name, span) } else { self.lookup(name, span) }? {
+                    Symbol::Value(value) => Ok(value.at(span)),
+                    other => Err(Fault::new(span, format!("`{name}` is not a value")).label(symbol_kind(&other))),
+                }
+            }
             Ast::Member(base, name) => self.member(base, name, span),
             Ast::Index(base, index) => self.index(base, index, span),
             Ast::Slice(base, high, low) => {
                 let value = self.expr(base, None)?;
-                let (value, ty) = self.typed(value)?;
-                let (high, low) = self.slice_bounds(high, low, value.width, span)?;
-                if !ty.is_number() {
-                    return Err(Fault::new(span, format!("`{ty}` has no bits to choose")).label("expected `bit<N>`"));
-                }
-                Ok(Value::Scalar(value.slice(high, low, span), Type::Bit(high + 1 - low)))
+                let width = match &value {
+                    Value::Place(Place { ty, .. }) if ty.wide().is_some() => ty.wide().unwrap_or_default(),
+                    other => {
+                        let (value, ty) = self.typed(other.clone())?;
+                        if !ty.is_number() {
+                            return Err(
+                                Fault::new(span, format!("`{ty}` has no bits to choose")).label("expected `bit<N>`")
+                            );
+                        }
+                        value.width
+                    }
+                };
+                let (high, low) = self.slice_bounds(high, low, width, span)?;
+                let bits = self.bits_of(value, high, low, span)?;
+                Ok(Value::Scalar(bits, Type::Bit(high + 1 - low)))
             }
             Ast::Unary(op, value) => self.unary(op, value, span),
             Ast::Binary(op, left, right) => match &op[..] {
@@ -57,14 +69,14 @@ impl<'a> Lower<'a> {
             }
             Ast::Mux(condition, yes, no) => self.mux(condition, yes, no, want, span),
             Ast::Call(call) => self.call(call, want, span),
-            Ast::List(values) => {
-                let values = values.iter().map(|value| self.expr(value, None)).collect::<Check<_>>()?;
-                Ok(Value::List(values, span))
-            }
+            Ast::List(values) => Ok(Value::List(self.in_order(values.iter())?, span)),
             Ast::Record(values) => {
-                let values = values.iter().map(|(name, value)| Ok((name.text.clone(), self.expr(value, None)?)));
-                Ok(Value::Record(values.collect::<Check<_>>()?, span))
+                let made = self.in_order(values.iter().map(|(_, value)| value))?;
+                let names = values.iter().map(|(name, _)| name.text.clone());
+                Ok(Value::Record(names.zip(made).collect(), span))
             }
+            Ast::Invalid => Ok(Value::Invalid(span)),
+            Ast::Rest => Ok(Value::Rest(span)),
             Ast::Any | Ast::Mask(..) | Ast::Range(..) => {
                 Err(Fault::new(span, "a value is expected here, not a set of values")
                     .help("sets stand in select and in entries"))
@@ -126,13 +138,13 @@ impl<'a> Lower<'a> {
     }
 
     fn member(&mut self, base: &'a ast::Expr, name: &ast::Name, span: Span) -> Check<Value> {
-        if let Ast::Name(of) = &base.kind {
+        if let Ast::Name(of) | Ast::Outer(of) = &base.kind {
             if of == "error" {
                 let index = self.program.errors.iter().position(|error| *error == name.text);
                 let value = index.ok_or_else(|| Fault::new(name.span, format!("there is no error `{}`", name.text)))?;
                 return Ok(Value::Scalar(Expr::constant(value as u128, ENUM_BITS, span), Type::Error));
             }
-            if let Symbol::Type(ty) = self.lookup(of, base.span)? {
+            if let Some(Symbol::Type(ty)) = self.named(base).transpose()? {
                 let Type::Enum(members) = &ty else {
                     return Err(Fault::new(base.span, format!("`{ty}` has no members")).label("a type, not a value"));
                 };
@@ -154,6 +166,9 @@ impl<'a> Lower<'a> {
             return self.apply_result(table, name, span);
         }
         let value = self.raw(base, None)?;
+        if let Value::Record(values, _) = &value {
+            return self.part_of_record(values, name);
+        }
         if let Value::Place(place) = &value {
             if let Shape::Stack(..) = &place.shape {
                 return self.stack_member(place, name, span);
@@ -239,6 +254,7 @@ impl<'a> Lower<'a> {
         match op {
             "<<" | ">>" => return self.shift(op, a, b, span),
             "==" | "!=" => return self.equality(op == "==", a, b, span),
+            "++" if matches!((&a, &b), (Value::Text(_), Value::Text(_))) => return Ok(Value::Text(span)),
             "++" => {
                 let ((a, ty), (b, other)) = (self.typed(a)?, self.typed(b)?);
                 if !ty.is_number() || !other.is_number() {
@@ -281,8 +297,17 @@ impl<'a> Lower<'a> {
                         let value = if op == "/" { a / b } else { a % b };
                         Ok(Value::Scalar(Expr::constant(value, ty.bits().unwrap_or_default(), span), ty))
                     }
-                    _ => Err(Fault::new(span, format!("`{op}` is for positive constants"))
-                        .help("shift by constants, or let the control plane divide")),
+                    (Some(0), None) if !signed => Ok(Value::Scalar(a, ty)),
+                    (None, Some(divisor)) if divisor.is_power_of_two() && !signed => {
+                        let (op, by) = match op {
+                            "/" => (BinaryOp::Shr, divisor.trailing_zeros().into()),
+                            _ => (BinaryOp::And, divisor - 1),
+                        };
+                        let by = Expr::constant(by, b.width, span);
+                        Ok(Value::Scalar(Expr::binary(op, a, by, span), ty))
+                    }
+                    _ => Err(Fault::new(span, format!("`{op}` divides positive constants, or by powers of two"))
+                        .help("let the control plane divide")),
                 };
             }
         };
@@ -366,7 +391,10 @@ impl<'a> Lower<'a> {
         Ok(Value::Scalar(same, Type::Bool))
     }
 
-    fn equal(&mut self, a: Value, b: Value, span: Span) -> Check<Expr> {
+    pub(super) fn equal(&mut self, a: Value, b: Value, span: Span) -> Check<Expr> {
+        if let Some(same) = self.equal_list(&a, &b, span)? {
+            return Ok(same);
+        }
         let members = |place: &Place| match &place.shape {
             Shape::Header(_, members) | Shape::Struct(members) => Some(members.clone()),
             Shape::Stack(_, elements) => Some(elements.iter().map(|of| (String::new(), of.clone())).collect()),
@@ -393,6 +421,19 @@ impl<'a> Lower<'a> {
             }
             return Ok(same);
         }
+        if let (
+            Value::Place(Place { shape: Shape::Varbit(one), ty, .. }),
+            Value::Place(Place { shape: Shape::Varbit(two), ty: other, .. }),
+        ) = (&a, &b)
+        {
+            if ty != other {
+                return Err(mismatch(&ty.to_string(), &b));
+            }
+            self.check_effects("the comparison of varbits", span)?;
+            let to = self.temporary(1, span);
+            self.emit(StmtKind::Extern(Box::new(Extern::SameVarbit { to, a: *one, b: *two })), span);
+            return Ok(Expr::field(to, 1, span));
+        }
         let (a, b, _) = self.unify(a, b, "==")?;
         Ok(Expr::binary(BinaryOp::Eq, a, b, span))
     }
@@ -409,6 +450,16 @@ impl<'a> Lower<'a> {
         let ((yes, first), (no, second)) =
             (self.capture(|this| this.expr(yes, want)), self.capture(|this| this.expr(no, want)));
         let (yes, no) = (yes?, no?);
+        let parts = |value: &Value| match value {
+            Value::Place(place) if place.ty.bits().is_none() => Some(place.ty.clone()),
+            _ => None,
+        };
+        let lists = |value: &Value| matches!(value, Value::List(..) | Value::Record(..) | Value::Invalid(_));
+        let known = parts(&yes).or_else(|| parts(&no));
+        let wanted = want.filter(|_| lists(&yes) && lists(&no)).cloned();
+        if let Some(ty) = known.or(wanted) {
+            return self.choice_of_parts(condition, (yes, first), (no, second), &ty, span);
+        }
         if let (Value::Integer(..), Value::Integer(..), None) = (&yes, &no, want) {
             return self.typed(yes).map(|(expr, ty)| Value::Scalar(expr, ty));
         }
@@ -427,6 +478,59 @@ impl<'a> Lower<'a> {
         let (then, otherwise) = (block(first, yes), block(second, no));
         self.emit(StmtKind::If { condition, then, otherwise }, span);
         Ok(Value::Scalar(Expr::field(result, width, span), ty))
+    }
+
+    /// One of two structs, headers or lists.
+    fn choice_of_parts(
+        &mut self,
+        condition: Expr,
+        yes: (Value, Vec<crate::ir::Stmt>),
+        no: (Value, Vec<crate::ir::Stmt>),
+        ty: &Type,
+        span: Span,
+    ) -> Check<Value> {
+        let copy = self.copy("$choice", ty, span)?;
+        let mut blocks = Vec::new();
+        for (value, mut stmts) in [yes, no] {
+            let (done, made) = self.capture(|this| this.assign(&copy, value, span));
+            done?;
+            stmts.extend(made);
+            blocks.push(stmts);
+        }
+        let otherwise = blocks.pop().unwrap_or_default();
+        let then = blocks.pop().unwrap_or_default();
+        self.emit(StmtKind::If { condition, then, otherwise }, span);
+        Ok(Value::Place(copy.read_only()))
+    }
+
+    /// Bits of a number, which may be too wide for other operators.
+    pub(super) fn bits_of(&mut self, value: Value, high: u32, low: u32, span: Span) -> Check<Expr> {
+        if high - low >= MAX_BITS {
+            return Err(Fault::missing(span, &format!("slices of {} bits", high + 1 - low))
+                .help(format!("at most {MAX_BITS} bits")));
+        }
+        let value = self.plain(value)?;
+        if let Value::Place(Place { shape: Shape::Struct(parts), ty, .. }) = &value
+            && let Some(bits) = ty.wide()
+        {
+            let (mut end, mut made) = (bits, None::<Expr>);
+            for (_, part) in parts {
+                let (own, _) = self.typed(Value::Place(part.clone()))?;
+                let from = end - own.width;
+                let (top, bottom) = (high.min(end - 1), low.max(from));
+                if top >= bottom {
+                    let own = own.slice(top - from, bottom - from, span);
+                    made = Some(match made {
+                        Some(before) => before.concat(own, span),
+                        None => own,
+                    });
+                }
+                end = from;
+            }
+            return made.ok_or_else(|| Fault::new(span, "there are no such bits"));
+        }
+        let (value, _) = self.typed(value)?;
+        Ok(value.slice(high, low, span))
     }
 
     fn cast(&mut self, value: Value, ty: &Type, span: Span) -> Check<Value> {
@@ -456,8 +560,14 @@ impl<'a> Lower<'a> {
                 _ => Err(wrong("int")),
             };
         }
-        if matches!(value, Value::List(..) | Value::Record(..))
-            && matches!(ty, Type::Struct(_) | Type::Header(_) | Type::Tuple(_))
+        if matches!(ty, Type::List(_)) {
+            return self.constant_of(value, ty);
+        }
+        if matches!(&value, Value::Place(place) if place.ty == *ty && ty.bits().is_none()) {
+            return Ok(value);
+        }
+        if matches!(value, Value::List(..) | Value::Record(..) | Value::Invalid(_) | Value::Rest(_))
+            && matches!(ty, Type::Struct(_) | Type::Header(_) | Type::Union(_) | Type::Tuple(_) | Type::Stack(..))
         {
             let copy = self.copy("$cast", ty, span)?;
             self.assign(&copy, value, span)?;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Functions and methods of v1model.
 
-use super::value::Value;
+use super::value::{Shape, Value};
 use super::{Context, Lower, Symbol};
 use crate::ast::{self, Call};
 use crate::fault::{Check, Fault};
@@ -20,11 +20,25 @@ impl<'a> Lower<'a> {
                 }
                 let args = self.arguments(name, &["standard_metadata"], &call.args, span)?;
                 let place = self.writable(args[0])?;
-                if place.fields().first() != Some(&Standard::IngressPort.field()) {
-                    return Err(Fault::new(args[0].span, "`mark_to_drop` takes the standard metadata")
-                        .label(format!("this is `{}`", place.ty)));
+                if place.fields().first() == Some(&Standard::IngressPort.field()) {
+                    self.drop_frame(span);
+                    return Ok(Value::Void(span));
                 }
-                self.drop_frame(span);
+                // A parameter of an action or function has fields of its own.
+                let (Type::Struct(of), Shape::Struct(members)) = (&place.ty, &place.shape) else {
+                    return Err(no_standard_metadata(args[0].span, &place.ty));
+                };
+                if of.name != "standard_metadata_t" {
+                    return Err(no_standard_metadata(args[0].span, &place.ty));
+                }
+                for (name, member) in members {
+                    let value = match &name[..] {
+                        "egress_spec" => ir::PORT_DROP,
+                        "mcast_grp" => 0,
+                        _ => continue,
+                    };
+                    self.assign(member, Value::Integer(value.into(), span), span)?;
+                }
                 Ok(Value::Void(span))
             }
             "verify" if self.context == Context::Parser => {
@@ -43,6 +57,18 @@ impl<'a> Lower<'a> {
                 Err(Fault::new(span, format!("`{name}` stands in the checksum controls alone"))
                     .help("verify in the second argument of V1Switch, update in the fifth one"))
             }
+            "static_assert" => {
+                let says = matches!(call.args.get(1).map(|arg| &arg.value.kind), Some(ast::ExprKind::Text(_)));
+                let params: &[&str] = if call.args.len() > 1 { &["check", "message"] } else { &["check"] };
+                let args = self.arguments(name, params, &call.args, span)?;
+                let held = self.condition(args[0])?.value();
+                let held = held.ok_or_else(|| Fault::new(args[0].span, "`static_assert` checks a constant"))?;
+                if held == 0 {
+                    let message = if says { self.text(args[1].span) } else { self.text(args[0].span) };
+                    return Err(Fault::new(span, format!("the assertion does not hold: {message}")));
+                }
+                Ok(Value::Scalar(Expr::constant(1, 1, span), Type::Bool))
+            }
             // Nothing is checked or printed: the specification of v1model leaves that to the target.
             "assume" | "log_msg" => {
                 for arg in &call.args {
@@ -60,6 +86,22 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// The index of a cell: `bit<32>`, or a shorter number where a program has chosen one.
+    fn cell(&mut self, expr: &'a ast::Expr) -> Check<Expr> {
+        let number = Type::Bit(32);
+        match self.expr(expr, Some(&number))? {
+            value @ Value::Integer(..) => self.scalar(value, &number),
+            value => {
+                let (index, ty) = self.typed(value)?;
+                let under = if let Type::Enum(of) = &ty { of.underlying.clone().unwrap_or(ty) } else { ty };
+                match under {
+                    Type::Bit(..=32) => Ok(index.resize(32, false, expr.span)),
+                    other => Err(Fault::new(expr.span, format!("an index is `bit<32>`, this is `{other}`"))),
+                }
+            }
+        }
+    }
+
     /// A method of a register or counter.
     pub(super) fn extern_method(
         &mut self,
@@ -68,7 +110,6 @@ impl<'a> Lower<'a> {
         call: &'a Call,
         span: Span,
     ) -> Check<Value> {
-        let index = Type::Bit(32);
         self.check_effects("registers, counters and meters", span)?;
         let mut result = None;
         match (symbol, &method.text[..]) {
@@ -79,18 +120,18 @@ impl<'a> Lower<'a> {
                     return Err(super::place::mismatch(&ty.to_string(), &Value::Place(place)));
                 }
                 let to = self.result_of(place, args[0].span, &mut result)?;
-                let index = self.expr_of(args[1], &index)?;
+                let index = self.cell(args[1])?;
                 self.emit(StmtKind::RegisterRead { register: *register, index, to }, span);
             }
             (Symbol::Register(register, ty), "write") => {
                 let args = self.arguments("write", &["index", "value"], &call.args, span)?;
-                let index = self.expr_of(args[0], &index)?;
+                let index = self.cell(args[0])?;
                 let value = self.expr_of(args[1], ty)?;
                 self.emit(StmtKind::RegisterWrite { register: *register, index, value }, span);
             }
             (Symbol::Counter(counter), "count") => {
                 let args = self.arguments("count", &["index"], &call.args, span)?;
-                let index = self.expr_of(args[0], &index)?;
+                let index = self.cell(args[0])?;
                 self.emit(StmtKind::Count { counter: *counter, index }, span);
             }
             // A direct counter counts each frame for which its table finds an entry, whether or not the action names
@@ -100,7 +141,7 @@ impl<'a> Lower<'a> {
             }
             (Symbol::Meter(meter), "execute_meter") => {
                 let args = self.arguments("execute_meter", &["index", "result"], &call.args, span)?;
-                let index = self.expr_of(args[0], &index)?;
+                let index = self.cell(args[0])?;
                 let to = self.result(args[1], &mut result)?;
                 self.emit(StmtKind::Extern(Box::new(ir::Extern::Meter { meter: *meter, index, to })), span);
             }
@@ -123,4 +164,9 @@ impl<'a> Lower<'a> {
         self.give(result, span)?;
         Ok(Value::Void(span))
     }
+}
+
+/// The fault of an argument that is not the standard metadata.
+fn no_standard_metadata(span: Span, ty: &Type) -> Box<Fault> {
+    Fault::new(span, "`mark_to_drop` takes the standard metadata").label(format!("this is `{ty}`"))
 }

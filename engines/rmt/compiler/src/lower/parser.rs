@@ -8,8 +8,8 @@ use super::{Context, Instance, Lower, Scope};
 use crate::ast::{self, Arg, Call, DeclKind, ExprKind as Ast, ParserDecl};
 use crate::fault::{Check, Fault, nearest};
 use crate::ir::{
-    BinaryOp, Expr, ExprKind, Extern, Match, Next, ParserOp, SelectRow, State, StateId, Stmt, StmtKind, Transition,
-    error,
+    BinaryOp, Expr, ExprKind, Extern, Match, Next, ParserOp, SelectRow, Standard, State, StateId, Stmt, StmtKind,
+    Transition, error,
 };
 use crate::source::Span;
 use crate::types::Type;
@@ -156,11 +156,15 @@ impl<'a> Lower<'a> {
                     first.and(second)?;
                 }
                 StmtKind::Extern(of)
-                    if !matches!(*of, Extern::Hash { .. } | Extern::Random { .. } | Extern::Meter { .. }) =>
+                    if !matches!(
+                        *of,
+                        Extern::Hash { .. } | Extern::Random { .. } | Extern::Meter { .. } | Extern::SameVarbit { .. }
+                    ) =>
                 {
                     return Err(Fault::missing(span, &format!("`{}` in parsers", of.name()))
                         .help("keep what it needs in metadata, and call it in ingress"));
                 }
+                StmtKind::Loop { .. } => return Err(Fault::missing(span, "loops in parsers")),
                 kind => self.ops.push(ParserOp::Run(Stmt { kind, span })),
             }
         }
@@ -309,11 +313,17 @@ impl<'a> Lower<'a> {
             "extract" => {
                 let params: &[&str] = if call.args.len() > 1 { &["hdr", "bits"] } else { &["hdr"] };
                 let args = self.arguments("extract", params, &call.args, span)?;
-                if matches!(args[0].kind, Ast::Any) {
-                    return Err(Fault::missing(args[0].span, "`extract(_)`")
-                        .help("write `advance(…)` with the bits of the header"));
-                }
-                let place = self.writable(args[0])?;
+                let place = match (&args[0].kind, &call.types[..]) {
+                    (Ast::Any, [ty]) => {
+                        let ty = self.ty(ty)?;
+                        self.copy("$skipped", &ty, span)?
+                    }
+                    (Ast::Any, _) => {
+                        return Err(Fault::new(args[0].span, "the type of this header is not known")
+                            .help("write `extract<T>(_)`"));
+                    }
+                    _ => self.writable(args[0])?,
+                };
                 if let Shape::Element(index, elements) = &place.shape {
                     return self.extract_element(index, elements, args.get(1).copied(), span);
                 }
@@ -358,6 +368,10 @@ impl<'a> Lower<'a> {
                 };
                 let mut offset = 0;
                 self.lookahead(&ty, &mut offset, span)
+            }
+            "length" => {
+                self.arguments("length", &[], &call.args, span)?;
+                Ok(Value::Scalar(Expr::field(Standard::PacketLength.field(), 32, span), Type::Bit(32)))
             }
             other => Err(Fault::missing(method.span, &format!("`{other}` of packet_in"))),
         }
@@ -425,6 +439,14 @@ impl<'a> Lower<'a> {
         match ty {
             Type::Header(of) | Type::Struct(of) => {
                 let values = of.fields.iter().map(|(_, ty)| self.lookahead(ty, offset, span));
+                Ok(Value::List(values.collect::<Check<_>>()?, span))
+            }
+            Type::Tuple(of) => {
+                let values = of.iter().map(|ty| self.lookahead(ty, offset, span));
+                Ok(Value::List(values.collect::<Check<_>>()?, span))
+            }
+            Type::Stack(of, size) => {
+                let values = (0..*size).map(|_| self.lookahead(of, offset, span));
                 Ok(Value::List(values.collect::<Check<_>>()?, span))
             }
             _ => Err(Fault::missing(span, &format!("`lookahead` of `{ty}`"))),

@@ -5,7 +5,7 @@ use super::Lower;
 use super::value::{Place, Shape, Value};
 use crate::ast;
 use crate::fault::{Check, Fault};
-use crate::ir::{self, Expr, ExprKind, FieldId, FieldKind, Instance, StmtKind};
+use crate::ir::{self, Expr, ExprKind, FieldId, FieldKind, Instance, MAX_BITS, StmtKind};
 use crate::source::Span;
 use crate::types::{Struct, Type};
 
@@ -22,6 +22,7 @@ pub fn writes(program: &ir::Program, stmts: &[ir::Stmt], fields: &mut Vec<FieldI
                 writes(program, then, fields);
                 writes(program, otherwise, fields);
             }
+            StmtKind::Loop { body, .. } => writes(program, body, fields),
             StmtKind::Apply(apply) => {
                 let cases = apply.cases.iter().map(|(_, block)| block);
                 for block in [&apply.hit, &apply.miss, &apply.otherwise].into_iter().chain(cases) {
@@ -69,6 +70,14 @@ impl<'a> Lower<'a> {
                 let elements = elements.collect::<Check<_>>()?;
                 self.stack(elements)
             }
+            _ if ty.wide().is_some() => {
+                let mut members = Vec::new();
+                for (part, bits) in chunks(ty) {
+                    members
+                        .push((part.clone(), self.variable(&format!("{name}{part}"), &Type::Bit(bits), kind, span)?));
+                }
+                Shape::Struct(members)
+            }
             Type::Varbit(bits) => Shape::Varbit(self.field(name.to_owned(), *bits, kind, span)),
             Type::PacketIn | Type::PacketOut => Shape::Packet,
             _ => match ty.bits() {
@@ -83,19 +92,42 @@ impl<'a> Lower<'a> {
     fn header(&mut self, name: &str, of: &Struct, span: Span) -> (usize, Vec<(String, Place)>) {
         let instance = self.program.instances.len();
         let valid = self.field(format!("{name}.$valid$"), 1, FieldKind::Valid(instance), span);
-        let (mut fields, mut members, mut offset) = (Vec::new(), Vec::new(), 0);
-        for (member, ty) in &of.fields {
-            let varbit = matches!(ty, Type::Varbit(_));
-            let bits = if let Type::Varbit(bits) = ty { *bits } else { ty.bits().unwrap_or_default() };
-            let kind = FieldKind::Header { instance, offset, varbit };
-            let field = self.field(format!("{name}.{member}"), bits, kind, span);
-            offset += if varbit { 0 } else { bits };
-            fields.push(field);
-            let shape = if varbit { Shape::Varbit(field) } else { Shape::Scalar(field) };
-            members.push((member.clone(), Place { shape, ty: ty.clone(), writable: true, span }));
-        }
+        let (mut fields, mut offset) = (Vec::new(), 0);
+        let members = self.header_members(name, &of.fields, instance, &mut fields, &mut offset, span);
         self.program.instances.push(Instance { name: name.to_owned(), header: of.header, fields, valid, span });
         (instance, members)
+    }
+
+    /// The fields of a header, or of a struct in one.
+    fn header_members(
+        &mut self,
+        name: &str,
+        of: &[(String, Type)],
+        instance: usize,
+        fields: &mut Vec<FieldId>,
+        offset: &mut u32,
+        span: Span,
+    ) -> Vec<(String, Place)> {
+        let mut members = Vec::new();
+        for (member, ty) in of {
+            let full = format!("{name}.{member}");
+            let shape = if let Type::Struct(of) = ty {
+                Shape::Struct(self.header_members(&full, &of.fields, instance, fields, offset, span))
+            } else if ty.wide().is_some() {
+                let parts: Vec<_> = chunks(ty).into_iter().map(|(part, bits)| (part, Type::Bit(bits))).collect();
+                Shape::Struct(self.header_members(&full, &parts, instance, fields, offset, span))
+            } else {
+                let varbit = matches!(ty, Type::Varbit(_));
+                let bits = if let Type::Varbit(bits) = ty { *bits } else { ty.bits().unwrap_or_default() };
+                let kind = FieldKind::Header { instance, offset: *offset, varbit };
+                let field = self.field(full, bits, kind, span);
+                *offset += if varbit { 0 } else { bits };
+                fields.push(field);
+                if varbit { Shape::Varbit(field) } else { Shape::Scalar(field) }
+            };
+            members.push((member.clone(), Place { shape, ty: ty.clone(), writable: true, span }));
+        }
+        members
     }
 
     /// The validity field of a header.
@@ -105,6 +137,16 @@ impl<'a> Lower<'a> {
 
     /// The variable that an expression names, to be written.
     pub(super) fn writable(&mut self, expr: &'a ast::Expr) -> Check<Place> {
+        if let ast::ExprKind::Slice(base, high, low) = &expr.kind {
+            let base = self.writable(base)?;
+            let width = base.ty.wide().or(base.ty.bits()).filter(|_| base.ty.is_number());
+            let Some(width) = width else {
+                return Err(Fault::new(expr.span, format!("`{}` has no bits to choose", base.ty)));
+            };
+            let (high, low) = self.slice_bounds(high, low, width, expr.span)?;
+            let (shape, ty) = (Shape::Slice(Box::new(base), high, low), Type::Bit(high + 1 - low));
+            return Ok(Place { shape, ty, writable: true, span: expr.span });
+        }
         match self.raw(expr, None)? {
             Value::Place(mut place) if place.writable => {
                 // Later statements may change what the index reads.
@@ -127,6 +169,25 @@ impl<'a> Lower<'a> {
             return self.for_element(index, elements.clone(), span, |this, element| {
                 this.assign_slice(&element, high, low, value.clone(), span)
             });
+        }
+        if let Shape::Slice(of, _, from) = &place.shape {
+            return self.assign_slice(of, from + high, from + low, value, span);
+        }
+        if let (Shape::Struct(parts), Some(bits)) = (&place.shape, place.ty.wide()) {
+            let value = self.scalar(value, &Type::Bit(high + 1 - low))?;
+            let value = self.keep(value);
+            let mut end = bits;
+            for (_, part) in parts {
+                let from = end - part.ty.bits().unwrap_or_default();
+                let (top, bottom) = (high.min(end - 1), low.max(from));
+                if top >= bottom {
+                    let own =
+                        Value::Scalar(value.clone().slice(top - low, bottom - low, span), Type::Bit(top + 1 - bottom));
+                    self.assign_slice(part, top - from, bottom - from, own, span)?;
+                }
+                end = from;
+            }
+            return Ok(());
         }
         let Shape::Scalar(field) = place.shape else {
             return Err(Fault::new(span, format!("`{}` has no bits to choose", place.ty)));
@@ -165,6 +226,9 @@ impl<'a> Lower<'a> {
                 this.assign(&element, value.clone(), span)
             });
         }
+        if let Shape::Slice(of, high, low) = &place.shape {
+            return self.assign_slice(of, *high, *low, value, span);
+        }
         let is_copy = matches!(value, Value::Place(_));
         self.assign_parts(place, value, span)?;
         // Behind the copy, which may be of a sibling.
@@ -175,7 +239,20 @@ impl<'a> Lower<'a> {
     }
 
     fn assign_parts(&mut self, place: &Place, value: Value, span: Span) -> Check<()> {
-        match (&place.shape, value) {
+        match (&place.shape, self.filled(value, &place.ty)?) {
+            (Shape::Header(..), Value::Invalid(_)) => self.invalidate(place, span),
+            (Shape::Struct(_), Value::Invalid(_)) if Self::is_union(place) => self.invalidate(place, span),
+            (Shape::Struct(parts), Value::Integer(number, at))
+                if place.ty.wide().is_some_and(|bits| number.bits() <= u64::from(bits))
+                    && number.sign() != num_bigint::Sign::Minus =>
+            {
+                let mut rest = number;
+                for (_, part) in parts.iter().rev() {
+                    let modulus = num_bigint::BigInt::from(1u8) << part.ty.bits().unwrap_or_default();
+                    self.assign_parts(part, Value::Integer(&rest % &modulus, at), span)?;
+                    rest /= modulus;
+                }
+            }
             (Shape::Scalar(field), value) => {
                 let value = self.scalar(value, &place.ty)?;
                 self.emit(StmtKind::Assign(*field, value), span);
@@ -263,7 +340,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A list whose values no longer read the fields: temporaries keep the values that they read.
-    fn settled(&mut self, value: Value, fields: &[FieldId]) -> Check<Value> {
+    pub(super) fn settled(&mut self, value: Value, fields: &[FieldId]) -> Check<Value> {
         Ok(match value {
             Value::List(values, span) => {
                 let values = values.into_iter().map(|value| self.settled(value, fields));
@@ -302,6 +379,10 @@ impl<'a> Lower<'a> {
     /// A value that no index chooses any more.
     pub(super) fn plain(&mut self, value: Value) -> Check<Value> {
         match value {
+            Value::Place(Place { shape: Shape::Slice(of, high, low), ty, span, .. }) => {
+                let bits = self.bits_of(Value::Place(*of), high, low, span)?;
+                Ok(Value::Scalar(bits, ty))
+            }
             Value::Place(place) => self.element_value(place),
             other => Ok(other),
         }
@@ -328,6 +409,11 @@ impl<'a> Lower<'a> {
     pub(super) fn typed(&mut self, value: Value) -> Check<(Expr, Type)> {
         match self.plain(value)? {
             Value::Scalar(expr, ty) => Ok((expr, ty)),
+            Value::Place(Place { ty, span, .. }) if ty.wide().is_some() => {
+                Err(Fault::missing(span, &format!("operators on values of type `{ty}`")).help(format!(
+                    "values of more than {MAX_BITS} bits are copied, compared and sliced: choose bits of it with `[high:low]`"
+                )))
+            }
             Value::Place(Place { shape: Shape::Scalar(field), ty, span, .. }) => {
                 Ok((Expr::field(field, self.program.fields[field].width, span), ty))
             }
@@ -337,6 +423,18 @@ impl<'a> Lower<'a> {
             other => Err(Fault::new(other.span(), format!("a number is expected, this is `{}`", other.type_name()))),
         }
     }
+}
+
+/// The parts of a number that is too wide for operators, from the highest bits to the lowest, each with its bits.
+pub fn chunks(ty: &Type) -> Vec<(String, u32)> {
+    let mut end = ty.wide().unwrap_or_default();
+    let mut parts = Vec::new();
+    while end > 0 {
+        let bits = end.min(MAX_BITS);
+        end -= bits;
+        parts.push((format!("[{}:{end}]", end + bits - 1), bits));
+    }
+    parts
 }
 
 /// Members of an enumeration with an underlying type are also values of that type.

@@ -60,6 +60,9 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
         field_lists: HashMap::new(),
         match_kinds: HashMap::new(),
         listed: Vec::new(),
+        made_types: HashMap::new(),
+        loops: Vec::new(),
+        turns: None,
     };
     for (standard, name, width) in Standard::ALL {
         let kind = FieldKind::Standard(standard);
@@ -115,19 +118,14 @@ impl<'a> Lower<'a> {
     /// A part of the package: `MyParser()`.
     fn part(&mut self, part: &'a ast::Expr) -> Check<Instance<'a>> {
         let wrong = || Fault::new(part.span, "a parser or control is expected").help("write its name with `()`");
-        let name = match &part.kind {
-            Ast::Call(call) => {
-                let Call { callee, args, .. } = &**call;
-                if let Some(arg) = args.first() {
-                    return Err(Fault::missing(arg.value.span, "arguments of the parts of V1Switch"));
-                }
-                callee
-            }
-            _ => return Err(wrong()),
-        };
+        let Ast::Call(call) = &part.kind else { return Err(wrong()) };
+        let Call { callee: name, args, .. } = &**call;
         let Ast::Name(text) = &name.kind else { return Err(wrong()) };
         match self.lookup(text, name.span)? {
-            Symbol::Decl(decl) => Ok(Instance { decl, path: text.clone(), args: Vec::new() }),
+            Symbol::Decl(decl) => {
+                let args = self.constructor_arguments(decl, args, part.span)?;
+                Ok(Instance { decl, path: text.clone(), args })
+            }
             _ => Err(wrong()),
         }
     }

@@ -90,6 +90,19 @@ impl<'a> Lower<'a> {
     /// `stack[index]`
     pub(super) fn index(&mut self, base: &'a ast::Expr, index: &'a ast::Expr, span: Span) -> Check<Value> {
         let value = self.raw(base, None)?;
+        let parts: Option<Vec<Value>> = match &value {
+            Value::Place(Place { shape: Shape::Struct(members), ty: Type::Tuple(_), .. }) => {
+                Some(members.iter().map(|(_, member)| Value::Place(member.clone())).collect())
+            }
+            Value::List(values, _) => Some(values.clone()),
+            _ => None,
+        };
+        if let Some(parts) = parts {
+            let at = self.constant_u32(index)?;
+            let part = parts.get(at as usize).cloned();
+            let beyond = || Fault::new(index.span, format!("there are {} values, from 0 on", parts.len()));
+            return Ok(part.ok_or_else(beyond)?.at(span));
+        }
         let Value::Place(Place { shape: Shape::Stack(_, elements), ty: Type::Stack(of, size), writable, .. }) = &value
         else {
             return Err(
@@ -104,11 +117,13 @@ impl<'a> Lower<'a> {
             },
             value => {
                 let (value, ty) = self.typed(value)?;
-                if !matches!(ty, Type::Bit(_)) && value.value().is_none() {
-                    return Err(Fault::new(value.span, format!("an index is `bit<N>`, this is `{ty}`"))
+                let under = if let Type::Enum(of) = &ty { of.underlying.as_ref().unwrap_or(&ty) } else { &ty };
+                if !under.is_number() && value.value().is_none() {
+                    return Err(Fault::new(value.span, format!("an index is a number, this is `{ty}`"))
                         .help("cast it: `(bit<32>)(…)`"));
                 }
-                value
+                // An index below 0 is behind the end.
+                if under.is_signed() { value.clone().resize(value.width.max(32), true, span) } else { value }
             }
         };
         match at.value().map(|at| usize::try_from(at).unwrap_or(usize::MAX)) {

@@ -24,9 +24,14 @@ impl<'a> Lower<'a> {
         if rest.is_empty() {
             return;
         }
-        if let Some(flag) = self.returning.flag.filter(|_| has_return(first)) {
+        let returned = self.returning.flag.filter(|_| has_return(first));
+        let left = self.loops.last().map(|leave| leave.left).filter(|_| leaves_loop(first));
+        let flags = returned.into_iter().chain(left);
+        let stays = flags
+            .map(|flag| Expr::field(flag, 1, first.span).negate())
+            .reduce(|a, b| Expr::binary(BinaryOp::And, a, b, first.span));
+        if let Some(condition) = stays {
             let ((), then) = self.capture(|this| this.sequence(rest));
-            let condition = Expr::field(flag, 1, first.span).negate();
             self.emit(StmtKind::If { condition, then, otherwise: Vec::new() }, first.span);
         } else {
             self.sequence(rest);
@@ -56,6 +61,18 @@ impl<'a> Lower<'a> {
             AstStmt::Return(value) => self.leave(value.as_ref(), span),
             AstStmt::If(condition, then, otherwise) => self.choice(condition, then, otherwise.as_deref()),
             AstStmt::Switch(value, cases) => self.switch(value, cases, span),
+            AstStmt::For(of) => self.for_loop(of, span),
+            AstStmt::ForIn(decl, items, body) => self.for_in(decl, items, body, span),
+            AstStmt::Break | AstStmt::Continue => {
+                let Some(leave) = self.loops.last().copied() else {
+                    return Err(Fault::new(span, "`break` and `continue` stand in loops alone"));
+                };
+                if stmt.kind == AstStmt::Break {
+                    self.emit(StmtKind::Assign(leave.goes_on, Expr::constant(0, 1, span)), span);
+                }
+                self.emit(StmtKind::Assign(leave.left, Expr::constant(1, 1, span)), span);
+                Ok(())
+            }
             AstStmt::Decl(decl) => match &decl.kind {
                 DeclKind::Var(ty, value) => {
                     if let Err(fault) = self.local_variable(decl, ty, value.as_ref(), span) {
@@ -101,20 +118,6 @@ impl<'a> Lower<'a> {
     }
 
     fn assignment(&mut self, place: &'a ast::Expr, op: Option<&str>, value: &'a ast::Expr, span: Span) -> Check<()> {
-        if let Ast::Slice(base, high, low) = &place.kind {
-            let base = self.writable(base)?;
-            let width = base.ty.bits().unwrap_or_default();
-            let (high, low) = self.slice_bounds(high, low, width, place.span)?;
-            let ty = Type::Bit(high + 1 - low);
-            let value = match op {
-                None => self.expr(value, Some(&ty))?,
-                Some(op) => {
-                    let (old, _) = self.typed(Value::Place(base.clone()))?;
-                    self.compound(op, Value::Scalar(old.slice(high, low, place.span), ty), value, span)?
-                }
-            };
-            return self.assign_slice(&base, high, low, value, span);
-        }
         let target = self.writable(place)?;
         let value = match op {
             None => self.expr(value, Some(&target.ty))?,
@@ -124,7 +127,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The value that `old op= value` assigns.
-    fn compound(&mut self, op: &str, old: Value, value: &'a ast::Expr, span: Span) -> Check<Value> {
+    pub(super) fn compound(&mut self, op: &str, old: Value, value: &'a ast::Expr, span: Span) -> Check<Value> {
         let (value, stmts) = self.capture(|this| this.expr(value, None));
         let old = if stmts.is_empty() {
             old
@@ -252,10 +255,10 @@ impl<'a> Lower<'a> {
                 apply.otherwise = block.ok_or_else(|| Fault::new(case.label.span, "`default` needs a block"))?;
                 continue;
             }
-            let Ast::Name(name) = &case.label.kind else {
+            let (Ast::Name(name) | Ast::Outer(name)) = &case.label.kind else {
                 return Err(Fault::new(case.label.span, "a case of `action_run` is the name of an action"));
             };
-            let Symbol::Action(action) = self.lookup(name, case.label.span)? else {
+            let Some(Symbol::Action(action)) = self.named(&case.label).transpose()? else {
                 return Err(Fault::new(case.label.span, format!("`{name}` is not an action")));
             };
             let refs = &self.program.tables[table].actions;
@@ -281,9 +284,9 @@ impl<'a> Lower<'a> {
             return Err(Fault::new(span, "tables are applied in the `apply` block of a control alone")
                 .help("an action cannot apply a table: apply it behind the table that runs the action"));
         }
-        for (field, value) in self.keys[apply.table].clone() {
-            self.emit(StmtKind::Assign(field, value), span);
-        }
+        let keys = self.keys[apply.table].clone();
+        self.count(keys.len(), span)?;
+        self.out.extend(keys);
         self.emit(StmtKind::Apply(Box::new(apply)), span);
         Ok(())
     }
@@ -301,6 +304,17 @@ impl<'a> Lower<'a> {
         let (hit, miss) = (set(wanted), set(1 - wanted));
         self.apply_table(Apply { hit, miss, ..Apply::plain(table) }, span)?;
         Ok(Value::Scalar(Expr::field(result, 1, span), Type::Bool))
+    }
+}
+
+/// Whether a statement contains a `break` or `continue` of the loop around it.
+pub fn leaves_loop(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        AstStmt::Break | AstStmt::Continue => true,
+        AstStmt::If(_, then, otherwise) => leaves_loop(then) || otherwise.as_deref().is_some_and(leaves_loop),
+        AstStmt::Block(stmts) => stmts.iter().any(leaves_loop),
+        AstStmt::Switch(_, cases) => cases.iter().filter_map(|case| case.block.as_ref()).flatten().any(leaves_loop),
+        _ => false,
     }
 }
 

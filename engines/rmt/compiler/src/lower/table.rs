@@ -8,6 +8,7 @@ use super::{ActionSymbol, Context, Lower, Scope, Symbol, shown};
 use crate::ast::{self, Annotation, Call, Decl, DeclKind, Direction, Entry, ExprKind as Ast, Property, PropertyValue};
 use crate::fault::{Check, Fault};
 use crate::fold::mask;
+use crate::ir::operation::before_exits;
 use crate::ir::{self, ActionCall, ActionRef, Expr, ExprKind, Key, Match, MatchKind, Param, Stmt, Table};
 use crate::types::Type;
 
@@ -41,12 +42,15 @@ impl<'a> Lower<'a> {
         let mut types = Vec::new();
         let mut default = None;
         let mut entries = None;
+        let mut order = Order { largest_wins: true, step: 1 };
         for property in properties {
             let span = property.name.span;
             match (&property.name.text[..], &property.value) {
                 ("key", PropertyValue::Keys(keys)) => {
                     for key in keys {
-                        let (made, ty) = self.key(key, &mut assigned)?;
+                        let (made, ty, stmts) = self.key(key)?;
+                        self.keep_keys(&mut table.keys, &stmts, &mut assigned);
+                        assigned.extend(stmts);
                         // It chooses a member of a group; an entry has no match for it.
                         if key.kind.text == "selector" {
                             table.selector.push(made.field);
@@ -81,10 +85,16 @@ impl<'a> Lower<'a> {
                     let constant = || Fault::new(value.span, "`support_timeout` is `true` or `false`");
                     table.idle_timeouts = value.value().ok_or_else(constant)? == 1;
                 }
+                ("largest_priority_wins", PropertyValue::Expr(value)) => {
+                    let value = self.expr_of(value, &Type::Bool)?;
+                    let constant = || Fault::new(value.span, "`largest_priority_wins` is `true` or `false`");
+                    order.largest_wins = value.value().ok_or_else(constant)? == 1;
+                }
+                ("priority_delta", PropertyValue::Expr(value)) => order.step = i64::from(self.constant_u32(value)?),
                 (name, _) => {
                     return Err(Fault::missing(span, &format!("the property `{name}` of tables")).help(
-                        "tables have key, actions, default_action, size, entries, counters, meters, implementation \
-                         and support_timeout",
+                        "tables have key, actions, default_action, size, entries, counters, meters, implementation, \
+                         support_timeout, largest_priority_wins and priority_delta",
                     ));
                 }
             }
@@ -95,8 +105,10 @@ impl<'a> Lower<'a> {
             );
         }
         table.default = self.default_action(decl, default, &mut table.actions)?;
-        for (index, entry) in entries.into_iter().flatten().enumerate() {
-            let made = self.entry(&table, &types, index, entry)?;
+        let entries = entries.map_or(&[][..], |list| &list[..]);
+        let priorities = self.priorities(&table, &order, entries)?;
+        for (entry, priority) in entries.iter().zip(priorities) {
+            let made = self.entry(&table, &types, priority, entry)?;
             table.entries.push(made);
         }
         self.program.tables.push(table);
@@ -104,17 +116,16 @@ impl<'a> Lower<'a> {
         Ok(self.program.tables.len() - 1)
     }
 
-    /// A key. Expressions that are not fields become assignments to a field before the table is applied.
-    fn key(&mut self, key: &'a ast::Key, assigned: &mut Vec<(usize, Expr)>) -> Check<(Key, Type)> {
+    /// A key. Expressions that are not fields become assignments to a field before the table is applied, which stand
+    /// behind the statements of these expressions.
+    fn key(&mut self, key: &'a ast::Key) -> Check<(Key, Type, Vec<Stmt>)> {
         let span = key.value.span;
-        let (value, stmts) = self.capture(|this| {
+        let (value, mut assigned) = self.capture(|this| {
             let value = this.expr(&key.value, None)?;
             this.typed(value)
         });
         let (value, ty) = value?;
-        if !stmts.is_empty() {
-            return Err(Fault::missing(span, "calls in keys of tables").help("assign the value to a variable before"));
-        }
+        let has_calls = !assigned.is_empty();
         let kind = match &key.kind.text[..] {
             "exact" => MatchKind::Exact,
             "lpm" => MatchKind::Lpm,
@@ -131,16 +142,28 @@ impl<'a> Lower<'a> {
         };
         let width = value.width;
         let field = match value.kind {
-            ExprKind::Field(field) => field,
+            ExprKind::Field(field) if !has_calls => field,
             _ => {
                 let field = self.temporary(width, span);
-                assigned.push((field, value));
+                assigned.push(Stmt { kind: ir::StmtKind::Assign(field, value), span });
                 field
             }
         };
         let given = key.annotations.iter().find(|annotation| annotation.name == "name");
         let name = given.map_or_else(|| self.text(span), |annotation| annotation.value.trim_matches('"').to_owned());
-        Ok((Key { name, field, width, kind, annotations: shown(&key.annotations), span }, ty))
+        Ok((Key { name, field, width, kind, annotations: shown(&key.annotations), span }, ty, assigned))
+    }
+
+    /// Keeps the values of keys that the statements of the next key change.
+    fn keep_keys(&mut self, keys: &mut [Key], stmts: &[Stmt], assigned: &mut Vec<Stmt>) {
+        let mut written = Vec::new();
+        super::place::writes(&self.program, stmts, &mut written);
+        for key in keys.iter_mut().filter(|key| written.contains(&key.field)) {
+            let field = self.temporary(key.width, key.span);
+            let value = Expr::field(key.field, key.width, key.span);
+            assigned.push(Stmt { kind: ir::StmtKind::Assign(field, value), span: key.span });
+            key.field = field;
+        }
     }
 
     fn direct_counter(&mut self, value: &'a ast::Expr) -> Check<usize> {
@@ -188,11 +211,8 @@ impl<'a> Lower<'a> {
 
     fn action_ref(&mut self, annotations: &[Annotation], action: &'a ast::Expr) -> Check<ActionRef> {
         let (symbol, args) = self.action_symbol(action)?;
-        if !args.is_empty() {
-            return Err(Fault::missing(action.span, "arguments of actions in the list of a table"));
-        }
         let has = |name: &str| annotations.iter().any(|annotation| annotation.name == name);
-        let action_id = self.action(&symbol)?;
+        let action_id = self.action(&symbol, args)?;
         Ok(ActionRef {
             action: action_id,
             default_only: has("defaultonly"),
@@ -210,38 +230,89 @@ impl<'a> Lower<'a> {
             }
             _ => (action, &[]),
         };
-        if let Ast::Name(text) = &name.kind
-            && let Symbol::Action(symbol) = self.lookup(text, name.span)?
-        {
+        if let Some(Symbol::Action(symbol)) = self.named(name).transpose()? {
             return Ok((symbol, args));
         }
         Err(Fault::new(name.span, format!("`{}` is not an action", self.text(name.span))).label("expected an action"))
     }
 
-    /// Lowers an action as one of a table, once.
-    fn action(&mut self, symbol: &ActionSymbol<'a>) -> Check<usize> {
-        if let Some(action) = self.actions.get(&symbol.name) {
+    /// Lowers an action as one of a table, once for each list of arguments.
+    fn action(&mut self, symbol: &ActionSymbol<'a>, args: &'a [ast::Arg]) -> Check<usize> {
+        let mut key = symbol.name.clone();
+        for arg in args {
+            // The same text means another variable in another control.
+            let text = self.text(arg.value.span);
+            key += &format!(" {}.{text}", self.path);
+        }
+        if let Some(action) = self.actions.get(&key) {
             return Ok(*action);
         }
-        let (params, body) = self.action_body(symbol)?;
+        let (params, body) = self.action_body(symbol, args)?;
         let decl = symbol.decl;
         let id = self.p4info_id(0x01, &symbol.name, &decl.annotations, decl.span);
         let annotations = shown(&decl.annotations);
         let name = symbol.name.clone();
-        self.program.actions.push(ir::Action { name: name.clone(), id, params, body, annotations, span: decl.span });
-        self.actions.insert(name, self.program.actions.len() - 1);
+        self.program.actions.push(ir::Action { name, id, params, body, annotations, span: decl.span });
+        self.actions.insert(key, self.program.actions.len() - 1);
         Ok(self.program.actions.len() - 1)
     }
 
     /// Parameters and statements of an action that a table runs.
-    pub(super) fn action_body(&mut self, symbol: &ActionSymbol<'a>) -> Check<(Vec<Param>, Vec<Stmt>)> {
+    /// `args` are those of its parameters that have a direction.
+    pub(super) fn action_body(
+        &mut self,
+        symbol: &ActionSymbol<'a>,
+        args: &'a [ast::Arg],
+    ) -> Check<(Vec<Param>, Vec<Stmt>)> {
         let DeclKind::Action(declared, body) = &symbol.decl.kind else { return Ok((Vec::new(), Vec::new())) };
         let (mut params, mut scope) = (Vec::new(), Scope::new());
+        let directed = declared.iter().filter(|param| param.direction != Direction::None).count();
+        if args.len() > directed {
+            return Err(Fault::new(args[directed].value.span, "entries give the other parameters of this action")
+                .help("name the action with the arguments of its parameters that have a direction"));
+        }
+        let mut args = args.iter();
+        // Statements in front of the body and behind it, which bind parameters to arguments.
+        let (mut before, mut behind) = (Vec::new(), Vec::new());
         for param in declared {
             let (ty, span) = (self.ty(&param.ty)?, param.name.span);
-            if matches!(param.direction, Direction::Out | Direction::InOut) {
-                // Only a call of the action binds it.
-                let place = self.copy(&param.name.text, &ty, span)?;
+            if param.direction != Direction::None {
+                let arg = args.next();
+                // By reference, if nothing else leads to the variable: the action is declared outside of the control.
+                let place = match arg {
+                    Some(arg) if symbol.depth == 1 && param.direction == Direction::InOut => {
+                        let (place, stmts) = self.capture(|this| this.writable(&arg.value));
+                        before.extend(stmts);
+                        place?
+                    }
+                    _ => self.copy(&param.name.text, &ty, span)?,
+                };
+                if place.ty != ty {
+                    return Err(super::place::mismatch(&ty.to_string(), &Value::Place(place)));
+                }
+                if let Some(arg) = arg.filter(|_| symbol.depth > 1 || param.direction != Direction::InOut) {
+                    let (done, stmts) = self.capture(|this| match param.direction {
+                        Direction::Out => {
+                            this.invalidate(&place, span);
+                            Ok(())
+                        }
+                        _ => {
+                            let value = this.expr(&arg.value, Some(&ty))?;
+                            this.assign(&place, value, span)
+                        }
+                    });
+                    done?;
+                    before.extend(stmts);
+                    if param.direction != Direction::In {
+                        let (done, stmts) = self.capture(|this| {
+                            let to = this.writable(&arg.value)?;
+                            this.assign(&to, Value::Place(place.clone()), span)
+                        });
+                        done?;
+                        behind.extend(stmts);
+                    }
+                }
+                let place = if param.direction == Direction::In { place.read_only() } else { place };
                 scope.insert(param.name.text.clone(), Symbol::Value(Value::Place(place)));
                 continue;
             }
@@ -255,9 +326,12 @@ impl<'a> Lower<'a> {
         }
         let returning = std::mem::take(&mut self.returning);
         let context = std::mem::replace(&mut self.context, Context::Action);
-        let (stmts, _) = self.within(symbol.depth, vec![scope], |this| this.capture(|this| this.body(body)).1);
+        let (mut stmts, _) = self.within(symbol.depth, vec![scope], |this| this.capture(|this| this.body(body)).1);
         (self.returning, self.context) = (returning, context);
-        Ok((params, stmts))
+        before_exits(&mut stmts, &behind);
+        before.extend(stmts);
+        before.extend(behind);
+        Ok((params, before))
     }
 
     /// The default action; `NoAction` if the table names none.
@@ -271,7 +345,7 @@ impl<'a> Lower<'a> {
             let Some(Symbol::Action(symbol)) = self.scopes[0].get("NoAction").cloned() else {
                 return Err(Fault::new(decl.span, "there is no `NoAction`").help("write `#include <core.p4>` on top"));
             };
-            let action = self.action(&symbol)?;
+            let action = self.action(&symbol, &[])?;
             if !actions.iter().any(|of| of.action == action) {
                 actions.push(ActionRef { action, default_only: true, table_only: false, span: decl.span });
             }
@@ -288,7 +362,7 @@ impl<'a> Lower<'a> {
     /// An action with constant arguments, which must be one of the table's.
     fn action_call(&mut self, value: &'a ast::Expr, actions: &[ActionRef]) -> Check<(ActionCall, ActionRef)> {
         let (symbol, args) = self.action_symbol(value)?;
-        let known = self.actions.get(&symbol.name).and_then(|id| actions.iter().find(|of| of.action == *id));
+        let known = actions.iter().find(|of| self.program.actions[of.action].name == symbol.name);
         let Some(of) = known.cloned() else {
             return Err(Fault::new(value.span, format!("`{}` is not an action of this table", symbol.decl.name.text))
                 .help("add it to `actions`"));
@@ -296,9 +370,14 @@ impl<'a> Lower<'a> {
         let DeclKind::Action(params, _) = &symbol.decl.kind else {
             return Err(Fault::new(value.span, "not an action"));
         };
-        let names: Vec<&str> = params.iter().map(|param| &param.name.text[..]).collect();
         let mut values = Vec::new();
-        for (param, arg) in params.iter().zip(self.arguments(&symbol.decl.name.text, &names, args, value.span)?) {
+        // The list of actions has bound the parameters that have a direction. They may be left out here.
+        let needed = params.iter().filter(|param| param.default.is_none()).count();
+        let is_whole = args.len() >= needed;
+        let params = params.iter().filter(|param| is_whole || param.direction == Direction::None);
+        let named: Vec<_> = params.clone().map(|param| (&param.name.text[..], param.default.as_ref())).collect();
+        let arguments = super::call::in_order_of(&symbol.decl.name.text, &named, args, value.span)?;
+        for (param, arg) in params.zip(arguments).filter(|(param, _)| param.direction == Direction::None) {
             let ty = self.ty(&param.ty)?;
             let made = self.expr_of(arg, &ty)?;
             values.push(
@@ -308,7 +387,7 @@ impl<'a> Lower<'a> {
         Ok((ActionCall { action: of.action, args: values }, of))
     }
 
-    fn entry(&mut self, table: &Table, types: &[Type], index: usize, entry: &'a Entry) -> Check<ir::Entry> {
+    fn entry(&mut self, table: &Table, types: &[Type], priority: i32, entry: &'a Entry) -> Check<ir::Entry> {
         let keys: Vec<&'a ast::Expr> = match &entry.keys.kind {
             Ast::List(keys) => keys.iter().collect(),
             _ => vec![&entry.keys],
@@ -336,26 +415,54 @@ impl<'a> Lower<'a> {
         if of.default_only {
             return Err(Fault::new(entry.action.span, "this action is `@defaultonly`"));
         }
-        let priority = match (&entry.priority, table.has_priorities()) {
-            (Some(value), true) => {
-                let number = self.constant(value)?;
-                number.to_i32().ok_or_else(|| Fault::new(value.span, "this priority is not possible"))?
-            }
-            (Some(value), false) => {
-                return Err(Fault::new(value.span, "entries of this table have no priorities")
-                    .help("its keys match at most once"));
-            }
-            // The first of several entries that match wins.
-            (None, true) => i32::MAX - i32::try_from(index).unwrap_or(i32::MAX),
-            (None, false) => 0,
-        };
         Ok(ir::Entry::new(found, priority, call))
+    }
+
+    /// The priorities of a table's entries, of which the largest wins. Without numbers the first of several entries
+    /// that match wins.
+    fn priorities(&mut self, table: &Table, order: &Order, entries: &'a [Entry]) -> Check<Vec<i32>> {
+        if !table.has_priorities() {
+            return match entries.iter().find_map(|entry| entry.priority.as_ref()) {
+                Some(value) => Err(Fault::new(value.span, "entries of this table have no priorities")
+                    .help("its keys match at most once")),
+                None => Ok(vec![0; entries.len()]),
+            };
+        }
+        let annotated = |entry: &'a Entry| entry.annotations.iter().find(|annotation| annotation.name == "priority");
+        let by_numbers = entries.iter().any(|entry| entry.priority.is_some());
+        let mut found = Vec::new();
+        let mut next = if order.largest_wins { (entries.len() as i64 - 1) * order.step + 1 } else { 1 };
+        for (index, entry) in entries.iter().enumerate() {
+            let span = entry.span;
+            let impossible = || Fault::new(span, "this priority is not possible").help("0 to 2147483647 are possible");
+            let own = match (&entry.priority, annotated(entry)) {
+                (Some(value), _) => self.constant(value)?.to_i64().ok_or_else(impossible)?,
+                // The smallest number wins, as in bmv2.
+                (None, Some(annotation)) => {
+                    let number = super::literal::plain(&annotation.value).ok_or_else(impossible)?;
+                    i64::from(i32::MAX) - i64::from(number) + 1
+                }
+                (None, None) if by_numbers => next,
+                (None, None) => i64::from(i32::MAX) - index as i64,
+            };
+            next = if order.largest_wins { own - order.step } else { own + order.step };
+            let smallest_wins = by_numbers && !order.largest_wins;
+            let value = if smallest_wins { i64::from(i32::MAX) - own } else { own };
+            found.push(i32::try_from(value).ok().filter(|value| *value >= 0).ok_or_else(impossible)?);
+        }
+        Ok(found)
     }
 
     /// A keyset of one value: [`Match::Exact`], [`Match::Ternary`] or [`Match::Range`].
     pub(super) fn keyset(&mut self, keyset: &'a ast::Expr, ty: &Type) -> Check<Match> {
+        let under = if let Type::Enum(of) = ty { of.underlying.as_ref() } else { None };
         let constant = |this: &mut Self, value: &'a ast::Expr| {
-            let made = this.expr_of(value, ty)?;
+            let given = this.expr(value, Some(ty))?;
+            // A mask, and a value that is no member, have the type behind the enumeration.
+            let made = match (this.scalar(given.clone(), ty), under) {
+                (Err(_), Some(under)) => this.scalar(given, under)?,
+                (made, _) => made?,
+            };
             made.value().ok_or_else(|| {
                 Fault::new(value.span, format!("`{}` is not a constant", this.text(value.span)))
                     .label("must be known when the program is compiled")
@@ -381,6 +488,14 @@ impl<'a> Lower<'a> {
             _ => Ok(Match::Exact(constant(self, keyset)?)),
         }
     }
+}
+
+/// How numbers of entries rank them.
+struct Order {
+    /// `largest_priority_wins`
+    largest_wins: bool,
+    /// `priority_delta`: the distance of an entry without a number from the one in front of it.
+    step: i64,
 }
 
 /// A keyset as what the kind of a key needs; None if it cannot be.

@@ -10,7 +10,7 @@ use crate::source::Span;
 use crate::types::{Struct, Type};
 
 impl<'a> Lower<'a> {
-    pub(super) fn union_type(&mut self, decl: &'a Decl, fields: &'a [Field]) -> Check<Type> {
+    pub(super) fn union_type(&mut self, decl: &'a Decl, fields: &'a [Field], name: String) -> Check<Type> {
         let fields_of = self.members(fields)?;
         for ((_, ty), field) in fields_of.iter().zip(fields) {
             if !matches!(ty, Type::Header(_)) {
@@ -22,7 +22,7 @@ impl<'a> Lower<'a> {
         }
         // Headers hold numbers alone.
         let depth = 2;
-        let of = Struct { name: decl.name.text.clone(), fields: fields_of, header: 0, depth };
+        let of = Struct { name, fields: fields_of, header: 0, depth };
         Ok(Type::Union(of.into()))
     }
 

@@ -21,6 +21,10 @@ pub enum Value {
     /// `{x = a}`
     Record(Vec<(String, Value)>, Span),
     Text(Span),
+    /// `{#}`
+    Invalid(Span),
+    /// `...`
+    Rest(Span),
     /// A call that gives nothing.
     Void(Span),
 }
@@ -47,6 +51,8 @@ pub enum Shape {
     Stack(usize, Vec<Place>),
     /// One of these places, chosen by an index: an element of a stack whose index is not a constant, or a part of it.
     Element(Box<ir::Expr>, Vec<Place>),
+    /// Bits of a number, from the higher to the lower one.
+    Slice(Box<Place>, u32, u32),
     /// `packet_in` or `packet_out`
     Packet,
 }
@@ -60,6 +66,7 @@ impl Place {
                 members.iter().flat_map(|(_, of)| of.fields()).collect()
             }
             Shape::Stack(_, elements) | Shape::Element(_, elements) => elements.iter().flat_map(Self::fields).collect(),
+            Shape::Slice(of, ..) => of.fields(),
             Shape::Packet => Vec::new(),
         }
     }
@@ -74,7 +81,7 @@ impl Place {
             Shape::Stack(_, elements) | Shape::Element(_, elements) => {
                 elements.iter_mut().for_each(|of| *of = of.clone().read_only());
             }
-            Shape::Scalar(_) | Shape::Varbit(_) | Shape::Packet => {}
+            Shape::Scalar(_) | Shape::Varbit(_) | Shape::Slice(..) | Shape::Packet => {}
         }
         self
     }
@@ -96,7 +103,7 @@ impl Place {
             Shape::Stack(_, elements) | Shape::Element(_, elements) => {
                 elements.iter().flat_map(Self::headers).collect()
             }
-            Shape::Scalar(_) | Shape::Varbit(_) | Shape::Packet => Vec::new(),
+            Shape::Scalar(_) | Shape::Varbit(_) | Shape::Slice(..) | Shape::Packet => Vec::new(),
         }
     }
 }
@@ -110,6 +117,8 @@ impl Value {
             | Self::List(_, span)
             | Self::Record(_, span)
             | Self::Text(span)
+            | Self::Invalid(span)
+            | Self::Rest(span)
             | Self::Void(span) => *span,
         }
     }
@@ -123,6 +132,8 @@ impl Value {
             Self::List(..) => "a list".into(),
             Self::Record(..) => "a list with names".into(),
             Self::Text(_) => Type::Text.to_string(),
+            Self::Invalid(_) => "an invalid header".into(),
+            Self::Rest(_) => "the rest of a list".into(),
             Self::Void(_) => Type::Void.to_string(),
         }
     }
@@ -136,6 +147,8 @@ impl Value {
             | Self::List(_, span)
             | Self::Record(_, span)
             | Self::Text(span)
+            | Self::Invalid(span)
+            | Self::Rest(span)
             | Self::Void(span) => {
                 *span = at;
             }

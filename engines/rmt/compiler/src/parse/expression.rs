@@ -2,7 +2,7 @@
 //! Expressions, keysets and types.
 
 use super::Parser;
-use crate::ast::{Call, Expr, ExprKind, Type, TypeKind};
+use crate::ast::{Call, Expr, ExprKind, Name, Type, TypeKind};
 use crate::fault::{Check, Fault, nearest};
 use crate::token::Kind;
 
@@ -26,6 +26,7 @@ impl Parser<'_> {
         let token = self.peek();
         match &*token.text {
             "bool" | "bit" | "int" | "varbit" | "tuple" | "void" | "string" | "match_kind" => true,
+            "list" => &*self.ahead(1).text == "<",
             "error" => &*self.ahead(1).text != ".",
             text => token.kind == Kind::Word && self.types.contains(text),
         }
@@ -66,6 +67,11 @@ impl Parser<'_> {
             "tuple" => {
                 self.expect("<")?;
                 TypeKind::Tuple(self.list(">", Self::ty)?)
+            }
+            "list" if self.eat("<") => {
+                let of = self.ty()?;
+                self.expect(">")?;
+                TypeKind::List(Box::new(of))
             }
             _ if word.kind == Kind::Word => {
                 self.at -= 1;
@@ -245,7 +251,7 @@ impl Parser<'_> {
     /// Whether `<` begins type arguments: a type follows it.
     fn type_arguments(&self) -> bool {
         let next = self.ahead(1);
-        let ty = matches!(&*next.text, "bool" | "bit" | "int" | "varbit" | "tuple" | "error" | "_");
+        let ty = matches!(&*next.text, "bool" | "bit" | "int" | "varbit" | "tuple" | "error" | "string" | "list" | "_");
         self.is("<") && (ty || (next.kind == Kind::Word && self.types.contains(&*next.text)))
     }
 
@@ -265,10 +271,12 @@ impl Parser<'_> {
                 return Ok(value);
             }
             ("{", _) => return self.braces(),
-            // `.name` is a name of the outermost scope.
             (".", _) => {
-                return Err(Fault::missing(token.span, "names of the outermost scope").help("leave the dot out"));
+                self.next();
+                let name = self.name()?;
+                return Ok(Expr { kind: ExprKind::Outer(name.text), span: self.since(token.span) });
             }
+            ("...", _) => ExprKind::Rest,
             (_, Kind::Word) => {
                 let name = self.name()?;
                 return Ok(Expr { kind: ExprKind::Name(name.text), span: name.span });
@@ -279,12 +287,21 @@ impl Parser<'_> {
         Ok(Expr { kind, span: token.span })
     }
 
-    /// `{a, b}` or `{x = a, y = b}`.
+    /// `{a, b}`, `{x = a, y = b}` or `{#}`.
     fn braces(&mut self) -> Check<Expr> {
         let start = self.expect("{")?;
+        if self.peek().kind == Kind::Hash {
+            self.next();
+            self.expect("}")?;
+            return Ok(Expr { kind: ExprKind::Invalid, span: self.since(start) });
+        }
         let record = self.peek().kind == Kind::Word && &*self.ahead(1).text == "=";
         let kind = if record {
             ExprKind::Record(self.list("}", |this| {
+                if this.is("...") {
+                    let name = Name { text: "...".into(), span: this.peek().span };
+                    return Ok((name, this.expr()?));
+                }
                 let name = this.name()?;
                 this.expect("=")?;
                 Ok((name, this.expr()?))

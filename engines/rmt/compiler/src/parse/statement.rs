@@ -2,8 +2,8 @@
 //! Statements.
 
 use super::Parser;
-use crate::ast::{Case, Stmt, StmtKind};
-use crate::fault::{Check, Fault};
+use crate::ast::{Case, Decl, DeclKind, For, Stmt, StmtKind};
+use crate::fault::Check;
 use crate::token::Kind;
 
 /// Assignments with an operator; `>>=` is two tokens.
@@ -56,14 +56,79 @@ impl Parser<'_> {
                 self.expect(";")?;
                 StmtKind::Return(value)
             }
-            "for" | "break" | "continue" if self.is_loop() => {
-                return Err(Fault::missing(start, "loops"));
+            "for" if self.is_loop() => self.for_loop()?,
+            "break" | "continue" if self.is_loop() => {
+                self.next();
+                self.expect(";")?;
+                if &*word == "break" { StmtKind::Break } else { StmtKind::Continue }
             }
+            "@" if self.is_annotated_block()? => StmtKind::Block(self.block(Self::statement)?),
             "@" | "const" => StmtKind::Decl(Box::new(self.decl()?)),
             _ if self.at_declaration() => StmtKind::Decl(Box::new(self.decl()?)),
             _ => self.assignment_or_call()?,
         };
         Ok(Stmt { kind, span: self.since(start) })
+    }
+
+    /// `for (init; condition; update) body`, or `for (T name in items) body`.
+    fn for_loop(&mut self) -> Check<StmtKind> {
+        self.next();
+        self.expect("(")?;
+        self.annotations()?;
+        let start = self.at;
+        if self.at_type() {
+            let ty = self.ty()?;
+            let name = self.name()?;
+            if self.eat("in") {
+                let items = self.keyset()?;
+                self.expect(")")?;
+                let span = ty.span.to(name.span);
+                let decl = Decl { annotations: Vec::new(), name, kind: DeclKind::Var(ty, None), span };
+                return Ok(StmtKind::ForIn(Box::new(decl), items, Box::new(self.statement()?)));
+            }
+            self.at = start;
+        }
+        let init = self.parts_of_loop(";")?;
+        let condition = if self.is(";") { None } else { Some(self.expr()?) };
+        self.expect(";")?;
+        let update = self.parts_of_loop(")")?;
+        let body = self.statement()?;
+        Ok(StmtKind::For(Box::new(For { init, condition, update, body })))
+    }
+
+    /// Declarations, assignments and calls with commas in between, up to a symbol, which is taken too.
+    fn parts_of_loop(&mut self, close: &str) -> Check<Vec<Stmt>> {
+        self.list(close, |this| {
+            let start = this.peek().span;
+            let kind = if this.at_declaration() {
+                let ty = this.ty()?;
+                let name = this.name()?;
+                this.expect("=")?;
+                let value = this.expr()?;
+                let span = this.since(start);
+                StmtKind::Decl(Box::new(Decl {
+                    annotations: Vec::new(),
+                    name,
+                    kind: DeclKind::Var(ty, Some(value)),
+                    span,
+                }))
+            } else {
+                this.bare_assignment_or_call()?
+            };
+            Ok(Stmt { kind, span: this.since(start) })
+        })
+    }
+
+    /// Whether annotations and then a block begin here. If so, takes the annotations: `@atomic` and the like ask for
+    /// nothing that is not so anyway.
+    fn is_annotated_block(&mut self) -> Check<bool> {
+        let before = self.at;
+        self.annotations()?;
+        let found = self.is("{");
+        if !found {
+            self.at = before;
+        }
+        Ok(found)
     }
 
     fn is_loop(&self) -> bool {
@@ -80,6 +145,13 @@ impl Parser<'_> {
     }
 
     fn assignment_or_call(&mut self) -> Check<StmtKind> {
+        let kind = self.bare_assignment_or_call()?;
+        self.expect(";")?;
+        Ok(kind)
+    }
+
+    /// An assignment or a call without `;`.
+    fn bare_assignment_or_call(&mut self) -> Check<StmtKind> {
         let place = self.place()?;
         let kind = if self.eat("=") {
             StmtKind::Assign(place, None, self.expr()?)
@@ -95,7 +167,6 @@ impl Parser<'_> {
         } else {
             return Err(self.expected("`=` or a call"));
         };
-        self.expect(";")?;
         Ok(kind)
     }
 }

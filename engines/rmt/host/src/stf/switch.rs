@@ -69,7 +69,9 @@ impl Native {
     /// There is no native code for it.
     pub fn new(source: Source) -> Result<Self, ToolError> {
         let mut block = Block::default();
-        block.load(0, source.program.clone())?;
+        let mut tenant = Tenant::new(source.program.clone())?;
+        tenant.keep_short_frames();
+        block.put(0, tenant);
         Ok(Self { source, block })
     }
 

@@ -64,6 +64,16 @@ impl Function<'_, '_> {
                 let condition = self.value(condition);
                 self.choice(condition, then, otherwise);
             }
+            StmtKind::Loop { condition, body } => {
+                let (again, behind) = (self.builder.create_block(), self.builder.create_block());
+                self.go_on_in(again);
+                let condition = self.value(condition);
+                let end = self.unless(condition);
+                self.block(body);
+                self.builder.ins().jump(again, &[]);
+                self.builder.switch_to_block(end);
+                self.go_on_in(behind);
+            }
             StmtKind::Exit => {
                 self.builder.ins().jump(self.exit, &[]);
                 // No code leads to the statements behind it.
@@ -170,6 +180,10 @@ impl Function<'_, '_> {
             Extern::Meter { meter, index, to } => {
                 Operation::Meter { meter: *meter, index: self.keep(index).slot, to: self.maker.slots.fields[*to] }
             }
+            Extern::SameVarbit { to, a, b } => Operation::SameVarbit {
+                to: self.maker.slots.fields[*to],
+                varbits: [*a, *b].map(|of| self.maker.slots.varbit(of)),
+            },
             Extern::DirectMeter { to, .. } => Operation::EntryColor(self.maker.slots.fields[*to]),
         }
     }
