@@ -438,6 +438,8 @@ impl Side {
             State::Smtp(smtp) => smtp.gap(limits, exchange, emit),
             State::Ftp(ftp) => ftp.finish(exchange, emit),
             State::Tls(tls) => tls.finish(emit),
+            // The bytes were too few to be those of a protocol.
+            State::Unknown(_) => self.state = State::Other,
             _ => {}
         }
     }

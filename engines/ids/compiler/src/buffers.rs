@@ -64,6 +64,8 @@ pub enum Spoken {
     Read(Protocol),
     /// One that it knows by first bytes.
     Known(Wire),
+    /// None that it knows.
+    Nothing,
 }
 
 impl Spoken {
@@ -82,6 +84,7 @@ impl Spoken {
         match self {
             Self::Read(protocol) => protocol.name(),
             Self::Known(wire) => wire.name(),
+            Self::Nothing => "failed",
         }
     }
 }
@@ -145,7 +148,7 @@ const STICKY: [Named; 59] = [
     ("dns.query", Field::Query, TO_SERVER),
     ("dns_query", Field::Query, TO_SERVER),
     ("dns.queries.rrname", Field::QuestionName, None),
-    ("dns.answers.rrname", Field::AnswerName, TO_CLIENT),
+    ("dns.answers.rrname", Field::AnswerName, None),
     ("tls.sni", Field::ServerName, TO_SERVER),
     ("tls_sni", Field::ServerName, TO_SERVER),
     ("tls.cert_subject", Field::Subject, TO_CLIENT),
@@ -165,12 +168,15 @@ const STICKY: [Named; 59] = [
 ];
 
 /// More sticky buffers.
-const MORE: [Named; 43] = [
+const MORE: [Named; 45] = [
+    // Names that these two had before.
+    ("dns.query.name", Field::QuestionName, None),
+    ("dns.answer.name", Field::AnswerName, None),
     ("ja3s.hash", Field::Ja3sHash, TO_CLIENT),
     ("ja3s.string", Field::Ja3sString, TO_CLIENT),
     ("ja4.hash", Field::Ja4, TO_SERVER),
     ("http.trailer", Field::Trailer, None),
-    ("dns.authorities.rrname", Field::AuthorityName, TO_CLIENT),
+    ("dns.authorities.rrname", Field::AuthorityName, None),
     ("dns.additionals.rrname", Field::AdditionalName, None),
     ("dns.response.rrname", Field::ResponseName, TO_CLIENT),
     ("tls.random", Field::Random, None),

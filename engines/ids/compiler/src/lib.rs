@@ -17,6 +17,7 @@ mod choose;
 mod classes;
 mod conditions;
 pub mod config;
+mod datasets;
 mod dates;
 mod ends;
 mod explain;
@@ -35,6 +36,7 @@ pub mod wire;
 
 pub use choose::Class;
 pub use classes::Classes;
+pub use datasets::{Dataset, DatasetUse};
 pub use ends::{Addresses, Variables};
 pub use explain::{Cost, class_name, key_text};
 pub use faults::{Fault, Faults};

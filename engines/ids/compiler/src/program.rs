@@ -200,7 +200,7 @@ const GUARDS: usize = 50;
 /// Whether a rule asks what a TCP connection speaks by its first bytes. A datagram says it itself.
 fn asks_for_first_bytes(rule: &Rule) -> bool {
     matches!(rule.protocol, Protocol::Tcp | Protocol::Ip)
-        && rule.layers.iter().any(|layer| matches!(layer.protocol, Spoken::Known(_)))
+        && rule.layers.iter().any(|layer| matches!(layer.protocol, Spoken::Known(_) | Spoken::Nothing))
 }
 
 /// Classes of frames that a rule can match.

@@ -12,6 +12,7 @@ pub use crate::conditions::{
     FlowBit, FlowCount, FlowSize, FlowSizeOf, HostBit, HostBitDo, HostTrack, StreamSize, Threshold, ThresholdKind,
     Track,
 };
+pub use crate::datasets::DatasetUse;
 pub use crate::dates::{DateTest, When};
 use crate::ends::Addresses;
 pub use crate::packets::{ChecksumOf, HeaderGroup, Part};
@@ -77,13 +78,15 @@ pub struct Within {
     pub high: u32,
     /// All other numbers instead.
     pub not: bool,
+    /// The bits of the number that count.
+    pub mask: u32,
 }
 
 impl Within {
     /// Whether it holds for this number.
     #[must_use]
     pub fn holds(&self, number: u32) -> bool {
-        (self.low..=self.high).contains(&number) != self.not
+        (self.low..=self.high).contains(&(number & self.mask)) != self.not
     }
 }
 
@@ -258,6 +261,8 @@ pub enum Step {
     OneOf(Arc<HashSet<Vec<u8>>>, bool),
     /// Bytes in base64, and conditions on what they stand for.
     Base64(Base64),
+    /// The buffer is in a set, or is not.
+    Dataset(DatasetUse),
 }
 
 /// `base64_decode` and `base64_data`.

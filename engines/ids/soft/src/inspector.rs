@@ -257,6 +257,9 @@ impl Inspector {
                 app.reload(&place);
             }
         }
+        for new in &program.set.datasets {
+            self.plan.program.set.datasets.iter().for_each(|old| new.take_from(old));
+        }
         let mut hits = vec![0; program.set.rules.len()];
         for (number, count) in (0..).zip(&self.told.hits) {
             if let Some(to) = place(number) {
@@ -444,7 +447,8 @@ impl Inspector {
                 return;
             }
             match &packet.transport {
-                Transport::Tcp(_) if !sound => {
+                // The payload of a reset is no part of the stream (RFC 9293, 3.5.3).
+                Transport::Tcp(tcp) if !sound || tcp.has(Tcp::RST) => {
                     seen.streams = [streams[0].position(), streams[1].position()];
                     let side = &state.sides[way as usize];
                     wanted = !side.armed.is_empty() || !side.mixed.is_empty();
@@ -553,6 +557,8 @@ impl Inspector {
             // Behind the search: the record says whether a rule has reported.
             records.extend(flow_record(flow, reports, bounds.epoch));
         }
+        let sets = &self.plan.program.set.datasets;
+        self.detect.unsaved += sets.iter().filter(|set| set.save().is_err()).count() as u64;
         // The flows come in no order.
         alerts.sort_by(|left, right| {
             left.timestamp.cmp(&right.timestamp).then(left.ends.flow_id.cmp(&right.ends.flow_id))

@@ -10,7 +10,7 @@ use crate::memory::{FlowMemory, HostBits};
 use crate::plan::{Plan, looks_at_packet};
 use crate::report::{Alert, AlertFields, AppObject};
 use crate::scan::Window;
-use crate::seen::{Seen, check_holds, direction_matches, flow_holds, header_holds, header_matches};
+use crate::seen::{Seen, change_sets, check_holds, direction_matches, flow_holds, header_holds, header_matches};
 use crate::stats::DetectStats;
 use crate::thresholds::Thresholds;
 
@@ -400,6 +400,7 @@ impl<'a> Look<'a> {
                 && bytes.matches(&rule.steps, &mut limited);
             self.limits(&limited);
             if matches {
+                rule.headers.iter().for_each(|group| change_sets(group, packet));
                 self.found_in(seen, number, false, None);
             }
         }
