@@ -364,6 +364,41 @@ def test_tls(tmp_path: Path) -> None:
         assert alerts[0]["tls"]["sni"] == "www.Evil.test" and alerts[0]["app_proto"] == "tls"
 
 
+def test_certificates_of_both_ends_and_states_of_tls(tmp_path: Path) -> None:
+    """Each end shows a certificate; the fingerprint in a rule may have letters of both cases."""
+
+    def message(kind: int, data: bytes) -> bytes:
+        return vector(2, bytes([kind]) + vector(3, data)).join([b"\x16\x03\x03", b""])
+
+    def chain(certificate: bytes) -> bytes:
+        return message(11, vector(3, vector(3, certificate)))
+
+    mine, theirs = b"certificate of the client", b"certificate of the server"
+    prints = [":".join(f"{byte:02x}" for byte in hashlib.sha1(data).digest()) for data in (mine, theirs)]
+    rules = [
+        f'alert tls any any -> any any (tls.cert_fingerprint; content:"{prints[0]}"; sid:1;)',
+        f'alert tls any any -> any any (tls.fingerprint:"{prints[1].upper()}"; sid:2;)',
+        f'alert tls any any -> any any (flow:to_client; tls.cert_fingerprint; content:"{prints[0]}"; sid:3;)',
+        'alert tls any any -> any any (flow:to_server; tls.certs; content:"of the client"; sid:4;)',
+        "alert tls any any -> any any (ssl_state:client_hello; sid:5;)",
+        "alert tls any any -> any any (ssl_state:server_hello; flow:to_client; sid:6;)",
+    ]
+    server_hello = message(2, b"\x03\x03" + bytes(32) + vector(1, b"") + b"\xc0\x2f\0")
+    parts = [
+        (True, client_hello("a.test")),
+        (False, server_hello),
+        (False, chain(theirs)),
+        (True, chain(mine)),
+        (True, message(16, b"key")),
+    ]
+    found, _, alerts = play(tmp_path, rules, exchange(*parts))
+    assert [sorted(sids) for sids in found] == [[5], [6], [2], [1, 4], []]
+    assert alerts[-1]["tls"]["client"] == {"fingerprint": prints[0]} and alerts[2]["tls"]["fingerprint"] == prints[1]
+    # A client without a certificate.
+    found, _, _ = play(tmp_path, rules, exchange(parts[0], parts[1], parts[2], parts[4]))
+    assert [sorted(sids) for sids in found] == [[5], [6], [2], []]
+
+
 def test_memory_of_rules(tmp_path: Path) -> None:
     rules = [
         'alert tcp any any -> any any (content:"try"; flowint:tries,+,1; noalert; sid:1;)',

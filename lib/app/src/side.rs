@@ -30,11 +30,21 @@ pub struct Limits {
     pub files: bool,
     /// Files have hashes.
     pub hashes: bool,
+    /// Certificates of TLS clients are read.
+    pub client_certificates: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 102_400, head: 1 << 17, handshake: 1 << 17, line: 1 << 16, files: false, hashes: false }
+        Self {
+            body: 102_400,
+            head: 1 << 17,
+            handshake: 1 << 17,
+            line: 1 << 16,
+            files: false,
+            hashes: false,
+            client_certificates: false,
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 use penstock_app::{Field, Protocol};
 
 use crate::dates::DateTest;
+use crate::events::MessageEvent;
 use crate::rule::{Protocol as Carrier, Step};
 use crate::transforms::Transform;
 use crate::wire::Wire;
@@ -21,6 +22,8 @@ pub struct Messages {
     pub dates: Vec<DateTest>,
     /// A command PORT of FTP names another address than that of the client.
     pub bounces: bool,
+    /// Events that it has.
+    pub events: Vec<MessageEvent>,
 }
 
 impl Messages {
@@ -28,7 +31,8 @@ impl Messages {
     #[must_use]
     pub fn stage(&self) -> u8 {
         let fields = self.groups.iter().map(|group| group.field).chain(self.dates.iter().map(|date| date.field));
-        fields.map(Field::stage).max().unwrap_or_default()
+        let events = self.events.iter().map(|event| event.stage());
+        fields.map(Field::stage).chain(events).max().unwrap_or_default()
     }
 }
 
@@ -151,15 +155,15 @@ const STICKY: [Named; 59] = [
     ("dns.answers.rrname", Field::AnswerName, None),
     ("tls.sni", Field::ServerName, TO_SERVER),
     ("tls_sni", Field::ServerName, TO_SERVER),
-    ("tls.cert_subject", Field::Subject, TO_CLIENT),
-    ("tls_cert_subject", Field::Subject, TO_CLIENT),
-    ("tls.cert_issuer", Field::Issuer, TO_CLIENT),
-    ("tls_cert_issuer", Field::Issuer, TO_CLIENT),
-    ("tls.cert_serial", Field::Serial, TO_CLIENT),
-    ("tls_cert_serial", Field::Serial, TO_CLIENT),
-    ("tls.cert_fingerprint", Field::Fingerprint, TO_CLIENT),
-    ("tls_cert_fingerprint", Field::Fingerprint, TO_CLIENT),
-    ("tls.certs", Field::Certificate, TO_CLIENT),
+    ("tls.cert_subject", Field::Subject, None),
+    ("tls_cert_subject", Field::Subject, None),
+    ("tls.cert_issuer", Field::Issuer, None),
+    ("tls_cert_issuer", Field::Issuer, None),
+    ("tls.cert_serial", Field::Serial, None),
+    ("tls_cert_serial", Field::Serial, None),
+    ("tls.cert_fingerprint", Field::Fingerprint, None),
+    ("tls_cert_fingerprint", Field::Fingerprint, None),
+    ("tls.certs", Field::Certificate, None),
     ("tls.alpn", Field::Alpn, None),
     ("ja3.hash", Field::Ja3Hash, TO_SERVER),
     ("ja3_hash", Field::Ja3Hash, TO_SERVER),
@@ -182,7 +186,7 @@ const MORE: [Named; 45] = [
     ("tls.random", Field::Random, None),
     ("tls.random_time", Field::RandomTime, None),
     ("tls.random_bytes", Field::RandomBytes, None),
-    ("tls.subjectaltname", Field::AlternativeName, TO_CLIENT),
+    ("tls.subjectaltname", Field::AlternativeName, None),
     ("ssh.proto", Field::SshProto, None),
     ("ssh_proto", Field::SshProto, None),
     ("ssh.software", Field::SshSoftware, None),

@@ -20,6 +20,7 @@ pub mod config;
 mod datasets;
 mod dates;
 mod ends;
+mod events;
 mod explain;
 mod faults;
 pub mod filter;

@@ -15,6 +15,7 @@ use crate::conditions::{self, FlowBit, FlowCount, HostBit, Threshold};
 use crate::datasets::Datasets;
 use crate::dates::{self, DateTest};
 use crate::ends::{self, EndFault};
+use crate::events::{MessageEvent, PacketEvent};
 use crate::numbers::{flags, number, within};
 use crate::packets::{self, Part};
 use crate::rule::{
@@ -65,6 +66,13 @@ fn refused(keyword: &str, wrong: Wrong) -> Refusal {
         Wrong::Value(message) => Refusal::Wrong(format!("{keyword}: {message}")),
         Wrong::Unsupported(message) => unsupported(keyword, format!("{keyword}: {message}")),
     }
+}
+
+fn unknown_event(keyword: &str, name: &str) -> Refusal {
+    unsupported(
+        keyword,
+        format!("the event `{name}` is not one that engines/ids/language.md lists: leave the rule out"),
+    )
 }
 
 fn unsupported(keyword: &str, message: impl Into<String>) -> Refusal {
@@ -126,6 +134,8 @@ struct Options {
     groups: Vec<OpenGroup>,
     dates: Vec<DateTest>,
     bounces: bool,
+    /// Events of messages with their protocols.
+    events: Vec<(MessageEvent, AppProtocol)>,
     headers: Vec<HeaderGroup>,
     /// The group and the number of the `base64_decode` that was read last.
     decoded: Option<(Option<usize>, usize)>,
@@ -197,7 +207,8 @@ pub fn rule(
     read.layers.extend(layer.map(|(protocol, _)| Layer { protocol, negated: false }));
     let (protocol, given) = match (protocol, layer) {
         (_, Some((_, carrier))) => (carrier, None),
-        ("ip", _) => (Protocol::Ip, None),
+        // Packets whatever their headers are, for rules about events of these.
+        ("ip" | "pkthdr", _) => (Protocol::Ip, None),
         ("tcp", _) => (Protocol::Tcp, None),
         ("tcp-pkt", _) => (Protocol::Tcp, Some(false)),
         ("tcp-stream", _) => (Protocol::Tcp, Some(true)),
@@ -388,7 +399,11 @@ impl Options {
                     "tls.issuerdn" => Field::Issuer,
                     _ => Field::Fingerprint,
                 };
-                self.ask(field, Some(false), keyword, anywhere(text::bytes(text)?, negated))?;
+                let mut bytes = text::bytes(text)?;
+                if field == Field::Fingerprint {
+                    bytes.make_ascii_lowercase();
+                }
+                self.ask(field, None, keyword, anywhere(bytes, negated))?;
             }
             "tls.cert_chain_len" => {
                 self.ask(Field::ChainLength, Some(false), keyword, Step::Value(within(needed()?, u32::MAX)?))?;
@@ -397,6 +412,32 @@ impl Options {
                 self.close()?;
                 self.go(Some(true), keyword)?;
                 self.bounces = true;
+            }
+            "decode-event" | "stream-event" => {
+                let name = needed()?;
+                let event = PacketEvent::named(keyword, name).ok_or_else(|| unknown_event(keyword, name))?;
+                self.checks.push(Check::Event(event));
+            }
+            "app-layer-event" => {
+                self.close()?;
+                let name = needed()?;
+                let (event, protocol, way) = MessageEvent::named(name).ok_or_else(|| unknown_event(keyword, name))?;
+                self.go(way, name)?;
+                self.events.push((event, protocol));
+            }
+            "ssl_state" => {
+                let way = match needed()? {
+                    "client_hello" => true,
+                    "server_hello" => false,
+                    other => {
+                        let message =
+                            format!("the state `{other}` of ssl_state is not supported: client_hello, server_hello");
+                        return Err(unsupported(keyword, message));
+                    }
+                };
+                self.close()?;
+                self.go(Some(way), keyword)?;
+                self.events.push((MessageEvent::Hello, AppProtocol::Tls));
             }
             "ssh.protoversion" => self.ask(Field::SshProto, None, keyword, whole(needed()?, false))?,
             "ssh.softwareversion" => {
@@ -700,12 +741,14 @@ impl Options {
         };
         let groups: Vec<Group> = std::mem::take(&mut self.groups).into_iter().filter_map(message).collect();
         let dates = std::mem::take(&mut self.dates);
-        if groups.is_empty() && dates.is_empty() && !self.bounces {
+        let asked = std::mem::take(&mut self.events);
+        if groups.is_empty() && dates.is_empty() && asked.is_empty() && !self.bounces {
             // A rule that names a protocol and no bytes is about all messages of it.
             let any = self.steps.is_empty() && self.checks.is_empty() && self.headers.is_empty();
             let to_server = self.flow.to_server;
             let (groups, dates) = (Vec::new(), Vec::new());
-            let messages = |_| Messages { protocol: layer, to_server, groups, dates, bounces: false };
+            let messages =
+                |_| Messages { protocol: layer, to_server, groups, dates, bounces: false, events: Vec::new() };
             return Ok(layer.filter(|_| any).map(messages));
         }
         if let Some(wire) = known {
@@ -716,6 +759,7 @@ impl Options {
         let ftp = self.bounces.then_some((Some(AppProtocol::Ftp), "ftpbounce"));
         let fields = groups.iter().map(|group| group.field).chain(dates.iter().map(|date| date.field));
         let named = fields.map(|field| (field.protocol(), buffers::name(field))).chain(ftp);
+        let named = named.chain(asked.iter().map(|(_, protocol)| (Some(*protocol), "app-layer-event")));
         let mut before = None;
         for (protocol, name) in named.filter(|(protocol, _)| protocol.is_some()) {
             match (app == protocol, before) {
@@ -764,7 +808,8 @@ impl Options {
             }
         }
         let (to_server, bounces) = (way.or(self.flow.to_server), self.bounces);
-        Ok(Some(Messages { protocol: app, to_server, groups, dates, bounces }))
+        let events = asked.into_iter().map(|(event, _)| event).collect();
+        Ok(Some(Messages { protocol: app, to_server, groups, dates, bounces, events }))
     }
 
     fn flow(&mut self, value: &str) -> Result<(), Refusal> {

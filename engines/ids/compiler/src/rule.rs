@@ -15,6 +15,7 @@ pub use crate::conditions::{
 pub use crate::datasets::DatasetUse;
 pub use crate::dates::{DateTest, When};
 use crate::ends::Addresses;
+pub use crate::events::{MessageEvent, PacketEvent};
 pub use crate::packets::{ChecksumOf, HeaderGroup, Part};
 use crate::ranges::Ranges;
 pub use crate::transforms::Transform;
@@ -148,6 +149,8 @@ pub enum Check {
     IcmpSequence(Within),
     /// MTU that ICMPv6 reports.
     Mtu(Within),
+    /// An event of the packet.
+    Event(PacketEvent),
     /// A checksum is right, or is not.
     Checksum(ChecksumOf, bool),
 }

@@ -3,7 +3,7 @@
 
 use penstock_ids_compiler::rule::{Action, Rule, Step};
 use penstock_streams::{Chunk, Packet, Transport};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::matching::{Bytes, Limited, find};
 use crate::memory::{FlowMemory, HostBits};
@@ -132,6 +132,8 @@ pub(crate) struct Look<'a> {
     own: Vec<u16>,
     /// The rules' memory of the flow.
     pub(crate) memory: FlowMemory,
+    /// The bits of the flow, for reports.
+    bits: Option<Json>,
     /// Messages that have records of their own.
     pub(crate) records: Vec<AppObject>,
     /// Files that have records: protocol, message and file.
@@ -166,7 +168,30 @@ impl<'a> Look<'a> {
         let Around { plan, detect, kept, hosts, armed } = around;
         let (matched, keys, own, memory) = (Vec::new(), Vec::new(), Vec::new(), FlowMemory::default());
         let (evaluated, hit, records, files) = (false, false, Vec::new(), Vec::new());
-        Self { plan, detect, kept, hosts, armed, drops, matched, keys, own, memory, records, files, evaluated, hit }
+        Self {
+            plan,
+            detect,
+            kept,
+            hosts,
+            armed,
+            drops,
+            matched,
+            keys,
+            own,
+            memory,
+            bits: None,
+            records,
+            files,
+            evaluated,
+            hit,
+        }
+    }
+
+    /// Gives the rules' memory back to the flow, at the end of the look.
+    pub(crate) fn give_memory(&mut self) -> FlowMemory {
+        let bits: Vec<&str> = self.memory.bits().collect();
+        self.bits = (!self.matched.is_empty() && !bits.is_empty()).then(|| json!({"flowbits": bits}));
+        std::mem::take(&mut self.memory)
     }
 
     /// Counts what limits have done.
@@ -457,7 +482,8 @@ impl<'a> Look<'a> {
         let alert = |number: u32| {
             hits[number as usize] += 1;
             let app = self.matched.iter().filter(|known| known.rule == number).find_map(|known| known.app.as_ref());
-            seen.alert(self.plan.rule(number), blocked, app, fields)
+            let alert = seen.alert(self.plan.rule(number), blocked, app, fields);
+            Alert { metadata: self.bits.clone(), ..alert }
         };
         rules.into_iter().map(alert).collect()
     }

@@ -10,6 +10,7 @@ use penstock_ids_compiler::wire::Wire;
 use penstock_streams::Chunk;
 use serde_json::{Map, Value as Json, json};
 
+use crate::events;
 use crate::look::Look;
 use crate::matching::{Bytes, Limited, change, is_change};
 use crate::records;
@@ -322,7 +323,8 @@ impl Look<'_> {
                 let limited = &mut Limited::default();
                 let found = messages.groups.iter().all(|group| meets(group, message, limited))
                     && messages.dates.iter().all(|date| in_time(date, message, seen))
-                    && (!messages.bounces || bounces(message, seen));
+                    && (!messages.bounces || bounces(message, seen))
+                    && messages.events.iter().all(|event| events::has(message, *event));
                 self.limits(limited);
                 if !found {
                     continue;
@@ -522,10 +524,16 @@ fn tls(message: &Message) -> Json {
     let client =
         |field| message.client_hello.iter().find(|(known, _)| *known == field).map(|(_, bytes)| bytes.as_slice());
     let either = |field| own(field).or_else(|| client(field));
-    put(&mut out, "subject", own(Field::Subject));
-    put(&mut out, "issuerdn", own(Field::Issuer));
-    put(&mut out, "serial", own(Field::Serial));
-    put(&mut out, "fingerprint", own(Field::Fingerprint));
+    let mut certificate = Map::new();
+    put(&mut certificate, "subject", own(Field::Subject));
+    put(&mut certificate, "issuerdn", own(Field::Issuer));
+    put(&mut certificate, "serial", own(Field::Serial));
+    put(&mut certificate, "fingerprint", own(Field::Fingerprint));
+    if !message.to_server {
+        out.append(&mut certificate);
+    } else if !certificate.is_empty() {
+        out.insert("client".to_owned(), certificate.into());
+    }
     put(&mut out, "sni", either(Field::ServerName));
     if let Some(version) = own(Field::TlsVersion) {
         let version = String::from_utf8_lossy(version);

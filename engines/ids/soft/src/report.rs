@@ -113,6 +113,9 @@ pub struct Alert {
     /// The ends of the flow.
     #[serde(flatten)]
     pub ends: Ends,
+    /// The bits of the flow that rules have set: `{"flowbits": […]}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Json>,
     /// Application protocol of the direction, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app_proto: Option<String>,

@@ -38,6 +38,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) bytes: [u64; 2],
     /// Age of the flow in ns.
     pub(crate) age: u64,
+    /// Events of the packet, as bits.
+    pub(crate) events: u64,
     /// The frame, if there is one.
     pub(crate) frame: &'a [u8],
 }
@@ -54,6 +56,7 @@ impl Seen<'_> {
             timestamp: timestamp(self.time),
             event_type: "alert".to_owned(),
             ends: self.ends(),
+            metadata: None,
             app_proto: app
                 .map(|(name, _)| (*name).to_owned())
                 .or_else(|| Some(self.spoken.protocol?.name().to_owned())),
@@ -143,6 +146,7 @@ pub(crate) fn flow_holds(check: &Check, seen: &Seen<'_>) -> bool {
     match check {
         Check::Streams(size) => size.holds(seen.streams),
         Check::Flow(size) => seen.key.is_some() && size.holds(seen.age, seen.frames, seen.bytes),
+        Check::Event(event) => seen.events & event.bit() != 0,
         _ => true,
     }
 }
@@ -187,7 +191,7 @@ pub(crate) fn check_holds(check: &Check, packet: &Packet<'_>, streams: [u64; 2])
     let word = |at: usize| u32::from(u16::from_be_bytes([packet.ip[at], packet.ip[at + 1]]));
     let v4 = packet.source.is_ipv4() && packet.ip.len() >= 20;
     match check {
-        Check::Flow(_) => true,
+        Check::Flow(_) | Check::Event(_) => true,
         Check::FragBits(test, bits) => v4 && compares(test, (word(6) >> 13) as u8, *bits),
         Check::FragOffset(within) => match packet.fragment {
             Some(fragment) => within.holds(u32::from(fragment.offset) / 8),
