@@ -186,7 +186,7 @@ impl EndFault {
 const DEPTH: usize = 16;
 
 /// The entries of a list, split at commas outside of brackets.
-fn entries(list: &str) -> Vec<&str> {
+pub(crate) fn entries(list: &str) -> Vec<&str> {
     let (mut depth, mut begin, mut all) = (0_usize, 0, Vec::new());
     for (at, letter) in list.char_indices() {
         match letter {

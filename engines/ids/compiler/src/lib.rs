@@ -33,6 +33,7 @@ pub mod rule;
 mod set;
 mod text;
 mod transforms;
+mod tuning;
 pub mod wire;
 
 pub use choose::Class;
@@ -45,3 +46,4 @@ pub use filter::Filter;
 pub use program::{Found, Program, tell};
 pub use ranges::Ranges;
 pub use set::{Options, RuleFile, Ruleset};
+pub use tuning::Tuning;

@@ -269,6 +269,7 @@ pub fn rule(
         bits: read.bits,
         silent: read.silent,
         threshold: read.threshold,
+        suppress: Vec::new(),
         looks,
         checks: read.checks,
         headers: read.headers,

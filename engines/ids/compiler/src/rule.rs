@@ -19,6 +19,7 @@ pub use crate::events::{MessageEvent, PacketEvent};
 pub use crate::packets::{ChecksumOf, HeaderGroup, Part};
 use crate::ranges::Ranges;
 pub use crate::transforms::Transform;
+pub use crate::tuning::{Suppress, SuppressBy};
 
 /// A rule's action for a packet that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -383,6 +384,8 @@ pub struct Rule {
     pub silent: bool,
     /// When it reports.
     pub threshold: Option<Threshold>,
+    /// Addresses for which it reports nothing.
+    pub suppress: Vec<Suppress>,
     /// The data in which its contents are searched.
     pub looks: Looks,
     /// Conditions on headers.

@@ -12,6 +12,7 @@ use crate::faults::{Fault, Faults};
 use crate::parse::{self, Refusal};
 use crate::rule::Rule;
 use crate::text;
+use crate::tuning::Tuning;
 
 /// A file of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct Options {
     pub variables: Variables,
     /// Classes that a file describes.
     pub classes: Classes,
+    /// What a file says about when rules report.
+    pub tuning: Tuning,
     /// Rules that are wrong or use what the engine does not support are left out; those whose variables are wrong
     /// are not.
     pub skip_unsupported: bool,
@@ -68,8 +71,11 @@ impl Ruleset {
                 let fault = |message, unsupported| Fault { file: file.name.clone(), line, message, unsupported };
                 let left_out = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
                 match parse::rule(&rule, options, (folder, &mut datasets), number, line) {
-                    Ok(rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
-                        None => set.rules.push(rule),
+                    Ok(mut rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
+                        None => {
+                            options.tuning.apply(&mut rule);
+                            set.rules.push(rule);
+                        }
                         Some((other, line)) => {
                             let (sid, other) = (rule.sid, &files[other].name);
                             let message =

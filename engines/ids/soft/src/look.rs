@@ -476,7 +476,11 @@ impl<'a> Look<'a> {
         let Reported { hits, thresholds } = told;
         rules.retain(|number| {
             let rule = self.plan.rule(*number);
-            !rule.silent && thresholds.is_due(rule, seen)
+            let suppressed = || {
+                let (source, destination) = (seen.source.0, seen.destination.0);
+                rule.suppress.iter().any(|suppress| suppress.holds(source, destination))
+            };
+            !rule.silent && !suppressed() && thresholds.is_due(rule, seen)
         });
         self.detect.alerts += rules.len() as u64;
         let alert = |number: u32| {
