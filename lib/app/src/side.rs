@@ -163,12 +163,14 @@ pub struct Message {
     pub client_hello: Vec<(Field, Vec<u8>)>,
     /// Bytes of the body as it was sent, without chunks.
     pub body_bytes: u64,
+    /// Its body is a form whose parts are the files; the body itself is none.
+    pub is_form: bool,
 }
 
 impl Message {
     pub(crate) fn new(protocol: Protocol, to_server: bool) -> Self {
         let (fields, request, dns, client_hello) = (Vec::new(), None, None, Vec::new());
-        Self { protocol, to_server, fields, request, dns, client_hello, body_bytes: 0 }
+        Self { protocol, to_server, fields, request, dns, client_hello, body_bytes: 0, is_form: false }
     }
 
     /// The first field of this kind.
@@ -179,7 +181,8 @@ impl Message {
 
     /// All fields of this kind.
     pub fn all(&self, field: Field) -> impl Iterator<Item = &[u8]> + '_ {
-        let is = move |known: Field| known == field || field == Field::File && known == Field::Body;
+        let body = field == Field::File && !self.is_form;
+        let is = move |known: Field| known == field || body && known == Field::Body;
         self.fields.iter().filter(move |(known, _)| is(*known)).map(|(_, bytes)| bytes.as_slice())
     }
 }

@@ -293,6 +293,7 @@ pub(crate) fn is_many(field: Field) -> bool {
             | Field::ResponseName
             | Field::AlternativeName
             | Field::Recipient
+            | Field::File
             | Field::FtpReply
             | Field::RecordType
             | Field::Alpn
