@@ -280,6 +280,43 @@ def test_packets_in_others_are_found(target: str, tmp_path: Path) -> None:
     assert (stats["defrag"]["reassembled"], stats["tcp"]["invalid_checksum"]) == (1, 1)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_events_sets_and_files_of_forms_are_found(target: str, tmp_path: Path) -> None:
+    """The card tells the host all that these rules need, also frames that cannot be decoded."""
+    rules = [
+        'alert http any any -> any any (flow:to_server; fileext:"php"; file.data; content:"<?php"; sid:1;)',
+        "alert dns any any -> any any (dns.query; dataset:set,names,type string,save names.out; sid:2;)",
+        "alert pkthdr any any -> any any (decode-event:tcp.pkt_too_small; sid:3;)",
+        "alert tcp any any -> any any (stream-event:pkt_retransmission; sid:4;)",
+        'alert tcp any any -> any any (flow:only_stream; content:"denied"; sid:5;)',
+        'alert tcp-pkt any any -> any any (flags:RA; content:"denied"; sid:6;)',
+        "alert icmp any any -> any any (decode-event:icmpv4.unknown_code; sid:7;)",
+        "alert http any any -> any any (app-layer-event:http.missing_host_header; flowbits:set,odd; sid:8;)",
+    ]
+    part = b'--x\r\nContent-Disposition: form-data; filename="a.php"\r\n\r\n<?php\r\n--x--\r\n'
+    head = b"POST / HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: %d\r\n\r\n" % len(part)
+    query = Packet("udp", A, (SERVER, 53), b"\0\7\1\0\0\1\0\0\0\0\0\0\4some\4test\0\0\1\0\1", 0, "")
+    begin = session()[:3]
+    data = Packet("tcp", A, B, head + part[:30], 100, "PA", 500)
+    rest = Packet("tcp", A, B, part[30:], 100 + len(data.payload), "PA", 500)
+    reset = Packet("tcp", A, B, b"denied", rest.sequence + len(rest.payload), "RA", 500)
+    small = IP(src=CLIENT, dst=SERVER, proto=6) / b"half a header"
+    echo = IP(src=CLIENT, dst=SERVER, proto=1) / b"\x08\x05\0\0\0\0\0\0"
+    ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    frames = [frame(packet) for packet in [*begin, data, data, rest, reset, query, query]]
+    frames += [bytes(ether / small).ljust(60, b"\0"), bytes(ether / echo).ljust(60, b"\0")]
+    capture = write_capture(tmp_path / "in.pcap", frames)
+    (tmp_path / "my.rules").write_text("\n".join(rules) + "\n")
+    options: list[str | Path] = ["--rules", tmp_path / "my.rules", "--eve", tmp_path / "eve.json"]
+    run = run_design(DESIGN, [capture], tmp_path / "out", target, *options)
+    assert run.status == 0, run.stderr
+    alerts, _ = records(tmp_path / "eve.json")
+    found = [(int(alert["timestamp"][20:26]), alert["alert"]["signature_id"]) for alert in alerts]
+    assert sorted(found) == [(3, 8), (4, 4), (5, 1), (6, 6), (7, 2), (9, 3), (10, 7)]
+    assert next(alert for alert in alerts if alert["alert"]["signature_id"] == 1)["metadata"] == {"flowbits": ["odd"]}
+    assert (tmp_path / "names.out").read_text() == "c29tZS50ZXN0\n"
+
+
 def test_compile_names_what_does_not_load(tmp_path: Path) -> None:
     rules = tmp_path / "my.rules"
     rules.write_text(

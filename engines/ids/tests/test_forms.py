@@ -316,3 +316,16 @@ def test_protocols_that_are_known_by_their_first_bytes(tmp_path: Path) -> None:
         ]:
             assert soft.sids(frame(Packet("udp", A, (SERVER, port), data, 0, ""))) == sids
         assert soft.sids(frame(Packet("udp", A, (SERVER, 69), b"\0\7boot\0", 0, ""))) == []
+
+
+def test_the_payload_of_a_reset_is_no_part_of_the_stream(tmp_path: Path) -> None:
+    rules = [
+        'alert tcp any any -> any any (flow:only_stream; content:"denied"; sid:1;)',
+        'alert tcp-pkt any any -> any any (flags:RA; content:"denied"; sid:2;)',
+        'alert tcp any any -> any any (content:"denied"; sid:3;)',
+        'alert tcp any any -> any any (content:"first denied"; sid:4;)',
+    ]
+    packets = exchange((True, b"first "), server=B)
+    packets.append(Packet("tcp", A, B, b"denied", 106, "RA", 500))
+    found, end, _ = play(tmp_path, rules, packets)
+    assert [sorted(sids) for sids in found] == [[], [2, 3]] and end["alerts"] == []

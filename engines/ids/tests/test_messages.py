@@ -364,6 +364,70 @@ def test_tls(tmp_path: Path) -> None:
         assert alerts[0]["tls"]["sni"] == "www.Evil.test" and alerts[0]["app_proto"] == "tls"
 
 
+def test_parts_of_a_form_are_files(tmp_path: Path) -> None:
+    part = b'--x\r\nContent-Disposition: form-data; name="%b"%b\r\nContent-Type: a/b\r\n\r\n%b\r\n'
+    shell, picture = b"<?php\n\nsystem();", b"\x89PNG\r\n\x1a\n"
+    body = b"".join([
+        part % (b"field", b"", b"plain"),
+        part % (b"up", b'; filename="a.php"', shell),
+        part % (b"up", b'; filename="b.png"', picture),
+        b"--x--\r\n",
+    ])  # fmt: skip
+    rules = [
+        'alert http any any -> any any (flow:to_server; fileext:"php"; file.data; content:"<?php"; startswith; sid:1;)',
+        'alert http any any -> any any (flow:to_server; file.data; content:"PNG|0d 0a 1a 0a|"; endswith; sid:2;)',
+        'alert http any any -> any any (flow:to_server; file.data; content:"php"; content:"PNG"; sid:3;)',
+        'alert http any any -> any any (flow:to_server; file.data; content:"plain"; sid:4;)',
+        'alert http any any -> any any (http.request_body; content:"plain"; content:"PNG"; sid:5;)',
+        f"alert http any any -> any any (flow:to_server; filesize:{len(picture)}; sid:6;)",
+        "alert http any any -> any any (flow:to_server; filesha256:hash; sid:7;)",
+        'alert http any any -> any any (flow:to_server; filename:"upload"; sid:8;)',
+        'alert http any any -> any any (flow:to_server; file.data; content:"php"; file.data; content:"PNG"; sid:9;)',
+    ]
+    (tmp_path / "hash").write_text(hashlib.sha256(shell).hexdigest() + "\n")
+    head = b"POST /upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+    head += b"Content-Length: %d\r\n\r\n" % len(body)
+    for cut in (40, len(head), len(head) + 150):
+        data = head + body
+        found, _, _ = play(tmp_path, rules, exchange((True, data[:cut]), (True, data[cut:])))
+        assert [sorted(sids) for sids in found] == [[], [1, 2, 5, 6, 7, 9]]
+
+
+def test_certificates_of_both_ends_and_states_of_tls(tmp_path: Path) -> None:
+    """Each end shows a certificate; the fingerprint in a rule may have letters of both cases."""
+
+    def message(kind: int, data: bytes) -> bytes:
+        return vector(2, bytes([kind]) + vector(3, data)).join([b"\x16\x03\x03", b""])
+
+    def chain(certificate: bytes) -> bytes:
+        return message(11, vector(3, vector(3, certificate)))
+
+    mine, theirs = b"certificate of the client", b"certificate of the server"
+    prints = [":".join(f"{byte:02x}" for byte in hashlib.sha1(data).digest()) for data in (mine, theirs)]
+    rules = [
+        f'alert tls any any -> any any (tls.cert_fingerprint; content:"{prints[0]}"; sid:1;)',
+        f'alert tls any any -> any any (tls.fingerprint:"{prints[1].upper()}"; sid:2;)',
+        f'alert tls any any -> any any (flow:to_client; tls.cert_fingerprint; content:"{prints[0]}"; sid:3;)',
+        'alert tls any any -> any any (flow:to_server; tls.certs; content:"of the client"; sid:4;)',
+        "alert tls any any -> any any (ssl_state:client_hello; sid:5;)",
+        "alert tls any any -> any any (ssl_state:server_hello; flow:to_client; sid:6;)",
+    ]
+    server_hello = message(2, b"\x03\x03" + bytes(32) + vector(1, b"") + b"\xc0\x2f\0")
+    parts = [
+        (True, client_hello("a.test")),
+        (False, server_hello),
+        (False, chain(theirs)),
+        (True, chain(mine)),
+        (True, message(16, b"key")),
+    ]
+    found, _, alerts = play(tmp_path, rules, exchange(*parts))
+    assert [sorted(sids) for sids in found] == [[5], [6], [2], [1, 4], []]
+    assert alerts[-1]["tls"]["client"] == {"fingerprint": prints[0]} and alerts[2]["tls"]["fingerprint"] == prints[1]
+    # A client without a certificate.
+    found, _, _ = play(tmp_path, rules, exchange(parts[0], parts[1], parts[2], parts[4]))
+    assert [sorted(sids) for sids in found] == [[5], [6], [2], []]
+
+
 def test_memory_of_rules(tmp_path: Path) -> None:
     rules = [
         'alert tcp any any -> any any (content:"try"; flowint:tries,+,1; noalert; sid:1;)',

@@ -128,7 +128,7 @@ def test_anomalies(tmp_path: Path) -> None:
     pieces = fragment(ends / UDP(sport=1, dport=2) / bytes(100), fragsize=64)
     broken = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n"
     cases = [
-        ([bytes(ETHER / ends / UDP())[:30]], [("decode", "decoder.malformed")]),
+        ([bytes(ETHER / ends / UDP())[:30]], [("decode", "decoder.ipv4.pkt_too_small")]),
         ([bytes(ETHER / piece) for piece in (pieces[0], pieces[0])], [("decode", "decoder.ipv4.frag_overlap")]),
         ([bytes(ETHER / ends / TCP(chksum=1))], [("stream", "stream.pkt_invalid_checksum")]),
         ([frame(packet) for packet in exchange((False, broken))], [("applayer", "malformed")]),

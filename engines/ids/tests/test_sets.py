@@ -57,6 +57,8 @@ def test_a_set_of_40000_lines_loads(tmp_path: Path) -> None:
     (tmp_path / "classification.config").write_text(CLASSES)
     about = tmp_path / "about.json"
     options = ["--config", tmp_path / "suricata.yaml", "--classification", tmp_path / "classification.config"]
+    (tmp_path / "threshold.config").write_text("suppress gen_id 1, sig_id 20004\n")
+    options += ["--thresholds", tmp_path / "threshold.config"]
     done = call("compile", "ids", rules, *options, "--skip-unsupported", "--json", about)
     assert done.returncode == 0, done.stderr
     told = json.loads(about.read_text())
@@ -76,11 +78,14 @@ def test_a_design_names_the_files(tmp_path: Path) -> None:
     (tmp_path / "suricata.yaml").write_text(CONFIG)
     (tmp_path / "classification.config").write_text(CLASSES)
     design = (ROOT / "designs/ids.toml").read_text().replace('"../', f'"{ROOT}/')
+    (tmp_path / "threshold.config").write_text("suppress gen_id 1, sig_id 2, track by_src, ip $HOME_NET\n")
     keys = 'ids.config = "suricata.yaml"\nids.classification = "classification.config"\n'
+    keys += 'ids.thresholds = "threshold.config"\n'
     keys += 'ids.variables.OWN_PORTS = "6000"\n'
     (tmp_path / "ids.toml").write_text(design.replace("ids.mode", keys + "ids.mode"))
     (tmp_path / "my.rules").write_text(
         'alert udp $HOME_NET any -> $EXTERNAL_NET $OWN_PORTS (content:"word"; classtype:own-class; sid:1;)\n'
+        'alert udp $HOME_NET any -> $EXTERNAL_NET $OWN_PORTS (content:"word"; sid:2;)\n'
     )
     packets = [
         Packet("udp", (source, 1), (target, port), b"word", 0, "")
@@ -97,7 +102,11 @@ def test_a_design_names_the_files(tmp_path: Path) -> None:
         ("10.1.1.1", "11.1.1.1", 6000)
     ]
     assert (alerts[0]["alert"]["category"], alerts[0]["alert"]["severity"]) == ("What we look for", 4)
-    for name, text in [("suricata.yaml", "vars:\n  port-groups:\n    A:\n"), ("classification.config", "own-class\n")]:
+    for name, text in [
+        ("suricata.yaml", "vars:\n  port-groups:\n    A:\n"),
+        ("classification.config", "own-class\n"),
+        ("threshold.config", "suppress gen_id 1, sig_id x\n"),
+    ]:
         before = (tmp_path / name).read_text()
         (tmp_path / name).write_text(text)
         run = run_design(tmp_path / "ids.toml", [capture], tmp_path / "out", "soft", *options)

@@ -29,9 +29,33 @@ pub fn decoded(letters: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Bytes as letters, with the padding.
+#[must_use]
+pub fn encoded(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let word = three.iter().enumerate().fold(0_u32, |word, (at, byte)| word | u32::from(*byte) << (16 - 8 * at));
+        for at in 0..4 {
+            let letter = LETTERS[(word >> (18 - 6 * at) & 63) as usize];
+            text.push(if at <= three.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_letters() {
+        // The test vectors of RFC 4648.
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
+            assert_eq!(encoded(bytes.as_bytes()), text);
+        }
+        assert_eq!(encoded(&[0xFB, 0xFF]), "+/8=");
+    }
 
     #[test]
     fn letters_are_bytes() {

@@ -5,7 +5,7 @@ use memchr::memchr;
 
 use crate::field::{Field, Protocol};
 use crate::inflate::{Coding, Inflater};
-use crate::mime::parameter;
+use crate::mime::{self, File, parameter};
 use crate::side::{Emit, Event, Exchange, LAST, Limits, Message, Request, file_fields};
 use crate::uri;
 
@@ -181,6 +181,8 @@ pub(crate) struct Http {
     body_size: u64,
     /// The body was handed on: nothing more of it is looked at.
     body_told: bool,
+    /// Names and sizes of the files of a form.
+    files: Vec<(Vec<u8>, u64)>,
     /// The stream stops being HTTP behind this message.
     tunnel: bool,
 }
@@ -201,6 +203,7 @@ impl Http {
             trailer: Vec::new(),
             body_size: 0,
             body_told: false,
+            files: Vec::new(),
             tunnel: false,
         }
     }
@@ -210,6 +213,7 @@ impl Http {
         Self {
             line: self.line.clone(),
             message: self.message.clone(),
+            files: self.files.clone(),
             raw: self.raw.clone(),
             headers: self.headers.clone(),
             body: self.body.clone(),
@@ -226,6 +230,7 @@ impl Http {
             + self.raw.capacity()
             + self.body.capacity()
             + self.trailer.capacity()
+            + self.files.iter().map(|(name, _)| name.capacity() + 32).sum::<usize>()
             + fields
             + headers
             + self.inflater.memory()
@@ -540,7 +545,7 @@ impl Http {
         }
         if self.body.len() >= limits.body {
             exchange.counters.cut_bodies += 1;
-            self.tell_body(exchange);
+            self.tell_body(limits, exchange);
             self.tell(Field::Body.stage(), false, emit);
         }
     }
@@ -559,12 +564,19 @@ impl Http {
     }
 
     /// Makes the body a field.
-    fn tell_body(&mut self, exchange: &mut Exchange) {
+    fn tell_body(&mut self, limits: &Limits, exchange: &mut Exchange) {
         self.body_told = true;
         exchange.counters.damaged += u64::from(self.inflater.is_damaged());
         self.inflater = Inflater::default();
+        let kind = if self.to_server { self.value(b"content-type") } else { None };
+        let form = kind.and_then(|kind| mime::form(&kind, &self.body, limits.body));
+        self.message.is_form = form.is_some();
         if !self.body.is_empty() {
             self.message.fields.push((Field::Body, std::mem::take(&mut self.body)));
+        }
+        for File { name, bytes, size } in form.into_iter().flatten() {
+            self.message.fields.push((Field::File, bytes));
+            self.files.push((name, size));
         }
     }
 
@@ -577,12 +589,22 @@ impl Http {
     /// The message is over.
     fn end(&mut self, limits: &Limits, exchange: &mut Exchange, emit: &mut Emit<'_>) -> Next {
         if !self.body_told {
-            self.tell_body(exchange);
+            self.tell_body(limits, exchange);
         }
         if !self.trailer.is_empty() {
             self.message.fields.push((Field::Trailer, std::mem::take(&mut self.trailer)));
         }
-        if let Some(body) = self.message.field(Field::Body).filter(|_| limits.files) {
+        if self.message.is_form && limits.files {
+            // The bytes behind those that are looked at may be more of the last file.
+            let seen = self.message.field(Field::Body).map_or(0, <[u8]>::len) as u64;
+            if let Some((_, size)) = self.files.last_mut() {
+                *size += self.body_size.saturating_sub(seen);
+            }
+            let files = self.files.iter().zip(self.message.all(Field::File));
+            let facts = files.flat_map(|((name, size), bytes)| file_fields(name, bytes, *size, limits));
+            let facts: Vec<_> = facts.collect();
+            self.message.fields.extend(facts);
+        } else if let Some(body) = self.message.field(Field::Body).filter(|_| limits.files) {
             let facts = file_fields(&self.file_name(), body, self.body_size, limits);
             self.message.fields.extend(facts);
         }

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Attachments of a mail (RFC 2045, RFC 2046, RFC 2183): the parts that have a name, without their transfer encoding.
 
+use memchr::memmem;
+
 use crate::base64;
 
 /// Multiparts inside each other that are looked at.
@@ -130,6 +132,27 @@ fn unquoted(line: &[u8]) -> (Vec<u8>, bool) {
     let line = line.trim_ascii_end();
     let (line, soft) = line.strip_suffix(b"=").map_or((line, false), |line| (line, true));
     (escaped(line, b'='), soft)
+}
+
+/// The parts of a form that have the name of a file (RFC 7578). `kind`: the value of Content-Type. `most`: bytes of each
+/// part that are looked at. None: this is no form.
+pub(crate) fn form(kind: &[u8], body: &[u8], most: usize) -> Option<Vec<File>> {
+    const FORM: &[u8] = b"multipart/form-data";
+    kind.get(..FORM.len()).filter(|kind| kind.eq_ignore_ascii_case(FORM))?;
+    parameter(kind, b"boundary")?;
+    let mut mail = Mail::new();
+    mail.line(&[b"Content-Type: ", kind].concat(), most);
+    mail.line(b"", most);
+    let (mut files, mut rest) = (Vec::new(), body);
+    while !rest.is_empty() {
+        // A line feed alone is a byte of a file.
+        let end = memmem::find(rest, b"\r\n");
+        let (line, behind) = end.map_or((rest, &b""[..]), |end| (&rest[..end], &rest[end + 2..]));
+        files.extend(mail.line(line, most));
+        rest = behind;
+    }
+    files.extend(mail.end(most));
+    Some(files)
 }
 
 impl Mail {
@@ -263,6 +286,21 @@ impl Mail {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn forms_have_files() {
+        let body = b"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nno file\r\n\
+            --x\r\nContent-Disposition: form-data; name=\"b\"; filename=\"c.bin\"\r\n\r\none\ntwo\r\n\r\n--y\r\n--x\r\n\
+            Content-Disposition: form-data; filename=\"d\"\r\nContent-Type: a/b\r\n\r\n\r\n--x--\r\nend";
+        let file =
+            |name: &[u8], bytes: &[u8]| File { name: name.into(), bytes: bytes.into(), size: bytes.len() as u64 };
+        let kind = b"Multipart/Form-Data; boundary=x";
+        assert_eq!(form(kind, body, 99), Some(vec![file(b"c.bin", b"one\ntwo\r\n\r\n--y"), file(b"d", b"")]));
+        let cut = form(kind, &body[..130], 4);
+        let first = cut.and_then(|files| files.into_iter().next());
+        assert!(first.is_some_and(|file| file.bytes.len() <= 4 && file.name == b"c.bin"));
+        assert_eq!((form(b"multipart/mixed; boundary=x", body, 99), form(&kind[..19], body, 99)), (None, None));
+    }
 
     #[test]
     fn parameters_may_be_in_quotes() {

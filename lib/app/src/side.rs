@@ -30,11 +30,21 @@ pub struct Limits {
     pub files: bool,
     /// Files have hashes.
     pub hashes: bool,
+    /// Certificates of TLS clients are read.
+    pub client_certificates: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 102_400, head: 1 << 17, handshake: 1 << 17, line: 1 << 16, files: false, hashes: false }
+        Self {
+            body: 102_400,
+            head: 1 << 17,
+            handshake: 1 << 17,
+            line: 1 << 16,
+            files: false,
+            hashes: false,
+            client_certificates: false,
+        }
     }
 }
 
@@ -153,12 +163,14 @@ pub struct Message {
     pub client_hello: Vec<(Field, Vec<u8>)>,
     /// Bytes of the body as it was sent, without chunks.
     pub body_bytes: u64,
+    /// Its body is a form whose parts are the files; the body itself is none.
+    pub is_form: bool,
 }
 
 impl Message {
     pub(crate) fn new(protocol: Protocol, to_server: bool) -> Self {
         let (fields, request, dns, client_hello) = (Vec::new(), None, None, Vec::new());
-        Self { protocol, to_server, fields, request, dns, client_hello, body_bytes: 0 }
+        Self { protocol, to_server, fields, request, dns, client_hello, body_bytes: 0, is_form: false }
     }
 
     /// The first field of this kind.
@@ -169,7 +181,8 @@ impl Message {
 
     /// All fields of this kind.
     pub fn all(&self, field: Field) -> impl Iterator<Item = &[u8]> + '_ {
-        let is = move |known: Field| known == field || field == Field::File && known == Field::Body;
+        let body = field == Field::File && !self.is_form;
+        let is = move |known: Field| known == field || body && known == Field::Body;
         self.fields.iter().filter(move |(known, _)| is(*known)).map(|(_, bytes)| bytes.as_slice())
     }
 }
@@ -438,6 +451,8 @@ impl Side {
             State::Smtp(smtp) => smtp.gap(limits, exchange, emit),
             State::Ftp(ftp) => ftp.finish(exchange, emit),
             State::Tls(tls) => tls.finish(emit),
+            // The bytes were too few to be those of a protocol.
+            State::Unknown(_) => self.state = State::Other,
             _ => {}
         }
     }

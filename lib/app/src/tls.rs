@@ -14,6 +14,7 @@ const HANDSHAKE: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
 const SERVER_HELLO: u8 = 2;
 const CERTIFICATE: u8 = 11;
+const CLIENT_KEY: u8 = 16;
 /// Longest record: 2^14 bytes and what encryption may add.
 const RECORD: usize = (1 << 14) + 2048;
 /// Certificates of a chain that are looked at, and protocols of ALPN.
@@ -176,7 +177,7 @@ impl Tls {
             let read = match (kind, self.to_server) {
                 (CLIENT_HELLO, true) => self.client_hello(body, exchange).is_some(),
                 (SERVER_HELLO, false) => self.server_hello(body, exchange).is_some(),
-                (CERTIFICATE, false) => self.certificates(body).is_some(),
+                (CERTIFICATE, _) => self.certificates(body).is_some(),
                 _ => true,
             };
             exchange.counters.malformed += u64::from(!read);
@@ -185,11 +186,11 @@ impl Tls {
                     self.hello = true;
                     exchange.counters.tls[usize::from(!self.to_server)] += 1;
                     self.tell(0, false, emit);
-                    if self.to_server {
+                    if self.to_server && !limits.client_certificates {
                         self.finish(emit);
                     }
                 }
-                CERTIFICATE => self.finish(emit),
+                CERTIFICATE | CLIENT_KEY => self.finish(emit),
                 _ => {}
             }
         }

@@ -58,7 +58,15 @@ fn mutated(random: &mut Random, sample: &[u8]) -> Vec<u8> {
 
 /// The fields of all messages of a direction that comes in pieces.
 fn fields(bytes: &[u8], to_server: bool, dns: bool, mut piece: impl FnMut() -> usize) -> Vec<(Field, Vec<u8>)> {
-    let limits = Limits { body: 300, head: 2_000, handshake: 2_000, line: 500, files: true, hashes: true };
+    let limits = Limits {
+        body: 300,
+        head: 2_000,
+        handshake: 2_000,
+        line: 500,
+        files: true,
+        hashes: true,
+        client_certificates: true,
+    };
     let (mut side, mut exchange, mut fields) = (Side::new(to_server, dns), Exchange::default(), Vec::new());
     let mut rest = bytes;
     while !rest.is_empty() {

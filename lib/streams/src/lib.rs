@@ -18,6 +18,7 @@
 mod checksum;
 mod decode;
 mod defrag;
+mod faults;
 mod flows;
 mod overlap;
 mod stream;
@@ -26,6 +27,7 @@ mod tunnel;
 
 pub use decode::{Fragment, Packet, Tcp, Transport, Undecoded, decode};
 pub use defrag::{Assembled, Defrag, DefragCounters, DefragLimits};
+pub use faults::{Fault, fault, oddities};
 pub use flows::{Ending, Flow, FlowCounters, FlowKey, Flows, Way};
 pub use overlap::Policy;
 pub use stream::{Chunk, Direction, Held, Limits, StreamCounters};

@@ -4,6 +4,7 @@
 use penstock_app::{Field, Protocol};
 
 use crate::dates::DateTest;
+use crate::events::MessageEvent;
 use crate::rule::{Protocol as Carrier, Step};
 use crate::transforms::Transform;
 use crate::wire::Wire;
@@ -21,6 +22,8 @@ pub struct Messages {
     pub dates: Vec<DateTest>,
     /// A command PORT of FTP names another address than that of the client.
     pub bounces: bool,
+    /// Events that it has.
+    pub events: Vec<MessageEvent>,
 }
 
 impl Messages {
@@ -28,7 +31,8 @@ impl Messages {
     #[must_use]
     pub fn stage(&self) -> u8 {
         let fields = self.groups.iter().map(|group| group.field).chain(self.dates.iter().map(|date| date.field));
-        fields.map(Field::stage).max().unwrap_or_default()
+        let events = self.events.iter().map(|event| event.stage());
+        fields.map(Field::stage).chain(events).max().unwrap_or_default()
     }
 }
 
@@ -64,6 +68,8 @@ pub enum Spoken {
     Read(Protocol),
     /// One that it knows by first bytes.
     Known(Wire),
+    /// None that it knows.
+    Nothing,
 }
 
 impl Spoken {
@@ -82,6 +88,7 @@ impl Spoken {
         match self {
             Self::Read(protocol) => protocol.name(),
             Self::Known(wire) => wire.name(),
+            Self::Nothing => "failed",
         }
     }
 }
@@ -145,18 +152,18 @@ const STICKY: [Named; 59] = [
     ("dns.query", Field::Query, TO_SERVER),
     ("dns_query", Field::Query, TO_SERVER),
     ("dns.queries.rrname", Field::QuestionName, None),
-    ("dns.answers.rrname", Field::AnswerName, TO_CLIENT),
+    ("dns.answers.rrname", Field::AnswerName, None),
     ("tls.sni", Field::ServerName, TO_SERVER),
     ("tls_sni", Field::ServerName, TO_SERVER),
-    ("tls.cert_subject", Field::Subject, TO_CLIENT),
-    ("tls_cert_subject", Field::Subject, TO_CLIENT),
-    ("tls.cert_issuer", Field::Issuer, TO_CLIENT),
-    ("tls_cert_issuer", Field::Issuer, TO_CLIENT),
-    ("tls.cert_serial", Field::Serial, TO_CLIENT),
-    ("tls_cert_serial", Field::Serial, TO_CLIENT),
-    ("tls.cert_fingerprint", Field::Fingerprint, TO_CLIENT),
-    ("tls_cert_fingerprint", Field::Fingerprint, TO_CLIENT),
-    ("tls.certs", Field::Certificate, TO_CLIENT),
+    ("tls.cert_subject", Field::Subject, None),
+    ("tls_cert_subject", Field::Subject, None),
+    ("tls.cert_issuer", Field::Issuer, None),
+    ("tls_cert_issuer", Field::Issuer, None),
+    ("tls.cert_serial", Field::Serial, None),
+    ("tls_cert_serial", Field::Serial, None),
+    ("tls.cert_fingerprint", Field::Fingerprint, None),
+    ("tls_cert_fingerprint", Field::Fingerprint, None),
+    ("tls.certs", Field::Certificate, None),
     ("tls.alpn", Field::Alpn, None),
     ("ja3.hash", Field::Ja3Hash, TO_SERVER),
     ("ja3_hash", Field::Ja3Hash, TO_SERVER),
@@ -165,18 +172,21 @@ const STICKY: [Named; 59] = [
 ];
 
 /// More sticky buffers.
-const MORE: [Named; 43] = [
+const MORE: [Named; 45] = [
+    // Names that these two had before.
+    ("dns.query.name", Field::QuestionName, None),
+    ("dns.answer.name", Field::AnswerName, None),
     ("ja3s.hash", Field::Ja3sHash, TO_CLIENT),
     ("ja3s.string", Field::Ja3sString, TO_CLIENT),
     ("ja4.hash", Field::Ja4, TO_SERVER),
     ("http.trailer", Field::Trailer, None),
-    ("dns.authorities.rrname", Field::AuthorityName, TO_CLIENT),
+    ("dns.authorities.rrname", Field::AuthorityName, None),
     ("dns.additionals.rrname", Field::AdditionalName, None),
     ("dns.response.rrname", Field::ResponseName, TO_CLIENT),
     ("tls.random", Field::Random, None),
     ("tls.random_time", Field::RandomTime, None),
     ("tls.random_bytes", Field::RandomBytes, None),
-    ("tls.subjectaltname", Field::AlternativeName, TO_CLIENT),
+    ("tls.subjectaltname", Field::AlternativeName, None),
     ("ssh.proto", Field::SshProto, None),
     ("ssh_proto", Field::SshProto, None),
     ("ssh.software", Field::SshSoftware, None),
@@ -283,6 +293,7 @@ pub(crate) fn is_many(field: Field) -> bool {
             | Field::ResponseName
             | Field::AlternativeName
             | Field::Recipient
+            | Field::File
             | Field::FtpReply
             | Field::RecordType
             | Field::Alpn

@@ -292,6 +292,7 @@ impl ByteMath {
 }
 
 /// A fault in the value of a keyword.
+#[derive(Debug)]
 pub enum Wrong {
     /// It is wrong.
     Value(String),

@@ -186,7 +186,7 @@ impl EndFault {
 const DEPTH: usize = 16;
 
 /// The entries of a list, split at commas outside of brackets.
-fn entries(list: &str) -> Vec<&str> {
+pub(crate) fn entries(list: &str) -> Vec<&str> {
     let (mut depth, mut begin, mut all) = (0_usize, 0, Vec::new());
     for (at, letter) in list.char_indices() {
         match letter {
@@ -207,8 +207,10 @@ fn entries(list: &str) -> Vec<&str> {
 fn read<S: Set>(text: &str, variables: &Variables, depth: usize) -> Result<S, EndFault> {
     let (mut with, mut without, mut any_with) = (S::default(), S::default(), false);
     let text = text.trim();
-    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
-    for entry in inner.map_or_else(|| vec![text], entries) {
+    // The list of a header may stand without brackets; so may one that only ends in a list.
+    let parts = entries(text);
+    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).filter(|_| parts.len() == 1);
+    for entry in inner.map_or(parts, entries) {
         let (negated, entry) = entry.strip_prefix('!').map_or((false, entry), |entry| (true, entry.trim()));
         let set = if depth == 0 {
             let message =
@@ -276,6 +278,9 @@ mod tests {
         assert!(!has("[10.0.0.0/8,!10.1.0.0/16]", "10.1.2.3") && has("[10.0.0.0/8,!10.1.0.0/16]", "10.2.2.3"));
         assert!(has("![10.0.0.0/8,[192.168.0.0/16]]", "11.0.0.1") && has("![10.0.0.0/8]", "fd00::1"));
         assert!(!has("![10.0.0.0/8,[192.168.0.0/16]]", "192.168.7.1"));
+        let bare = "10.0.0.0/8,[192.168.0.0/16],![10.1.0.0/16,10.2.0.0/16]";
+        assert!(has(bare, "192.168.1.1") && has(bare, "10.3.0.1") && !has(bare, "10.2.0.1"));
+        assert!(has("[1.1.1.1],[2.2.2.2]", "2.2.2.2"));
         for (text, words) in [
             ("10.0.0", "`10.0.0` is none of"),
             ("10.0.0.0/33", "is none of"),

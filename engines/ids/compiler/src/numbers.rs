@@ -14,7 +14,7 @@ pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
 }
 
 /// A number or a range up to `most`: `n`, `=n`, `!n`, `!=n`, `<n`, `>n`, `<=n`, `>=n`, `a-b` with both ends or `a<>b`
-/// without them. Numbers are decimal, or hexadecimal behind `0x`.
+/// without them. `&mask=n` and `&mask!=n` compare the bits of a mask. Numbers are decimal, or hexadecimal behind `0x`.
 ///
 /// # Errors
 /// A sentence.
@@ -24,7 +24,7 @@ pub fn within(text: &str, most: u32) -> Result<Within, String> {
     let plain = text.strip_prefix('=').map(str::trim_start);
     let text = plain.unwrap_or(text);
     let range = |low: Option<u32>, high: Option<u32>| match (low, high) {
-        (Some(low), Some(high)) if low <= high && high <= most => Ok(Within { low, high, not }),
+        (Some(low), Some(high)) if low <= high && high <= most => Ok(Within { low, high, not, mask: u32::MAX }),
         _ => Err(format!("`{text}` has no number from 0 to {most} in it")),
     };
     let value = |text: &str| match text.trim().strip_prefix("0x") {
@@ -33,7 +33,12 @@ pub fn within(text: &str, most: u32) -> Result<Within, String> {
         }
         None => number::<u32>(text),
     };
-    if plain.is_some() {
+    if let Some(masked) = text.strip_prefix('&').filter(|_| plain.is_none()) {
+        let (mask, only) = masked.split_once('=').ok_or_else(|| format!("`{text}`: write &MASK=NUMBER"))?;
+        let (unequal, mask) = mask.strip_suffix('!').map_or((false, mask), |mask| (true, mask));
+        let only = value(only)?;
+        Ok(Within { low: only, high: only, not: not != unequal, mask: value(mask)? })
+    } else if plain.is_some() {
         let only = value(text)?;
         range(Some(only), Some(only))
     } else if let Some((low, high)) = text.split_once("<>") {
@@ -116,13 +121,18 @@ mod tests {
             (">=5", &[5], &[4]),
             ("2<>5", &[3, 4], &[2, 5]),
             ("2-5", &[2, 5], &[1, 6]),
+            ("&0xf0=16", &[16, 31], &[15, 32]),
+            ("& 3 != 1", &[2, 6], &[1, 5]),
+            ("!&3=1", &[2, 6], &[1, 5]),
         ] {
             let range = within(text, 255).unwrap();
             assert!(inside.iter().all(|number| range.holds(*number)), "{text}");
             assert!(!outside.iter().any(|number| range.holds(*number)), "{text}");
         }
-        for text in ["", "=", "=>5", "=<5", "!=>5", "==5", "=2-5", "=2<>5", "x", "0x", "256", "<0", "5<>6", "6-5", "-1"]
-        {
+        for text in [
+            "", "=", "=>5", "=<5", "!=>5", "==5", "=2-5", "=2<>5", "&3", "=&3=1", "x", "0x", "256", "<0", "5<>6",
+            "6-5", "-1",
+        ] {
             assert!(within(text, 255).is_err(), "{text}");
         }
     }

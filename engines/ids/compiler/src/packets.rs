@@ -20,16 +20,22 @@ pub enum Part {
     Icmpv4,
     /// ICMPv6, 8 bytes.
     Icmpv6,
+    /// The source address, 4 or 16 bytes.
+    Source,
+    /// The destination address.
+    Destination,
 }
 
 /// Buffers that hold a header.
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 8] = [
     ("ipv4.hdr", Part::Ipv4),
     ("ipv6.hdr", Part::Ipv6),
     ("tcp.hdr", Part::Tcp),
     ("udp.hdr", Part::Udp),
     ("icmpv4.hdr", Part::Icmpv4),
     ("icmpv6.hdr", Part::Icmpv6),
+    ("ip.src", Part::Source),
+    ("ip.dst", Part::Destination),
 ];
 
 /// The header with this name.

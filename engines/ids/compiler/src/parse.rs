@@ -12,8 +12,10 @@ use crate::buffers::{self, Absent, Group, Layer, Messages};
 use crate::byte_ops::{self, Amount, Names, Wrong};
 use crate::classes;
 use crate::conditions::{self, FlowBit, FlowCount, HostBit, Threshold};
+use crate::datasets::Datasets;
 use crate::dates::{self, DateTest};
 use crate::ends::{self, EndFault};
+use crate::events::{MessageEvent, PacketEvent};
 use crate::numbers::{flags, number, within};
 use crate::packets::{self, Part};
 use crate::rule::{
@@ -33,6 +35,8 @@ pub enum Refusal {
     Unsupported(String, String),
     /// It uses a variable that is wrong: a sentence.
     Variable(String),
+    /// It requires something that the engine is not: a sentence.
+    Unmet(String),
 }
 
 impl From<EndFault> for Refusal {
@@ -64,6 +68,13 @@ fn refused(keyword: &str, wrong: Wrong) -> Refusal {
     }
 }
 
+fn unknown_event(keyword: &str, name: &str) -> Refusal {
+    unsupported(
+        keyword,
+        format!("the event `{name}` is not one that engines/ids/language.md lists: leave the rule out"),
+    )
+}
+
 fn unsupported(keyword: &str, message: impl Into<String>) -> Refusal {
     Refusal::Unsupported(keyword.to_owned(), message.into())
 }
@@ -71,7 +82,7 @@ fn unsupported(keyword: &str, message: impl Into<String>) -> Refusal {
 /// Bytes that a header check of a TCP segment may count: payload of the largest IP packet.
 const MOST_BYTES: u32 = 65_535;
 /// Steps that PCRE2 may take for one search, in its own unit; a search that needs more counts as limited.
-const PCRE_LIMITS: &str = "(*LIMIT_MATCH=100000)(*LIMIT_DEPTH=10000)(*LIMIT_HEAP=4096)";
+pub(crate) const PCRE_LIMITS: &str = "(*LIMIT_MATCH=100000)(*LIMIT_DEPTH=10000)(*LIMIT_HEAP=4096)";
 
 /// The modifiers of a content.
 #[derive(Default)]
@@ -118,14 +129,20 @@ struct Options {
     layers: Vec<Layer>,
     /// Folder of the file that the rule stands in.
     folder: PathBuf,
+    /// Sets of values of this rule and those before it.
+    datasets: Datasets,
     groups: Vec<OpenGroup>,
     dates: Vec<DateTest>,
     bounces: bool,
+    /// Events of messages with their protocols.
+    events: Vec<(MessageEvent, AppProtocol)>,
     headers: Vec<HeaderGroup>,
     /// The group and the number of the `base64_decode` that was read last.
     decoded: Option<(Option<usize>, usize)>,
     /// The buffer that keywords are about; None: payload or stream.
     buffer: Option<Buffer>,
+    /// Group of the condition that was read last; None: it is about payload or stream.
+    last: Option<usize>,
     /// Direction of the messages, and the keyword that says so.
     way: Option<(bool, String)>,
     names: Names,
@@ -159,11 +176,18 @@ struct Buffer {
     group: Option<usize>,
 }
 
-/// Reads a rule that begins in this line of this file. Names of lists are relative to `folder`.
+/// Reads a rule that begins in this line of this file. Names of lists are relative to `folder`; `datasets` has the sets
+/// of values of the rules before it.
 ///
 /// # Errors
 /// The rule is wrong or uses what is not supported.
-pub fn rule(text: &str, options: &set::Options, folder: &Path, file: usize, line: usize) -> Result<Rule, Refusal> {
+pub fn rule(
+    text: &str,
+    options: &set::Options,
+    (folder, datasets): (&Path, &mut Datasets),
+    file: usize,
+    line: usize,
+) -> Result<Rule, Refusal> {
     let variables = &options.variables;
     let Split { header, options: words } = text::split(text)?;
     let [action, protocol, source, source_ports, direction, destination, destination_ports] = header;
@@ -175,11 +199,16 @@ pub fn rule(text: &str, options: &set::Options, folder: &Path, file: usize, line
         other => return Err(format!("`{other}` is no action: alert, drop, reject or pass").into()),
     };
     let mut read = Options { folder: folder.to_owned(), ..Options::default() };
+    // What does not fit this engine need not be readable to it.
+    for (_, value) in words.iter().filter(|(keyword, _)| *keyword == "requires") {
+        requires(value.unwrap_or_default())?;
+    }
     let layer = Spoken::named(protocol);
     read.layers.extend(layer.map(|(protocol, _)| Layer { protocol, negated: false }));
     let (protocol, given) = match (protocol, layer) {
         (_, Some((_, carrier))) => (carrier, None),
-        ("ip", _) => (Protocol::Ip, None),
+        // Packets whatever their headers are, for rules about events of these.
+        ("ip" | "pkthdr", _) => (Protocol::Ip, None),
         ("tcp", _) => (Protocol::Tcp, None),
         ("tcp-pkt", _) => (Protocol::Tcp, Some(false)),
         ("tcp-stream", _) => (Protocol::Tcp, Some(true)),
@@ -204,9 +233,10 @@ pub fn rule(text: &str, options: &set::Options, folder: &Path, file: usize, line
     if exchange {
         std::mem::swap(&mut from, &mut to);
     }
-    for (keyword, value) in words {
-        read.option(keyword, value)?;
-    }
+    read.datasets = std::mem::take(datasets);
+    let all = words.into_iter().try_for_each(|(keyword, value)| read.option(keyword, value));
+    *datasets = std::mem::take(&mut read.datasets);
+    all?;
     read.close()?;
     read.leave_buffer()?;
     read.settle()?;
@@ -239,6 +269,7 @@ pub fn rule(text: &str, options: &set::Options, folder: &Path, file: usize, line
         bits: read.bits,
         silent: read.silent,
         threshold: read.threshold,
+        suppress: Vec::new(),
         looks,
         checks: read.checks,
         headers: read.headers,
@@ -270,7 +301,9 @@ impl Options {
                 self.priority = Some(priority);
             }
             "metadata" => self.metadata.extend(metadata(needed()?)),
-            "reference" | "target" | "tag" => drop(needed()?),
+            "reference" | "target" | "tag" | "requires" => drop(needed()?),
+            // Nothing is stored.
+            "tls.store" | "filestore" => {}
             "flow" => self.flow(needed()?)?,
             "content" | "uricontent" => {
                 self.close()?;
@@ -286,6 +319,25 @@ impl Options {
                 self.names.group = modifiers.group.or_else(|| self.current());
                 self.open = Some(Open { content, modifiers });
             }
+            "prefilter" => {
+                // Behind a condition that is no content, it names what is looked at first, which changes no result.
+                if let Some(open) = self.open.as_mut().filter(|_| self.named.is_none()) {
+                    open.modifiers.fast.get_or_insert(None);
+                }
+            }
+            "dataset" | "datarep" => {
+                self.close()?;
+                let (folder, rated) = (self.folder.clone(), keyword == "datarep");
+                let step = self.datasets.read(needed()?, rated, &folder).map_err(|wrong| refused(keyword, wrong))?;
+                match self.buffer.as_ref().map(|buffer| buffer.target) {
+                    Some(Target::Decoded(..)) => {
+                        let message = format!("{keyword} behind base64_data is not supported: use from_base64");
+                        return Err(unsupported(keyword, message));
+                    }
+                    Some(_) => self.push(Step::Dataset(step)),
+                    None => return Err(format!("{keyword} is about a buffer: write it behind one").into()),
+                }
+            }
             "nocase" | "rawbytes" | "offset" | "depth" | "distance" | "within" | "startswith" | "endswith"
             | "fast_pattern" => self.modifier(keyword, value)?,
             "pcre" => {
@@ -295,15 +347,18 @@ impl Options {
                     Some((field, way)) => {
                         self.go(way, "pcre")?;
                         let group = self.group(Target::Field(field), &[]);
-                        self.groups[group].steps.push(Step::Pcre(pcre));
+                        self.put(Some(group), Step::Pcre(pcre));
                     }
                     None => self.push(Step::Pcre(pcre)),
                 }
             }
             "isdataat" | "byte_test" | "byte_jump" | "byte_extract" | "byte_math" => {
                 self.close()?;
-                self.names.group = self.current();
-                let (value, names) = (needed()?, &mut self.names);
+                let value = needed()?;
+                let relative = value.split(',').any(|word| word.trim() == "relative");
+                let group = self.beside(relative);
+                self.names.group = group;
+                let names = &mut self.names;
                 let step = match keyword {
                     "isdataat" => data_at(value, names),
                     "byte_test" => byte_ops::byte_test(value, names).map(Step::ByteTest),
@@ -311,7 +366,7 @@ impl Options {
                     "byte_extract" => byte_ops::byte_extract(value, names).map(Step::ByteExtract),
                     _ => byte_ops::byte_math(value, names).map(Step::ByteMath),
                 };
-                self.push(step.map_err(|wrong| refused(keyword, wrong))?);
+                self.put(group, step.map_err(|wrong| refused(keyword, wrong))?);
             }
             "bsize" => {
                 self.close()?;
@@ -345,7 +400,11 @@ impl Options {
                     "tls.issuerdn" => Field::Issuer,
                     _ => Field::Fingerprint,
                 };
-                self.ask(field, Some(false), keyword, anywhere(text::bytes(text)?, negated))?;
+                let mut bytes = text::bytes(text)?;
+                if field == Field::Fingerprint {
+                    bytes.make_ascii_lowercase();
+                }
+                self.ask(field, None, keyword, anywhere(bytes, negated))?;
             }
             "tls.cert_chain_len" => {
                 self.ask(Field::ChainLength, Some(false), keyword, Step::Value(within(needed()?, u32::MAX)?))?;
@@ -354,6 +413,32 @@ impl Options {
                 self.close()?;
                 self.go(Some(true), keyword)?;
                 self.bounces = true;
+            }
+            "decode-event" | "stream-event" => {
+                let name = needed()?;
+                let event = PacketEvent::named(keyword, name).ok_or_else(|| unknown_event(keyword, name))?;
+                self.checks.push(Check::Event(event));
+            }
+            "app-layer-event" => {
+                self.close()?;
+                let name = needed()?;
+                let (event, protocol, way) = MessageEvent::named(name).ok_or_else(|| unknown_event(keyword, name))?;
+                self.go(way, name)?;
+                self.events.push((event, protocol));
+            }
+            "ssl_state" => {
+                let way = match needed()? {
+                    "client_hello" => true,
+                    "server_hello" => false,
+                    other => {
+                        let message =
+                            format!("the state `{other}` of ssl_state is not supported: client_hello, server_hello");
+                        return Err(unsupported(keyword, message));
+                    }
+                };
+                self.close()?;
+                self.go(Some(way), keyword)?;
+                self.events.push((MessageEvent::Hello, AppProtocol::Tls));
             }
             "ssh.protoversion" => self.ask(Field::SshProto, None, keyword, whole(needed()?, false))?,
             "ssh.softwareversion" => {
@@ -384,13 +469,25 @@ impl Options {
             "app-layer-protocol" => {
                 let value = needed()?;
                 let (negated, name) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim()));
-                let (protocol, _) = Spoken::named(name).ok_or_else(|| {
+                let name = match name.split_once(',').map(|(name, mode)| (name.trim(), mode.trim())) {
+                    None => name,
+                    // What the engine compares: the protocol of the packet's direction, and no relative of it.
+                    Some((name, "exact" | "direction")) => name,
+                    Some((_, mode)) => {
+                        let message = format!("the mode `{mode}` of {keyword} is not supported: exact, direction");
+                        return Err(unsupported(keyword, message));
+                    }
+                };
+                let known = || Spoken::named(name).map(|(protocol, _)| protocol);
+                let protocol = if name == "failed" { Some(Spoken::Nothing) } else { known() };
+                let protocol = protocol.ok_or_else(|| {
                     unsupported(keyword, format!("the protocol `{name}` is not one that engines/ids/language.md lists"))
                 })?;
                 self.layers.push(Layer { protocol, negated });
             }
             "pkt_data" => {
                 self.close()?;
+                self.last = None;
                 self.leave_buffer()?;
             }
             "absent" => {
@@ -406,10 +503,10 @@ impl Options {
             "base64_decode" => {
                 self.close()?;
                 let base64 = base64_decode(value.unwrap_or_default())?;
-                let group = self.current();
+                let group = self.beside(true);
                 let steps = group.map_or(&self.steps, |group| &self.groups[group].steps);
                 self.decoded = Some((group, steps.len()));
-                self.push(Step::Base64(base64));
+                self.put(group, Step::Base64(base64));
             }
             "base64_data" => {
                 self.close()?;
@@ -545,10 +642,20 @@ impl Options {
 
     /// Adds a condition on the buffer that was named last, or on payload or stream.
     fn push(&mut self, step: Step) {
-        match self.current() {
-            Some(group) => self.groups[group].steps.push(step),
-            None => self.steps.push(step),
-        }
+        let group = self.current();
+        self.put(group, step);
+    }
+
+    /// The group of a condition that may be `relative` to the one before it: without a buffer before it, this is the
+    /// buffer that a modifier behind that one names.
+    fn beside(&mut self, relative: bool) -> Option<usize> {
+        self.current().or(self.last.filter(|_| relative))
+    }
+
+    /// Adds a condition to a group, or to those on payload or stream.
+    fn put(&mut self, group: Option<usize>, step: Step) {
+        group.map_or(&mut self.steps, |group| &mut self.groups[group].steps).push(step);
+        self.last = group;
     }
 
     /// Adds a condition that is a keyword of its own.
@@ -625,7 +732,7 @@ impl Options {
         let (layer, known) = match named.next() {
             Some(Spoken::Read(protocol)) => (Some(protocol), None),
             Some(Spoken::Known(wire)) => (None, Some(wire)),
-            None => (None, None),
+            Some(Spoken::Nothing) | None => (None, None),
         };
         let message = |group: OpenGroup| match group.target {
             Target::Field(field) => {
@@ -635,12 +742,14 @@ impl Options {
         };
         let groups: Vec<Group> = std::mem::take(&mut self.groups).into_iter().filter_map(message).collect();
         let dates = std::mem::take(&mut self.dates);
-        if groups.is_empty() && dates.is_empty() && !self.bounces {
+        let asked = std::mem::take(&mut self.events);
+        if groups.is_empty() && dates.is_empty() && asked.is_empty() && !self.bounces {
             // A rule that names a protocol and no bytes is about all messages of it.
             let any = self.steps.is_empty() && self.checks.is_empty() && self.headers.is_empty();
             let to_server = self.flow.to_server;
             let (groups, dates) = (Vec::new(), Vec::new());
-            let messages = |_| Messages { protocol: layer, to_server, groups, dates, bounces: false };
+            let messages =
+                |_| Messages { protocol: layer, to_server, groups, dates, bounces: false, events: Vec::new() };
             return Ok(layer.filter(|_| any).map(messages));
         }
         if let Some(wire) = known {
@@ -651,6 +760,7 @@ impl Options {
         let ftp = self.bounces.then_some((Some(AppProtocol::Ftp), "ftpbounce"));
         let fields = groups.iter().map(|group| group.field).chain(dates.iter().map(|date| date.field));
         let named = fields.map(|field| (field.protocol(), buffers::name(field))).chain(ftp);
+        let named = named.chain(asked.iter().map(|(_, protocol)| (Some(*protocol), "app-layer-event")));
         let mut before = None;
         for (protocol, name) in named.filter(|(protocol, _)| protocol.is_some()) {
             match (app == protocol, before) {
@@ -699,7 +809,8 @@ impl Options {
             }
         }
         let (to_server, bounces) = (way.or(self.flow.to_server), self.bounces);
-        Ok(Some(Messages { protocol: app, to_server, groups, dates, bounces }))
+        let events = asked.into_iter().map(|(event, _)| event).collect();
+        Ok(Some(Messages { protocol: app, to_server, groups, dates, bounces, events }))
     }
 
     fn flow(&mut self, value: &str) -> Result<(), Refusal> {
@@ -803,8 +914,7 @@ impl Options {
                 self.named = Some(Named { group, step, part });
             }
         }
-        let to = group.map_or(&mut self.steps, |group| &mut self.groups[group].steps);
-        to.push(Step::Content(content));
+        self.put(group, Step::Content(content));
         Ok(())
     }
 
@@ -816,9 +926,6 @@ impl Options {
             return Ok(packets);
         }
         let positive = self.steps.iter().any(Step::is_positive);
-        if given == Some(true) && !positive {
-            return Err("tcp-stream needs a content or pcre that is not negated".into());
-        }
         Ok(match given.or(self.only_stream) {
             Some(true) if positive => Looks { strays: false, ..stream },
             Some(false) => packets,
@@ -932,7 +1039,8 @@ type Buffered = Option<(Field, Option<bool>)>;
 
 /// The value of `pcre`: `"/EXPRESSION/FLAGS"`, and the buffer that a flag names.
 fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
-    let (negated, inner) = text::quoted(value)?;
+    let (not, plain) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim_start()));
+    let (negated, inner) = if plain.starts_with('/') { (not, plain) } else { text::quoted(value)? };
     let inner = inner.strip_prefix('/').ok_or("pcre is \"/EXPRESSION/FLAGS\"")?;
     let (expression, letters) = inner.rsplit_once('/').ok_or("pcre is \"/EXPRESSION/FLAGS\"")?;
     let mut builder = pcre2::bytes::RegexBuilder::new();
@@ -975,6 +1083,60 @@ fn pcre(value: &str) -> Result<(Pcre, Buffered), Refusal> {
     let text = format!("{PCRE_LIMITS}{anchor}(?:{lazy}{expression}{end})");
     let regex = compile(builder.jit_if_available(true), &text)?;
     Ok((Pcre { regex, negated, relative }, buffer))
+}
+
+/// The version of Suricata whose language the engine follows.
+const VERSION: [u32; 3] = [8, 0, 0];
+/// Features of Suricata that rules may require and that are always there.
+const FEATURES: [&str; 2] = ["ja3", "ja4"];
+
+/// The value of `requires`: `feature NAME`, `keyword NAME` and `version >= 7.0.3 < 8 | …` with commas between them.
+fn requires(text: &str) -> Result<(), Refusal> {
+    for part in text.split(',').map(str::trim) {
+        let (kind, value) = part.split_once(char::is_whitespace).unwrap_or((part, ""));
+        let value = value.trim();
+        let met = match kind {
+            "feature" => FEATURES.contains(&value),
+            "keyword" => is_keyword(value),
+            "version" => {
+                let all = value.split('|').map(is_version).collect::<Result<Vec<bool>, String>>()?;
+                all.contains(&true)
+            }
+            other => return Err(format!("requires has `feature`, `keyword` and `version`, not `{other}`").into()),
+        };
+        if !met {
+            return Err(Refusal::Unmet(format!("the rule requires `{part}`, which does not hold here")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is a keyword with this name.
+fn is_keyword(name: &str) -> bool {
+    // A known keyword fails without its value, if at all, and not because of its name.
+    let tried = Options::default().option(name, None);
+    !matches!(tried, Err(Refusal::Unsupported(keyword, _)) if keyword == name)
+}
+
+/// Whether conditions on the version all hold: `>= 7.0.3 < 8`.
+fn is_version(text: &str) -> Result<bool, String> {
+    let mut words = text.split_whitespace();
+    let mut all = true;
+    while let (Some(operator), Some(version)) = (words.next(), words.next()) {
+        let mut numbers = [0; 3];
+        for (number_of, word) in numbers.iter_mut().zip(version.split('.')) {
+            *number_of = number(word)?;
+        }
+        all &= match operator {
+            "<" => VERSION < numbers,
+            "<=" => VERSION <= numbers,
+            ">" => VERSION > numbers,
+            ">=" => VERSION >= numbers,
+            "=" | "==" => VERSION == numbers,
+            other => return Err(format!("`{other}` is none of < <= > >= =")),
+        };
+    }
+    Ok(all)
 }
 
 /// The value of `isdataat`: `[!]n[,relative]`.

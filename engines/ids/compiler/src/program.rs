@@ -125,6 +125,10 @@ impl Program {
                 // The host has to count all packets of a flow.
                 program.tell |= class(rule) | if rule.protocol == Protocol::Udp { 0 } else { tell::TCP_EMPTY };
             }
+            if rule.checks.iter().any(|check| matches!(check, Check::Event(event) if event.is_fault())) {
+                // A frame that cannot be decoded may be of any class to the card.
+                program.tell |= EVERY_CLASS;
+            }
             if asks_for_first_bytes(rule) {
                 // The first bytes of either direction name the protocol, whatever the rule looks for.
                 program.tell |= tell::TCP_PAYLOAD;
@@ -194,13 +198,16 @@ impl Program {
     }
 }
 
+/// All classes of [`tell`].
+const EVERY_CLASS: u8 = tell::TCP_PAYLOAD | tell::TCP_EMPTY | tell::UDP | tell::ICMP | tell::OTHER | tell::NOT_IP;
+
 /// Keys that stand for all messages of protocols, at most.
 const GUARDS: usize = 50;
 
 /// Whether a rule asks what a TCP connection speaks by its first bytes. A datagram says it itself.
 fn asks_for_first_bytes(rule: &Rule) -> bool {
     matches!(rule.protocol, Protocol::Tcp | Protocol::Ip)
-        && rule.layers.iter().any(|layer| matches!(layer.protocol, Spoken::Known(_)))
+        && rule.layers.iter().any(|layer| matches!(layer.protocol, Spoken::Known(_) | Spoken::Nothing))
 }
 
 /// Classes of frames that a rule can match.

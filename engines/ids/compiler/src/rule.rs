@@ -12,11 +12,14 @@ pub use crate::conditions::{
     FlowBit, FlowCount, FlowSize, FlowSizeOf, HostBit, HostBitDo, HostTrack, StreamSize, Threshold, ThresholdKind,
     Track,
 };
+pub use crate::datasets::DatasetUse;
 pub use crate::dates::{DateTest, When};
 use crate::ends::Addresses;
+pub use crate::events::{MessageEvent, PacketEvent};
 pub use crate::packets::{ChecksumOf, HeaderGroup, Part};
 use crate::ranges::Ranges;
 pub use crate::transforms::Transform;
+pub use crate::tuning::{Suppress, SuppressBy};
 
 /// A rule's action for a packet that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,13 +80,15 @@ pub struct Within {
     pub high: u32,
     /// All other numbers instead.
     pub not: bool,
+    /// The bits of the number that count.
+    pub mask: u32,
 }
 
 impl Within {
     /// Whether it holds for this number.
     #[must_use]
     pub fn holds(&self, number: u32) -> bool {
-        (self.low..=self.high).contains(&number) != self.not
+        (self.low..=self.high).contains(&(number & self.mask)) != self.not
     }
 }
 
@@ -145,6 +150,8 @@ pub enum Check {
     IcmpSequence(Within),
     /// MTU that ICMPv6 reports.
     Mtu(Within),
+    /// An event of the packet.
+    Event(PacketEvent),
     /// A checksum is right, or is not.
     Checksum(ChecksumOf, bool),
 }
@@ -258,6 +265,8 @@ pub enum Step {
     OneOf(Arc<HashSet<Vec<u8>>>, bool),
     /// Bytes in base64, and conditions on what they stand for.
     Base64(Base64),
+    /// The buffer is in a set, or is not.
+    Dataset(DatasetUse),
 }
 
 /// `base64_decode` and `base64_data`.
@@ -375,6 +384,8 @@ pub struct Rule {
     pub silent: bool,
     /// When it reports.
     pub threshold: Option<Threshold>,
+    /// Addresses for which it reports nothing.
+    pub suppress: Vec<Suppress>,
     /// The data in which its contents are searched.
     pub looks: Looks,
     /// Conditions on headers.

@@ -3,13 +3,16 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::classes::Classes;
+use crate::datasets::{Dataset, Datasets};
 use crate::ends::Variables;
 use crate::faults::{Fault, Faults};
 use crate::parse::{self, Refusal};
 use crate::rule::Rule;
 use crate::text;
+use crate::tuning::Tuning;
 
 /// A file of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub struct Options {
     pub variables: Variables,
     /// Classes that a file describes.
     pub classes: Classes,
+    /// What a file says about when rules report.
+    pub tuning: Tuning,
     /// Rules that are wrong or use what the engine does not support are left out; those whose variables are wrong
     /// are not.
     pub skip_unsupported: bool,
@@ -43,6 +48,8 @@ pub struct Ruleset {
     pub skipped: Vec<Fault>,
     /// Names of files in which no rule stands.
     pub empty: Vec<String>,
+    /// Sets of values that the rules share.
+    pub datasets: Vec<Arc<Dataset>>,
 }
 
 impl Ruleset {
@@ -52,7 +59,7 @@ impl Ruleset {
     /// All rules that are wrong or, unless they are to be left out, not supported.
     pub fn read(files: &[RuleFile], options: &Options) -> Result<Self, Faults> {
         let mut set = Self { files: files.iter().map(|file| file.name.clone()).collect(), ..Self::default() };
-        let mut faults = Vec::new();
+        let (mut faults, mut datasets) = (Vec::new(), Datasets::default());
         let mut known: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
         for (number, file) in files.iter().enumerate() {
             let rules = text::rules(&file.text);
@@ -63,9 +70,12 @@ impl Ruleset {
             for (line, rule) in rules {
                 let fault = |message, unsupported| Fault { file: file.name.clone(), line, message, unsupported };
                 let left_out = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
-                match parse::rule(&rule, options, folder, number, line) {
-                    Ok(rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
-                        None => set.rules.push(rule),
+                match parse::rule(&rule, options, (folder, &mut datasets), number, line) {
+                    Ok(mut rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
+                        None => {
+                            options.tuning.apply(&mut rule);
+                            set.rules.push(rule);
+                        }
                         Some((other, line)) => {
                             let (sid, other) = (rule.sid, &files[other].name);
                             let message =
@@ -73,6 +83,8 @@ impl Ruleset {
                             left_out.push(fault(message, None));
                         }
                     },
+                    // The rule itself asks to be left out.
+                    Err(Refusal::Unmet(message)) => set.skipped.push(fault(message, Some("requires".to_owned()))),
                     Err(Refusal::Wrong(message)) => left_out.push(fault(message, None)),
                     Err(Refusal::Unsupported(keyword, message)) => left_out.push(fault(message, Some(keyword))),
                     // Otherwise one variable would take rules out of a set without a word.
@@ -80,6 +92,7 @@ impl Ruleset {
                 }
             }
         }
+        set.datasets = datasets.all();
         if faults.is_empty() { Ok(set) } else { Err(Faults(faults)) }
     }
 
@@ -185,6 +198,58 @@ mod tests {
         ] {
             let error = rule(options).unwrap_err();
             assert!(error.contains(words), "{error}");
+        }
+    }
+
+    /// Forms that mean the same as others, or change no match.
+    #[test]
+    fn forms_have_twins() {
+        for (form, twin) in [
+            ("content:\"one\"; content:\"two\"; prefilter;", "content:\"one\"; content:\"two\"; fast_pattern;"),
+            (
+                "content:\"one\"; content:\"two\"; fast_pattern; dsize:1; prefilter;",
+                "content:\"one\"; content:\"two\"; fast_pattern; dsize:1;",
+            ),
+            ("dsize:1; prefilter;", "dsize:1;"),
+            ("pcre:/one.[^/]/Ri;", "pcre:\"/one.[^/]/Ri\";"),
+            ("pcre:! /one/U;", "pcre:!\"/one/U\";"),
+            ("app-layer-protocol:dns,exact;", "app-layer-protocol:dns;"),
+            ("content:\"a\"; http_cookie; isdataat:!9,relative;", "http.cookie; content:\"a\"; isdataat:!9,relative;"),
+            (
+                "content:\"a\"; http_uri; base64_decode:offset 1,relative; base64_data; content:\"b\";",
+                "http.uri; content:\"a\"; base64_decode:offset 1,relative; base64_data; content:\"b\";",
+            ),
+            ("pcre:\"/a/U\"; byte_test:1,>,1,0,relative;", "http.uri; pcre:\"/a/\"; byte_test:1,>,1,0,relative;"),
+            ("content:\"a\"; http_uri; byte_test:1,>,1,0;", "http.uri; content:\"a\"; pkt_data; byte_test:1,>,1,0;"),
+            ("dns.answer.name; content:\"a\";", "dns.answers.rrname; content:\"a\";"),
+            ("requires: feature ja3, keyword tls.sni, version >= 7.0.3 < 9 | >= 99; dsize:1;", "dsize:1;"),
+            ("tls.cert_subject; content:\"a\"; tls.store;", "tls.cert_subject; content:\"a\";"),
+        ] {
+            let [first, second] = [form, twin].map(|options| format!("{:?}", rule(options).unwrap()));
+            assert_eq!(first, second);
+        }
+        assert_eq!(rule("dsize:1;").map(|rule| rule.named), Ok(None));
+        for (options, words) in [
+            ("app-layer-protocol:dns,final;", "the mode `final` of app-layer-protocol is not supported"),
+            ("content:\"a\"; dataset:isset,a,type string;", "dataset is about a buffer"),
+            ("base64_decode; base64_data; dataset:set,a,type string;", "behind base64_data is not supported"),
+            ("http.uri; dataset:isset,a;", "gives the set `a` a type"),
+            ("requires: release 7;", "not `release`"),
+            ("requires: version >= x;", "is no number"),
+        ] {
+            let error = rule(options).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    /// A rule that requires something else is left out, whatever else it has.
+    #[test]
+    fn rules_may_ask_to_be_left_out() {
+        for requirement in ["keyword no.such", "feature no-such", "version >= 9", "version < 7 | > 8.0.1"] {
+            let text = format!("alert no-such any any -> any any (own:1; requires: {requirement}; sid:1;)");
+            let set = read(&text, false).unwrap();
+            assert_eq!((set.rules.len(), set.skipped.len()), (0, 1), "{requirement}");
+            assert_eq!(set.skipped[0].message, format!("the rule requires `{requirement}`, which does not hold here"));
         }
     }
 

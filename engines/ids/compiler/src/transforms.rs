@@ -2,8 +2,13 @@
 //! A rule's transforms of the bytes of a buffer.
 
 use md5::{Digest, Md5};
+use penstock_app::base64;
 use sha1::Sha1;
 use sha2::Sha256;
+
+use crate::numbers::number;
+use crate::parse::PCRE_LIMITS;
+use crate::text;
 
 /// A change of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +37,91 @@ pub enum Transform {
     StripPseudo,
     /// All bytes combined with these, which repeat.
     Xor(Vec<u8>),
+    /// The bytes that base64 stands for: from this byte on, of so many letters. No bytes if a strict reader fails.
+    FromBase64(FromBase64),
+    /// The first group of a regular expression. A buffer that does not match stays as it is.
+    Pcre(Expression),
+}
+
+/// How `from_base64` reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FromBase64 {
+    offset: usize,
+    letters: usize,
+    /// Bytes that are no letters are skipped.
+    skips: bool,
+    /// All bytes are letters and padding.
+    strict: bool,
+}
+
+impl FromBase64 {
+    fn read(text: &str) -> Result<Self, String> {
+        let mut all = Self { offset: 0, letters: usize::MAX, skips: false, strict: false };
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            match word.split_whitespace().collect::<Vec<_>>()[..] {
+                ["offset", offset] => all.offset = number(offset)?,
+                ["bytes", bytes] => all.letters = number(bytes)?,
+                ["mode", "rfc4648"] => (all.skips, all.strict) = (false, false),
+                ["mode", "rfc2045"] => (all.skips, all.strict) = (true, false),
+                ["mode", "strict"] => (all.skips, all.strict) = (false, true),
+                _ => return Err(format!("from_base64 has no option `{word}`: bytes n, offset n, mode rfc4648")),
+            }
+        }
+        Ok(all)
+    }
+
+    fn apply(self, bytes: &[u8]) -> Vec<u8> {
+        let rest = bytes.get(self.offset..).unwrap_or_default();
+        let rest = &rest[..rest.len().min(self.letters)];
+        let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+        if self.skips {
+            let letters: Vec<u8> = rest.iter().copied().filter(is_letter).collect();
+            return base64::decoded(&letters);
+        }
+        let letters = rest.iter().take_while(|byte| is_letter(byte)).count();
+        let whole = rest[letters..].iter().all(|byte| *byte == b'=') && rest.len() % 4 == 0;
+        if self.strict && !whole { Vec::new() } else { base64::decoded(rest) }
+    }
+}
+
+/// A regular expression that is equal to another one with the same text.
+#[derive(Debug, Clone)]
+pub struct Expression {
+    text: String,
+    regex: pcre2::bytes::Regex,
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Expression {}
+
+impl Expression {
+    fn read(value: &str) -> Result<Self, String> {
+        let (negated, text) = text::quoted(value)?;
+        if negated {
+            return Err("pcrexform cannot be negated".to_owned());
+        }
+        let limited = format!("{PCRE_LIMITS}(?:{text})");
+        let mut builder = pcre2::bytes::RegexBuilder::new();
+        // Alone first: the surrounding expression must not close its groups.
+        let compiled = builder.build(text).and_then(|_| builder.jit_if_available(true).build(&limited));
+        let regex = compiled.map_err(|error| format!("pcrexform does not compile: {error}"))?;
+        if regex.captures_len() != 2 {
+            return Err("pcrexform has one group, which becomes the buffer".to_owned());
+        }
+        Ok(Self { text: text.to_owned(), regex })
+    }
+
+    fn apply(&self, bytes: &[u8]) -> Vec<u8> {
+        // A search that reaches its limits finds nothing.
+        let found = self.regex.captures(bytes).ok().flatten();
+        let group = found.as_ref().and_then(|found| found.get(1));
+        group.map_or_else(|| bytes.to_vec(), |group| group.as_bytes().to_vec())
+    }
 }
 
 fn digit(byte: u8) -> Option<u8> {
@@ -75,6 +165,8 @@ impl Transform {
                 }
                 Self::Xor(bytes)
             }
+            "from_base64" => Self::FromBase64(FromBase64::read(value.unwrap_or_default())?),
+            "pcrexform" => Self::Pcre(Expression::read(value.unwrap_or_default())?),
             _ => return Ok(None),
         }))
     }
@@ -120,6 +212,8 @@ impl Transform {
                 .flatten()
                 .copied()
                 .collect(),
+            Self::FromBase64(how) => how.apply(bytes),
+            Self::Pcre(expression) => expression.apply(bytes),
             Self::Xor(key) => bytes.iter().zip(key.iter().cycle()).map(|(byte, key)| byte ^ key).collect(),
         }
     }
@@ -167,6 +261,23 @@ mod tests {
             let transform = Transform::read(keyword, None).unwrap().unwrap();
             assert_eq!(String::from_utf8(transform.apply(before.as_bytes())).unwrap(), behind, "{keyword}");
         }
+        for (keyword, value, before, behind) in [
+            ("from_base64", "", "Zm9v Zm9v", "foo"),
+            ("from_base64", "mode rfc2045", "Zm9v Zm9v", "foofoo"),
+            ("from_base64", "mode strict", "Zm9v Zm9v", ""),
+            ("from_base64", "mode strict, offset 2", "a=Zm9vYg==", "foob"),
+            ("from_base64", "offset 2, bytes 4", "a=Zm9vYg==", "foo"),
+            ("from_base64", "offset 20", "a=Zm9vYg==", ""),
+            ("pcrexform", "\"[a-z]+=([0-9]+)\"", "x ab=12&", "12"),
+            ("pcrexform", "\"[a-z]+=([0-9]+)\"", "x ab=", "x ab="),
+        ] {
+            let transform = Transform::read(keyword, Some(value)).unwrap().unwrap();
+            assert_eq!(String::from_utf8(transform.apply(before.as_bytes())).unwrap(), behind, "{value} {before}");
+        }
+        for value in ["\"a\"", "\"(a)(b)\"", "\"(\"", "a"] {
+            assert!(Transform::read("pcrexform", Some(value)).is_err(), "{value}");
+        }
+        assert!(Transform::read("from_base64", Some("mode other")).is_err());
         let hash = |keyword: &str| Transform::read(keyword, None).unwrap().unwrap().apply(b"abc");
         // The first bytes of the test vectors of RFC 1321 and FIPS 180.
         assert_eq!((hash("to_md5")[..2].to_vec(), hash("to_md5").len()), (vec![0x90, 0x01], 16));

@@ -35,6 +35,9 @@ struct Arguments {
     /// Take descriptions and priorities of classes from this file, in the form of classification.config.
     #[arg(long, value_name = "FILE")]
     classification: Option<PathBuf>,
+    /// Take from this file when rules report, in the form of threshold.config.
+    #[arg(long, value_name = "FILE")]
+    thresholds: Option<PathBuf>,
     /// Value of a variable of rule headers, for example HOME_NET=[10.0.0.0/8]. Repeatable.
     #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
     variables: Vec<(String, String)>,
@@ -57,10 +60,12 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
     for path in &paths {
         texts.push(RuleFile { name: path.display().to_string(), text: files::read(path, RULES)? });
     }
-    let files = ConfigFiles { config: arguments.config, classification: arguments.classification };
+    let Arguments { config, classification, thresholds, .. } = arguments;
+    let files = ConfigFiles { config, classification, thresholds };
     let (mut variables, classes) = (files.variables()?, files.classes()?);
     variables.0.extend(arguments.variables);
-    let program = Program::new(Ruleset::read(&texts, &Options { variables, classes, skip_unsupported })?);
+    let tuning = files.tuning(&variables)?;
+    let program = Program::new(Ruleset::read(&texts, &Options { variables, classes, tuning, skip_unsupported })?);
     for fault in &program.set.skipped {
         println!("left out: {fault}");
     }

@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Files that stand beside rules of Suricata: its configuration, and its classes.
+//! Files that stand beside rules of Suricata: its configuration, its classes, its thresholds.
 
 use std::path::{Path, PathBuf};
 
 use penstock_engine::{EngineError, files};
-use penstock_ids_compiler::{Classes, Variables, config};
+use penstock_ids_compiler::{Classes, Tuning, Variables, config};
 
 use crate::error::IdsError;
 use crate::image::RULES;
@@ -16,6 +16,8 @@ pub struct ConfigFiles {
     pub config: Option<PathBuf>,
     /// Has descriptions and priorities of classes, as classification.config.
     pub classification: Option<PathBuf>,
+    /// Says when rules report, as threshold.config.
+    pub thresholds: Option<PathBuf>,
 }
 
 /// Adds the name of a file to what is wrong with it.
@@ -44,6 +46,17 @@ impl ConfigFiles {
         match &self.classification {
             Some(path) => named(path, Classes::read(&files::read(path, RULES)?)),
             None => Ok(Classes::default()),
+        }
+    }
+
+    /// What the file says about when rules report.
+    ///
+    /// # Errors
+    /// The file cannot be read or has another form.
+    pub fn tuning(&self, variables: &Variables) -> Result<Tuning, EngineError> {
+        match &self.thresholds {
+            Some(path) => named(path, Tuning::read(&files::read(path, RULES)?, variables)),
+            None => Ok(Tuning::default()),
         }
     }
 }

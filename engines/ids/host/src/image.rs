@@ -55,6 +55,7 @@ impl IdsImage {
         let options = Options {
             variables: settings.variables.clone(),
             classes: settings.classes.clone(),
+            tuning: settings.tuning.clone(),
             skip_unsupported: settings.skip_unsupported,
         };
         let set = Ruleset::read(files, &options)?;

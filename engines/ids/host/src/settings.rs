@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use penstock_engine::{EngineError, Fault, Part, Section, TableNames, only_file};
 use penstock_ids::{AlertFields, Bounds, Reports};
-use penstock_ids_compiler::{Classes, Variables};
+use penstock_ids_compiler::{Classes, Tuning, Variables};
 use penstock_streams::{Policy, Systems, Tunnels};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -107,6 +107,8 @@ pub struct Settings {
     pub variables: Variables,
     /// Classes that a file describes.
     pub classes: Classes,
+    /// What a file says about when rules report.
+    pub tuning: Tuning,
     /// Rules that are wrong or use what the engine does not support are left out, with a message.
     pub skip_unsupported: bool,
     /// The limits of the block.
@@ -176,6 +178,9 @@ pub(crate) struct Keys {
     /// File with descriptions and priorities of classes, in the form of classification.config.
     #[schemars(with = "Option<PathBuf>")]
     classification: Option<Spanned<PathBuf>>,
+    /// File that says when rules report, in the form of threshold.config.
+    #[schemars(with = "Option<PathBuf>")]
+    thresholds: Option<Spanned<PathBuf>>,
     /// Variables of rule headers, such as HOME_NET; they replace those of `config`.
     #[serde(default)]
     variables: BTreeMap<String, String>,
@@ -280,12 +285,17 @@ impl Settings {
             flow: has(MoreOfAlerts::Flow),
         };
         let path = |file: &Option<Spanned<PathBuf>>| file.as_ref().map(|file| folder.join(file.get_ref()));
-        let beside = ConfigFiles { config: path(&keys.config), classification: path(&keys.classification) };
+        let beside = ConfigFiles {
+            config: path(&keys.config),
+            classification: path(&keys.classification),
+            thresholds: path(&keys.thresholds),
+        };
         let span = |key: &Option<Spanned<PathBuf>>| key.as_ref().map_or(0..0, Spanned::span);
         let fault = |key| move |error: EngineError| Fault::at(span(key), error.to_string());
         let mut variables = beside.variables().map_err(fault(&keys.config))?;
         let classes = beside.classes().map_err(fault(&keys.classification))?;
         variables.0.extend(keys.variables);
+        let tuning = beside.tuning(&variables).map_err(fault(&keys.thresholds))?;
         Ok(Self {
             rules,
             given: None,
@@ -302,6 +312,7 @@ impl Settings {
             },
             variables,
             classes,
+            tuning,
             skip_unsupported: keys.skip_unsupported,
             bounds,
         })

@@ -3,13 +3,14 @@
 //! frame, on `rtl` for frames that the card tells the host.
 
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use penstock_ids_compiler::Program;
-use penstock_ids_compiler::rule::Spoken as Named;
+use penstock_ids_compiler::rule::{Check, PacketEvent, Protocol, Rule, Spoken as Named};
 use penstock_streams::{
-    Chunk, Defrag, DefragLimits, Direction, Flow, Flows, Held, Limits, Packet, Policy, StreamCounters, Systems, Tcp,
-    Transport, Tunnels, Undecoded, Way, decode,
+    Chunk, Defrag, DefragCounters, DefragLimits, Direction, Flow, Flows, Held, Limits, Packet, Policy, StreamCounters,
+    Systems, Tcp, Transport, Tunnels, Undecoded, Way, decode, fault, oddities,
 };
 use serde_json::json;
 
@@ -184,7 +185,12 @@ impl Inspector {
     pub fn reporting(program: Arc<Program>, bounds: Bounds, drops: bool, reports: Reports) -> Self {
         let hits = vec![0; program.set.rules.len()];
         let plan = Plan::new(program, reports);
-        let messages = penstock_app::Limits { files: plan.facts, hashes: plan.hashes, ..bounds.messages };
+        let messages = penstock_app::Limits {
+            files: plan.facts,
+            hashes: plan.hashes,
+            client_certificates: plan.client_certificates,
+            ..bounds.messages
+        };
         let bounds = Bounds { messages, ..bounds };
         Self {
             told: Reported { hits, thresholds: Thresholds::default() },
@@ -257,6 +263,9 @@ impl Inspector {
                 app.reload(&place);
             }
         }
+        for new in &program.set.datasets {
+            self.plan.program.set.datasets.iter().for_each(|old| new.take_from(old));
+        }
         let mut hits = vec![0; program.set.rules.len()];
         for (number, count) in (0..).zip(&self.told.hits) {
             if let Some(to) = place(number) {
@@ -267,6 +276,7 @@ impl Inspector {
         self.plan = Plan::new(program, self.reports);
         self.bounds.messages.files = self.plan.facts;
         self.bounds.messages.hashes = self.plan.hashes;
+        self.bounds.messages.client_certificates = self.plan.client_certificates;
         self.detect.reloads += 1;
     }
 
@@ -281,7 +291,10 @@ impl Inspector {
         self.frames.bytes += frame.len() as u64;
         let mut outcome = Outcome::default();
         let carried = Carried { frame, tenant, now, told };
-        self.decoded(decode(frame), &carried, &mut outcome);
+        match decode(frame) {
+            Err(Undecoded::Malformed) => self.faulty(&carried, &mut outcome),
+            packet => self.decoded(packet, &carried, &mut outcome),
+        }
         while self.kept > self.bounds.memory && self.flows.evict() {
             self.end(&mut outcome.alerts, &mut outcome.records);
         }
@@ -307,28 +320,22 @@ impl Inspector {
             }
         };
         self.count(&packet);
-        let before = self.held.counters;
-        self.packet(&packet, carried, outcome);
+        let (before, fragments) = (self.held.counters, self.defrag.counters());
+        let is_fragment = packet.fragment.is_some();
+        let whole =
+            if is_fragment { self.defrag.push(&packet, carried.tenant, carried.now, Policy::default()) } else { None };
+        let defragged = self.fragment_events(fragments, packet.source.is_ipv4());
+        self.packet(&packet, carried, event_bits("decode-event", &defragged), outcome);
         if self.reports.anomalies {
             self.anomalies(&packet, carried, before, outcome);
         }
         // The card's gaps are those of the stream that the frame itself belongs to.
         let carried = &Carried { told: Told { after_gap: false, ..carried.told }, ..*carried };
-        if packet.fragment.is_some() {
-            let before = self.defrag.counters();
-            let whole = self.defrag.push(&packet, carried.tenant, carried.now, Policy::default());
-            let after = self.defrag.counters();
-            let version = if packet.source.is_ipv4() { 4 } else { 6 };
-            for (was, is, event) in [
-                (before.overlaps, after.overlaps, "frag_overlap"),
-                (before.too_large, after.too_large, "frag_pkt_too_large"),
-            ] {
-                if is > was {
-                    let time = self.bounds.epoch.saturating_add(carried.now);
-                    let ends = ends_of(&packet, carried.tenant);
-                    let event = format!("decoder.ipv{version}.{event}");
-                    outcome.records.extend(self.anomaly(time, Some(&ends), "decode", &event));
-                }
+        if is_fragment {
+            for event in defragged {
+                let time = self.bounds.epoch.saturating_add(carried.now);
+                let ends = ends_of(&packet, carried.tenant);
+                outcome.records.extend(self.anomaly(time, Some(&ends), "decode", &format!("decoder.{event}")));
             }
             if let Some(whole) = whole {
                 self.decoded(whole.packet(), carried, outcome);
@@ -337,6 +344,67 @@ impl Inspector {
             self.frames.tunnels += 1;
             self.decoded(inner, carried, outcome);
         }
+    }
+
+    /// Events of a fragment, by what was counted before it.
+    fn fragment_events(&self, before: DefragCounters, is_v4: bool) -> Vec<&'static str> {
+        let after = self.defrag.counters();
+        let [overlap, too_large] = match is_v4 {
+            true => ["ipv4.frag_overlap", "ipv4.frag_pkt_too_large"],
+            false => ["ipv6.frag_overlap", "ipv6.frag_pkt_too_large"],
+        };
+        let all = [(after.overlaps > before.overlaps, overlap), (after.too_large > before.too_large, too_large)];
+        all.into_iter().filter(|(is, _)| *is).map(|(_, event)| event).collect()
+    }
+
+    /// Takes a frame that cannot be decoded: only rules about its fault may match.
+    fn faulty(&mut self, carried: &Carried<'_>, outcome: &mut Outcome) {
+        self.frames.malformed += 1;
+        let time = self.bounds.epoch.saturating_add(carried.now);
+        let fault = fault(carried.frame);
+        let unknown = (IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+        let ends = fault.and_then(|fault| fault.ends);
+        let (source, destination, protocol) = ends.unwrap_or(unknown);
+        let events = fault.map_or(0, |fault| event_bits("decode-event", &[fault.event]));
+        let seen = Seen {
+            time,
+            source: (source, 0),
+            destination: (destination, 0),
+            protocol,
+            key: None,
+            start: carried.now,
+            begun: time,
+            way: None,
+            established: false,
+            tenant: carried.tenant,
+            vlans: [0; 3],
+            packet: None,
+            streams: [0; 2],
+            spoken: Spoken::default(),
+            frames: [0; 2],
+            bytes: [0; 2],
+            age: 0,
+            events,
+            frame: carried.frame,
+        };
+        let name = fault.map_or_else(|| "decoder.malformed".to_owned(), |fault| format!("decoder.{}", fault.event));
+        let known = ends.map(|_| seen.ends());
+        outcome.records.extend(self.anomaly(time, known.as_ref(), "decode", &name));
+        if self.plan.events & events == 0 {
+            return;
+        }
+        let Self { plan, bounds, drops, detect, told: reported, hosts, reports, kept, .. } = self;
+        let drops = *drops && !carried.told.has_passed;
+        let mut look = Look::new(Around { plan, detect, kept, hosts, armed: bounds.armed }, drops);
+        for number in &plan.event_rules {
+            if fault_matches(plan.rule(*number), &seen) {
+                look.found_in(&seen, *number, false, None);
+            }
+        }
+        let blocked = look.drops().0;
+        look.detect.blocked += u64::from(blocked);
+        outcome.drop |= blocked;
+        outcome.alerts.extend(look.report(&seen, blocked, reported, reports.fields));
     }
 
     /// A record of an anomaly, if they are asked for.
@@ -384,7 +452,10 @@ impl Inspector {
     }
 
     /// Looks at one packet.
-    fn packet(&mut self, packet: &Packet<'_>, carried: &Carried<'_>, outcome: &mut Outcome) {
+    fn packet(&mut self, packet: &Packet<'_>, carried: &Carried<'_>, mut events: u64, outcome: &mut Outcome) {
+        if self.plan.events != 0 {
+            events |= event_bits("decode-event", &oddities(packet));
+        }
         let sound = self.is_sound(packet);
         let Carried { frame, tenant, now, told } = *carried;
         let Self { plan, flows, held, bounds, drops, detect, told: reported, hosts, reports, kept, .. } = self;
@@ -411,6 +482,7 @@ impl Inspector {
             frames: [0; 2],
             bytes: [0; 2],
             age: 0,
+            events,
             frame,
         };
         let (mut wanted, mut drops_flow) = (false, false);
@@ -430,6 +502,7 @@ impl Inspector {
             seen.bytes = flow.bytes;
             seen.age = flow.last - flow.start;
             let is_over = flow.is_over();
+            let unopened = flow.flags.iter().all(|flags| flags & Tcp::SYN == 0);
             let Flow { state, streams, .. } = flow;
             look.memory = std::mem::take(&mut state.memory);
             if drops && state.dropped {
@@ -444,7 +517,8 @@ impl Inspector {
                 return;
             }
             match &packet.transport {
-                Transport::Tcp(_) if !sound => {
+                // The payload of a reset is no part of the stream (RFC 9293, 3.5.3).
+                Transport::Tcp(tcp) if !sound || tcp.has(Tcp::RST) => {
                     seen.streams = [streams[0].position(), streams[1].position()];
                     let side = &state.sides[way as usize];
                     wanted = !side.armed.is_empty() || !side.mixed.is_empty();
@@ -467,6 +541,7 @@ impl Inspector {
                     }
                     seen.spoken = app.as_ref().map(|app| app.layer(number)).unwrap_or_default();
                     let (mut whole, before) = (false, stream.position());
+                    let counted = held.counters;
                     let mut emit = |chunk: Chunk<'_>| {
                         whole |= chunk.direct && chunk.bytes.len() == packet.payload.len();
                         look.take(&seen, side, chunk, before);
@@ -482,6 +557,10 @@ impl Inspector {
                         stream.push(first, packet.payload, &limits, held, &mut emit);
                     }
                     seen.streams = [streams[0].position(), streams[1].position()];
+                    if plan.events != 0 {
+                        seen.events |=
+                            event_bits("stream-event", &segment_events(tcp, unopened, counted, held.counters));
+                    }
                     if let Some(app) = app {
                         seen.spoken = app.layer(number);
                         wanted = app.is_open(number);
@@ -498,7 +577,7 @@ impl Inspector {
                 }
                 _ => look.packet(&seen, packet, Payload::Alone),
             }
-            state.memory = std::mem::take(&mut look.memory);
+            state.memory = look.give_memory();
             if is_over {
                 state.sides.iter_mut().for_each(|side| *look.kept -= side.release());
             }
@@ -553,6 +632,8 @@ impl Inspector {
             // Behind the search: the record says whether a rule has reported.
             records.extend(flow_record(flow, reports, bounds.epoch));
         }
+        let sets = &self.plan.program.set.datasets;
+        self.detect.unsaved += sets.iter().filter(|set| set.save().is_err()).count() as u64;
         // The flows come in no order.
         alerts.sort_by(|left, right| {
             left.timestamp.cmp(&right.timestamp).then(left.ends.flow_id.cmp(&right.ends.flow_id))
@@ -593,6 +674,44 @@ impl Inspector {
             Transport::Other => {}
         }
     }
+}
+
+/// Whether a rule matches a frame of which only the fault, the addresses and the protocol are known.
+fn fault_matches(rule: &Rule, seen: &Seen<'_>) -> bool {
+    let protocol = match rule.protocol {
+        Protocol::Ip => true,
+        Protocol::Tcp => seen.protocol == 6,
+        Protocol::Udp => seen.protocol == 17,
+        Protocol::Icmp => matches!(seen.protocol, 1 | 58),
+    };
+    let ends = |from, to| rule.source.has(from) && rule.destination.has(to);
+    let (source, destination) = (seen.source.0, seen.destination.0);
+    protocol
+        && (ends(source, destination) || rule.both && ends(destination, source))
+        && rule.checks.iter().all(|check| matches!(check, Check::Event(event) if seen.events & event.bit() != 0))
+        && rule.steps.is_empty()
+        && rule.headers.is_empty()
+        && rule.layers.is_empty()
+        && rule.flow.is_empty()
+        && !rule.tests_memory()
+}
+
+/// Events of a segment: `unopened`: no SYN of its connection was seen.
+fn segment_events(tcp: &Tcp, unopened: bool, before: StreamCounters, after: StreamCounters) -> Vec<&'static str> {
+    let all = [
+        (tcp.has(Tcp::FIN) && tcp.has(Tcp::SYN), "fin_syn"),
+        (tcp.acknowledged != 0 && !tcp.has(Tcp::ACK), "pkt_broken_ack"),
+        (tcp.has(Tcp::FIN) && unopened, "fin_but_no_session"),
+        (after.retransmitted > before.retransmitted, "pkt_retransmission"),
+        (after.gaps > before.gaps, "reassembly_seq_gap"),
+    ];
+    all.into_iter().filter(|(is, _)| *is).map(|(_, event)| event).collect()
+}
+
+/// Events by name as bits.
+fn event_bits(keyword: &str, names: &[&str]) -> u64 {
+    let bit = |name: &&str| PacketEvent::named(keyword, name).map_or(0, PacketEvent::bit);
+    names.iter().map(bit).fold(0, |all, bit| all | bit)
 }
 
 /// Records of the messages of a frame, and of the files in them.
@@ -696,6 +815,7 @@ fn flush(
             frames: flow.frames,
             bytes: flow.bytes,
             age: flow.last - flow.start,
+            events: 0,
             frame: &[],
         };
         let number = way as usize;
@@ -718,7 +838,7 @@ fn flush(
         }
         look.stream(&seen, side, before, bounds.history, true);
         records.extend(lines(&seen, &mut look));
-        flow.state.memory = std::mem::take(&mut look.memory);
+        flow.state.memory = look.give_memory();
         alerts.extend(look.report(&seen, false, reported, fields));
     }
     (alerts, records)

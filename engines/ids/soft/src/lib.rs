@@ -18,6 +18,7 @@
 
 mod always;
 mod block;
+mod events;
 mod inspector;
 mod log;
 mod look;

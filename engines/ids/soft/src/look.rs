@@ -3,14 +3,14 @@
 
 use penstock_ids_compiler::rule::{Action, Rule, Step};
 use penstock_streams::{Chunk, Packet, Transport};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::matching::{Bytes, Limited, find};
 use crate::memory::{FlowMemory, HostBits};
 use crate::plan::{Plan, looks_at_packet};
 use crate::report::{Alert, AlertFields, AppObject};
 use crate::scan::Window;
-use crate::seen::{Seen, check_holds, direction_matches, flow_holds, header_holds, header_matches};
+use crate::seen::{Seen, change_sets, check_holds, direction_matches, flow_holds, header_holds, header_matches};
 use crate::stats::DetectStats;
 use crate::thresholds::Thresholds;
 
@@ -132,6 +132,8 @@ pub(crate) struct Look<'a> {
     own: Vec<u16>,
     /// The rules' memory of the flow.
     pub(crate) memory: FlowMemory,
+    /// The bits of the flow, for reports.
+    bits: Option<Json>,
     /// Messages that have records of their own.
     pub(crate) records: Vec<AppObject>,
     /// Files that have records: protocol, message and file.
@@ -166,7 +168,30 @@ impl<'a> Look<'a> {
         let Around { plan, detect, kept, hosts, armed } = around;
         let (matched, keys, own, memory) = (Vec::new(), Vec::new(), Vec::new(), FlowMemory::default());
         let (evaluated, hit, records, files) = (false, false, Vec::new(), Vec::new());
-        Self { plan, detect, kept, hosts, armed, drops, matched, keys, own, memory, records, files, evaluated, hit }
+        Self {
+            plan,
+            detect,
+            kept,
+            hosts,
+            armed,
+            drops,
+            matched,
+            keys,
+            own,
+            memory,
+            bits: None,
+            records,
+            files,
+            evaluated,
+            hit,
+        }
+    }
+
+    /// Gives the rules' memory back to the flow, at the end of the look.
+    pub(crate) fn give_memory(&mut self) -> FlowMemory {
+        let bits: Vec<&str> = self.memory.bits().collect();
+        self.bits = (!self.matched.is_empty() && !bits.is_empty()).then(|| json!({"flowbits": bits}));
+        std::mem::take(&mut self.memory)
     }
 
     /// Counts what limits have done.
@@ -400,6 +425,7 @@ impl<'a> Look<'a> {
                 && bytes.matches(&rule.steps, &mut limited);
             self.limits(&limited);
             if matches {
+                rule.headers.iter().for_each(|group| change_sets(group, packet));
                 self.found_in(seen, number, false, None);
             }
         }
@@ -450,13 +476,18 @@ impl<'a> Look<'a> {
         let Reported { hits, thresholds } = told;
         rules.retain(|number| {
             let rule = self.plan.rule(*number);
-            !rule.silent && thresholds.is_due(rule, seen)
+            let suppressed = || {
+                let (source, destination) = (seen.source.0, seen.destination.0);
+                rule.suppress.iter().any(|suppress| suppress.holds(source, destination))
+            };
+            !rule.silent && !suppressed() && thresholds.is_due(rule, seen)
         });
         self.detect.alerts += rules.len() as u64;
         let alert = |number: u32| {
             hits[number as usize] += 1;
             let app = self.matched.iter().filter(|known| known.rule == number).find_map(|known| known.app.as_ref());
-            seen.alert(self.plan.rule(number), blocked, app, fields)
+            let alert = seen.alert(self.plan.rule(number), blocked, app, fields);
+            Alert { metadata: self.bits.clone(), ..alert }
         };
         rules.into_iter().map(alert).collect()
     }

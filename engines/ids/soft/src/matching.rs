@@ -101,6 +101,20 @@ impl Ends {
     }
 }
 
+/// Whether a match changes a set.
+pub(crate) fn is_change(step: &Step) -> bool {
+    matches!(step, Step::Dataset(set) if set.is_change())
+}
+
+/// Changes the sets that steps name by the value of a buffer, after a match.
+pub(crate) fn change(steps: &[Step], bytes: &[u8]) {
+    for step in steps {
+        if let Step::Dataset(set) = step {
+            set.change(bytes);
+        }
+    }
+}
+
 /// Whether one of the numbers, which are in order, is in a range.
 fn any_in(numbers: &[i64], low: i64, high: i64) -> bool {
     numbers.get(numbers.partition_point(|number| *number < low)).is_some_and(|number| *number <= high)
@@ -199,6 +213,13 @@ impl Bytes<'_> {
                     ends.stale.retain(&mut holds);
                     ends.fresh.retain(&mut holds);
                     ends
+                }
+                Step::Dataset(set) => {
+                    if set.holds(self.bytes) {
+                        ends
+                    } else {
+                        Ends::default()
+                    }
                 }
                 Step::Value(within) => {
                     let value = self.bytes.iter().fold(0, |value: u32, byte| value << 8 | u32::from(*byte));

@@ -20,6 +20,11 @@ pub(crate) struct FlowMemory {
 }
 
 impl FlowMemory {
+    /// Names of the bits that are set.
+    pub(crate) fn bits(&self) -> impl Iterator<Item = &str> {
+        self.bits.iter().map(|name| &**name)
+    }
+
     fn count(&self, name: &Arc<str>) -> Option<u32> {
         self.counts.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
@@ -52,7 +57,7 @@ impl FlowMemory {
             let was = self.bits.iter().position(|known| known == name);
             match (bit, was) {
                 (FlowBit::Set(_) | FlowBit::Toggle(_), None) => self.bits.push(Arc::clone(name)),
-                (FlowBit::Unset(_) | FlowBit::Toggle(_), Some(at)) => drop(self.bits.swap_remove(at)),
+                (FlowBit::Unset(_) | FlowBit::Toggle(_), Some(at)) => drop(self.bits.remove(at)),
                 _ => {}
             }
         }

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rules about messages of application protocols.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use penstock_app::{Event, Exchange, Field, Limits, Message, Protocol, Side, port_address, type_name};
@@ -9,8 +10,9 @@ use penstock_ids_compiler::wire::Wire;
 use penstock_streams::Chunk;
 use serde_json::{Map, Value as Json, json};
 
+use crate::events;
 use crate::look::Look;
-use crate::matching::{Bytes, Limited};
+use crate::matching::{Bytes, Limited, change, is_change};
 use crate::records;
 use crate::scan::Window;
 use crate::seen::Seen;
@@ -163,7 +165,10 @@ impl Spoken {
     /// Whether this is what a rule asks for.
     pub(crate) fn fits(self, layers: &[Layer]) -> bool {
         layers.iter().all(|layer| {
-            if layer.negated {
+            if layer.protocol == Named::Nothing {
+                let decided = self.protocol.is_some() || !self.may_become(Named::Nothing);
+                decided && (self.protocol.is_none() != layer.negated)
+            } else if layer.negated {
                 !self.may_become(layer.protocol) && self.protocol != Some(layer.protocol)
             } else {
                 self.protocol == Some(layer.protocol)
@@ -173,13 +178,17 @@ impl Spoken {
 
     /// Whether a rule asks for another protocol than one that more bytes may show.
     pub(crate) fn waits(self, layers: &[Layer]) -> bool {
-        layers.iter().any(|layer| layer.negated && self.may_become(layer.protocol))
+        let asks = |layer: &Layer| {
+            if layer.protocol == Named::Nothing { self.protocol.is_none() } else { layer.negated }
+        };
+        layers.iter().any(|layer| asks(layer) && self.may_become(layer.protocol))
     }
 
     fn may_become(self, protocol: Named) -> bool {
         match protocol {
             Named::Read(_) => self.undecided,
             Named::Known(_) => self.open,
+            Named::Nothing => self.undecided || self.open,
         }
     }
 }
@@ -192,13 +201,25 @@ fn meets(group: &Group, message: &Message, limited: &mut Limited) -> bool {
             return !there;
         }
     }
-    message.all(group.field).any(|bytes| {
-        let changed = group.transforms.iter().fold(None, |changed: Option<Vec<u8>>, transform| {
-            Some(transform.apply(changed.as_deref().unwrap_or(bytes)))
-        });
-        let bytes = changed.as_deref().unwrap_or(bytes);
-        Bytes { bytes, base: 0, fresh: 0 }.matches(&group.steps, limited)
+    the_one(group, message, limited).is_some()
+}
+
+/// The first of the fields of a message that meets the conditions, behind the transforms.
+fn the_one<'a>(group: &Group, message: &'a Message, limited: &mut Limited) -> Option<Cow<'a, [u8]>> {
+    message.all(group.field).find_map(|bytes| {
+        let bytes = Cow::Borrowed(bytes);
+        let bytes = group.transforms.iter().fold(bytes, |bytes, transform| Cow::Owned(transform.apply(&bytes)));
+        Bytes { bytes: &bytes, base: 0, fresh: 0 }.matches(&group.steps, limited).then_some(bytes)
     })
+}
+
+/// Changes the sets that a rule names, after a match. Before it, conditions on other fields may still fail.
+fn change_sets(groups: &[Group], message: &Message) {
+    for group in groups.iter().filter(|group| group.steps.iter().any(is_change)) {
+        if let Some(bytes) = the_one(group, message, &mut Limited::default()) {
+            change(&group.steps, &bytes);
+        }
+    }
 }
 
 /// Whether the validity of a certificate is as a rule asks.
@@ -302,11 +323,13 @@ impl Look<'_> {
                 let limited = &mut Limited::default();
                 let found = messages.groups.iter().all(|group| meets(group, message, limited))
                     && messages.dates.iter().all(|date| in_time(date, message, seen))
-                    && (!messages.bounces || bounces(message, seen));
+                    && (!messages.bounces || bounces(message, seen))
+                    && messages.events.iter().all(|event| events::has(message, *event));
                 self.limits(limited);
                 if !found {
                     continue;
                 }
+                change_sets(&messages.groups, message);
                 match payload {
                     _ if rule.steps.is_empty() => self.found_message(seen, *number, payload.is_none(), message),
                     Some(bytes) => {
@@ -501,10 +524,16 @@ fn tls(message: &Message) -> Json {
     let client =
         |field| message.client_hello.iter().find(|(known, _)| *known == field).map(|(_, bytes)| bytes.as_slice());
     let either = |field| own(field).or_else(|| client(field));
-    put(&mut out, "subject", own(Field::Subject));
-    put(&mut out, "issuerdn", own(Field::Issuer));
-    put(&mut out, "serial", own(Field::Serial));
-    put(&mut out, "fingerprint", own(Field::Fingerprint));
+    let mut certificate = Map::new();
+    put(&mut certificate, "subject", own(Field::Subject));
+    put(&mut certificate, "issuerdn", own(Field::Issuer));
+    put(&mut certificate, "serial", own(Field::Serial));
+    put(&mut certificate, "fingerprint", own(Field::Fingerprint));
+    if !message.to_server {
+        out.append(&mut certificate);
+    } else if !certificate.is_empty() {
+        out.insert("client".to_owned(), certificate.into());
+    }
     put(&mut out, "sni", either(Field::ServerName));
     if let Some(version) = own(Field::TlsVersion) {
         let version = String::from_utf8_lossy(version);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use penstock_app::Field;
 use penstock_ids_compiler::Program;
-use penstock_ids_compiler::rule::{Protocol, Rule};
+use penstock_ids_compiler::rule::{Check, Protocol, Rule};
 
 use crate::always::Always;
 use crate::inspector::Reports;
@@ -33,8 +33,13 @@ pub(crate) struct Plan {
     pub(crate) facts: bool,
     /// Rules or records ask for hashes of files.
     pub(crate) hashes: bool,
+    /// Rules ask for certificates of TLS clients.
+    pub(crate) client_certificates: bool,
     /// Finds keys in fields of messages.
     pub(crate) fields: Scanner,
+    /// Events of packets that rules ask for, as bits, and the rules that ask.
+    pub(crate) events: u64,
+    pub(crate) event_rules: Vec<u32>,
     /// Levels of the rules ([`Rule::level`]), and the highest one.
     level: Vec<u8>,
     pub(crate) levels: usize,
@@ -43,6 +48,17 @@ pub(crate) struct Plan {
 /// Whether a rule looks at the payload of a packet of this protocol.
 pub(crate) fn looks_at_packet(rule: &Rule, protocol: u8) -> bool {
     rule.messages.is_none() && (rule.looks.packets || protocol != 6)
+}
+
+/// Whether a certificate has a field.
+fn is_of_certificate(field: Field) -> bool {
+    field.protocol() == Some(penstock_app::Protocol::Tls) && field.stage() > 0
+}
+
+/// Events of packets that a rule asks for, as bits.
+pub(crate) fn events(rule: &Rule) -> u64 {
+    let bit = |check: &Check| if let Check::Event(event) = check { event.bit() } else { 0 };
+    rule.checks.iter().map(bit).fold(0, |all, bit| all | bit)
 }
 
 impl Plan {
@@ -66,7 +82,12 @@ impl Plan {
             records,
             facts: files || asks(&|field| matches!(field, Field::FileName | Field::FileSize) || is_hash(field)),
             hashes: files || asks(&is_hash),
+            client_certificates: rules.iter().filter_map(|rule| rule.messages.as_ref()).any(|messages| {
+                messages.to_server != Some(false) && messages.groups.iter().any(|group| is_of_certificate(group.field))
+            }),
             fields: Scanner::new(&program.fields),
+            events: rules.iter().map(events).fold(0, |all, bits| all | bits),
+            event_rules: (0..).zip(rules).filter(|(_, rule)| events(rule) != 0).map(|(number, _)| number).collect(),
             level: rules.iter().map(|rule| rule.level() as u8).collect(),
             levels: rules.iter().map(Rule::level).max().unwrap_or_default(),
             scanner: Scanner::new(&program.filter),

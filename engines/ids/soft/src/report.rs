@@ -113,6 +113,9 @@ pub struct Alert {
     /// The ends of the flow.
     #[serde(flatten)]
     pub ends: Ends,
+    /// The bits of the flow that rules have set: `{"flowbits": […]}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Json>,
     /// Application protocol of the direction, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app_proto: Option<String>,
@@ -167,20 +170,6 @@ pub(crate) fn record_with(ns: u64, ends: Option<&Ends>, kind: &str, objects: Vec
         record.extend(objects.into_iter().map(|(name, object)| (name.to_owned(), object)));
     }
     record.to_string()
-}
-
-/// Bytes in base64 (RFC 4648).
-pub(crate) fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let word = three.iter().enumerate().fold(0_u32, |word, (at, byte)| word | u32::from(*byte) << (16 - 8 * at));
-        for at in 0..4 {
-            let letter = LETTERS[(word >> (18 - 6 * at) & 63) as usize];
-            text.push(if at <= three.len() { char::from(letter) } else { '=' });
-        }
-    }
-    text
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)]
@@ -267,15 +256,6 @@ pub fn timestamp(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_are_base64() {
-        // The test vectors of RFC 4648.
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
-            assert_eq!(base64(bytes.as_bytes()), text);
-        }
-        assert_eq!(base64(&[0xFB, 0xFF]), "+/8=");
-    }
 
     #[test]
     fn times_are_utc() {

@@ -1,15 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The data of a packet beside its bytes that rules see: headers and flow.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
+use penstock_app::base64;
 use penstock_ids_compiler::rule::{Check, ChecksumOf, FlagTest, HeaderGroup, Part, Protocol, Rule};
 use penstock_streams::{FlowKey, Packet, Transport, Way};
 use serde_json::json;
 
-use crate::matching::{Bytes, Limited};
+use crate::matching::{Bytes, Limited, change, is_change};
 use crate::messages::Spoken;
-use crate::report::{Alert, AlertFields, AppObject, Ends, Signature, base64, timestamp};
+use crate::report::{Alert, AlertFields, AppObject, Ends, Signature, timestamp};
 
 /// The data of a packet beside its bytes that rules see.
 pub(crate) struct Seen<'a> {
@@ -36,6 +38,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) bytes: [u64; 2],
     /// Age of the flow in ns.
     pub(crate) age: u64,
+    /// Events of the packet, as bits.
+    pub(crate) events: u64,
     /// The frame, if there is one.
     pub(crate) frame: &'a [u8],
 }
@@ -52,6 +56,7 @@ impl Seen<'_> {
             timestamp: timestamp(self.time),
             event_type: "alert".to_owned(),
             ends: self.ends(),
+            metadata: None,
             app_proto: app
                 .map(|(name, _)| (*name).to_owned())
                 .or_else(|| Some(self.spoken.protocol?.name().to_owned())),
@@ -63,8 +68,8 @@ impl Seen<'_> {
             smtp: of("smtp"),
             ftp: of("ftp"),
             flow: (fields.flow && self.key.is_some()).then(flow),
-            payload: payload.map(base64),
-            packet: (fields.packet && !self.frame.is_empty()).then(|| base64(self.frame)),
+            payload: payload.map(base64::encoded),
+            packet: (fields.packet && !self.frame.is_empty()).then(|| base64::encoded(self.frame)),
         }
     }
 
@@ -141,6 +146,7 @@ pub(crate) fn flow_holds(check: &Check, seen: &Seen<'_>) -> bool {
     match check {
         Check::Streams(size) => size.holds(seen.streams),
         Check::Flow(size) => seen.key.is_some() && size.holds(seen.age, seen.frames, seen.bytes),
+        Check::Event(event) => seen.events & event.bit() != 0,
         _ => true,
     }
 }
@@ -185,7 +191,7 @@ pub(crate) fn check_holds(check: &Check, packet: &Packet<'_>, streams: [u64; 2])
     let word = |at: usize| u32::from(u16::from_be_bytes([packet.ip[at], packet.ip[at + 1]]));
     let v4 = packet.source.is_ipv4() && packet.ip.len() >= 20;
     match check {
-        Check::Flow(_) => true,
+        Check::Flow(_) | Check::Event(_) => true,
         Check::FragBits(test, bits) => v4 && compares(test, (word(6) >> 13) as u8, *bits),
         Check::FragOffset(within) => match packet.fragment {
             Some(fragment) => within.holds(u32::from(fragment.offset) / 8),
@@ -270,17 +276,31 @@ fn part<'a>(packet: &Packet<'a>, part: Part) -> Option<&'a [u8]> {
         Part::Tcp => (matches!(packet.transport, Transport::Tcp(_)), packet.header()),
         Part::Udp => (packet.transport == Transport::Udp, packet.header()),
         Part::Icmpv4 => (matches!(packet.transport, Transport::Icmp(..)) && packet.protocol == 1, packet.header()),
+        Part::Source | Part::Destination => {
+            let at = if part == Part::Source { 0 } else { 1 };
+            let (first, length) = if packet.source.is_ipv4() { (12, 4) } else { (8, 16) };
+            (true, packet.ip.get(first + at * length..).and_then(|rest| rest.get(..length)).unwrap_or_default())
+        }
         Part::Icmpv6 => (matches!(packet.transport, Transport::Icmp(..)) && packet.protocol == 58, packet.header()),
     };
     of_ip.then_some(bytes)
 }
 
+/// The bytes of a header behind the transforms of a rule.
+fn changed_part<'a>(group: &HeaderGroup, packet: &Packet<'a>) -> Option<Cow<'a, [u8]>> {
+    let bytes = Cow::Borrowed(part(packet, group.part)?);
+    Some(group.transforms.iter().fold(bytes, |bytes, transform| Cow::Owned(transform.apply(&bytes))))
+}
+
 /// Whether the header that some conditions are about meets them.
 pub(crate) fn header_holds(group: &HeaderGroup, packet: &Packet<'_>, limited: &mut Limited) -> bool {
-    let Some(bytes) = part(packet, group.part) else { return false };
-    let changed = group
-        .transforms
-        .iter()
-        .fold(None, |changed: Option<Vec<u8>>, transform| Some(transform.apply(changed.as_deref().unwrap_or(bytes))));
-    Bytes { bytes: changed.as_deref().unwrap_or(bytes), base: 0, fresh: 0 }.matches(&group.steps, limited)
+    let bytes = changed_part(group, packet);
+    bytes.is_some_and(|bytes| Bytes { bytes: &bytes, base: 0, fresh: 0 }.matches(&group.steps, limited))
+}
+
+/// Changes the sets that conditions on a header name, after a match.
+pub(crate) fn change_sets(group: &HeaderGroup, packet: &Packet<'_>) {
+    if let Some(bytes) = group.steps.iter().any(is_change).then(|| changed_part(group, packet)).flatten() {
+        change(&group.steps, &bytes);
+    }
 }

@@ -81,6 +81,8 @@ pub struct DetectStats {
     pub deferred: u64,
     /// Rules that a direction should have waited for and had no room for.
     pub unarmed: u64,
+    /// Sets of values that could not be written to their files.
+    pub unsaved: u64,
     /// Messages of application protocols.
     pub app: AppStats,
     /// Bytes of streams that are no longer kept: a rule that needs them together with later bytes does not match.
