@@ -220,7 +220,10 @@ def tags(tenant: int, push: bool, stages: int) -> Config:
     ethernet = [pack((1, 6), (2 if word == 0 else 3, 8)) for word in range(4)]
     tag = pack((32, 0), (push, 7), (3, 8))
     head = (pack(*((ethernet[n], 10 * n) for n in range(3))), pack((ethernet[3], 0), (tag, 10)), *(0,) * 7)
-    writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, tenant, (0, 0, 0, 3 << 6, *head, *NO_DIGEST))]
+    writes += [
+        (machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)),
+        (machine.EXIT, 0, tenant, (0, 0, 0, 3 << 6, *head, *NO_DIGEST)),
+    ]
     for n in range(stages):
         writes += [(machine.KEY, n, tenant, (0,) * 12), (machine.ACTION, n, 8 * tenant, (0,) * 29)]
     return [*writes, (machine.TENANT, 0, tenant, (1,))]
@@ -272,7 +275,10 @@ def changing(tenant: int, state: tuple[int, ...], words: list[int], stages: int)
     """A program with one state and these words of the new head."""
     head = [pack(*((word, 10 * n) for n, word in enumerate(words[at : at + 3]))) for at in range(0, 27, 3)]
     writes: Config = [(machine.PARSER, 0, 8 * tenant, state)]
-    writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, tenant, (0, 0, 0, 3 << 6, *head, *NO_DIGEST))]
+    writes += [
+        (machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)),
+        (machine.EXIT, 0, tenant, (0, 0, 0, 3 << 6, *head, *NO_DIGEST)),
+    ]
     for n in range(stages):
         writes += [(machine.KEY, n, tenant, (0,) * 12), (machine.ACTION, n, 8 * tenant, (0,) * 29)]
     return [*writes, (machine.TENANT, 0, tenant, (1,))]
