@@ -83,7 +83,6 @@ module inline_block
         .*
     );
     axi_idle i_no_memory (.link(mem));
-    record_idle i_no_records (.*);
   end
   if (Engine == 4) begin : gen_ids
     ids_block #(

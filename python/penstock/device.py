@@ -189,6 +189,15 @@ class Device(OfEngines):
         """
         return json.loads(self._card.ask(service, json.dumps(ask, default=str)))
 
+    def serve(self, server: str, address: str) -> str:
+        """Starts a server of one of the design's engines, such as "p4runtime", at an address of this machine, until the
+        device is closed; gives the address. Port 0 is a free one. Its requests and the calls of Python take turns, so a
+        request waits for the end of a run.
+
+        Raises UnsupportedError when there is no such server, or the address is not free.
+        """
+        return self._card.serve(server, address)
+
     def set_ingress(self, *groups: str) -> None:
         """Gives frames of ports and host to these groups of units from now on, instead of those of the design; no frame
         is lost.

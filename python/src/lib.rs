@@ -6,12 +6,15 @@ mod card;
 mod error;
 mod worker;
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use penstock_debug::{DebugError, DeviceWindow, Registers, Unit};
 use penstock_device::{Departure, ForGroup, Maker, Port, Request, Root, Traffic, capture, window};
+use penstock_registry::engines;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyModule};
 
@@ -28,6 +31,8 @@ type PyDeparture<'py> = (String, Option<usize>, Option<u8>, u32, (u64, u64, u64)
 struct PyCard {
     /// None once it is closed.
     worker: Mutex<Option<Arc<Worker<Card>>>>,
+    /// What keeps servers at work.
+    servers: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl PyCard {
@@ -82,12 +87,13 @@ impl PyCard {
             Card::open(root, &design, &target, card.as_deref(), changes, stop)
         };
         let worker = Worker::start::<Error>(py, make)??;
-        Ok(Self { worker: Mutex::new(Some(Arc::new(worker))) })
+        Ok(Self { worker: Mutex::new(Some(Arc::new(worker))), servers: Mutex::default() })
     }
 
     fn close(&self, py: Python<'_>) {
+        let servers = std::mem::take(&mut *self.servers.lock().unwrap_or_else(PoisonError::into_inner));
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
-        py.detach(|| drop(worker));
+        py.detach(|| drop((servers, worker)));
     }
 
     /// Name, target, ports, MHz; for each group of units its name, its first unit and the one after its last.
@@ -239,6 +245,25 @@ impl PyCard {
         let ask = serde_json::from_str(ask).map_err(|error| UnsupportedError::new_err(error.to_string()))?;
         let answer = self.call(py, move |card| card.device.call(&Request { service, ask }))?;
         Ok(answer.map_err(Error::from)?.to_string())
+    }
+
+    /// Starts a server of an engine at an address, until the card is closed; the address with its port. The server's
+    /// requests take their turns with those of Python.
+    fn serve(&self, name: &str, address: &str) -> PyResult<String> {
+        let server = engines().iter().flat_map(|engine| engine.servers()).find(|server| server.name == name);
+        let server = server.ok_or_else(|| UnsupportedError::new_err(format!("there is no server `{name}`")))?;
+        let wrong = |error: std::io::Error| UnsupportedError::new_err(format!("{name} at {address}: {error}"));
+        let listener = TcpListener::bind(address).map_err(wrong)?;
+        let at = listener.local_addr().map_err(wrong)?;
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Arc::downgrade);
+        let call = move |request: Request| {
+            let worker = worker.as_ref().and_then(Weak::upgrade);
+            let answer = worker.and_then(|worker| worker.call_apart(move |card| card.device.call(&request)));
+            answer.ok_or("the device is closed")?.map_err(|error| error.to_string())
+        };
+        let handle = (server.start)(listener, Box::new(call)).map_err(wrong)?;
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        Ok(at.to_string())
     }
 
     fn place(&self, py: Python<'_>, unit: u32, pc: u32) -> PyResult<Option<String>> {

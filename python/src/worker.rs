@@ -73,12 +73,23 @@ impl<S: 'static> Worker<S> {
         py: Python<'_>,
         job: impl FnOnce(&mut S) -> R + Send + 'static,
     ) -> PyResult<R> {
+        let answer = self.give(job).ok_or_else(gone)?;
+        self.wait(py, answer)
+    }
+
+    /// As [`Worker::call`], for threads that are not Python's. None if the thread has ended.
+    pub fn call_apart<R: Send + 'static>(&self, job: impl FnOnce(&mut S) -> R + Send + 'static) -> Option<R> {
+        self.give(job)?.recv().ok()
+    }
+
+    /// Has the thread do a job; the receiver of its answer. None if the thread has ended.
+    fn give<R: Send + 'static>(&self, job: impl FnOnce(&mut S) -> R + Send + 'static) -> Option<Receiver<R>> {
         let (done, answer) = mpsc::channel();
         let job: Job<S> = Box::new(move |state| {
             let _ = done.send(job(state));
         });
-        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(gone)?;
-        self.wait(py, answer)
+        self.jobs.as_ref()?.send(job).ok()?;
+        Some(answer)
     }
 
     fn wait<R: Send>(&self, py: Python<'_>, mut answer: Receiver<R>) -> PyResult<R> {

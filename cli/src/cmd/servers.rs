@@ -38,7 +38,7 @@ fn servers() -> impl Iterator<Item = &'static Server> {
 impl Servers {
     /// Starts the servers for the card at a control socket. Returns the handles that keep them at work, and a line for
     /// each.
-    pub fn start(&self, socket: &Path) -> Result<(Vec<Box<dyn Any>>, String), ServerError> {
+    pub fn start(&self, socket: &Path) -> Result<(Vec<Box<dyn Any + Send>>, String), ServerError> {
         let mut lines = String::new();
         let mut all = Vec::new();
         for (server, address) in &self.0 {

@@ -16,7 +16,9 @@ struct headers_t {
     ethernet_t ethernet;
 }
 
-struct metadata_t { }
+struct metadata_t {
+    bit<9> port; // at which the frame came
+}
 
 struct learn_t {
     bit<48> address;
@@ -43,7 +45,7 @@ control LearningIngress(inout headers_t hdr, inout metadata_t meta, inout standa
     table sources {
         key = {
             hdr.ethernet.src: exact;
-            standard_metadata.ingress_port: exact;
+            meta.port: exact;
         }
         actions = { NoAction; learn; }
         const default_action = learn();
@@ -67,6 +69,8 @@ control LearningIngress(inout headers_t hdr, inout metadata_t meta, inout standa
     }
 
     apply {
+        // A card in hardware has a key's bits side by side, and this one's only in metadata.
+        meta.port = standard_metadata.ingress_port;
         // The first bit of an address on the wire marks groups, which are no source (IEEE 802).
         if (hdr.ethernet.src[40:40] == 0) {
             sources.apply();

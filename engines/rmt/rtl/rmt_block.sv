@@ -14,6 +14,8 @@
 // 250 MHz, and 218 million while the host writes; a port of 100 Gb/s brings 149 million. Frames of stateful tenants
 // share one such rate for both ports.
 //
+// A frame whose program sends a digest leaves its vector behind at the exit, for a record to the host (rmt_digests).
+//
 // A frame of which copies are made goes from the merge to a queue, and the copies leave in the gaps between frames
 // (rmt_out, rmt_copies). A frame then waits for the rest of one copy at most, of 64 beats.
 //
@@ -45,7 +47,10 @@ module rmt_block
     output block_event_t events[Ports],
     output logic         busy,
 
-    cfg_if.snk cfg  // 24 address bits
+    cfg_if.snk cfg,  // 24 address bits
+
+    record_if.src to_host,
+    record_if.snk from_host  // the driver sends none
 );
   localparam int unsigned Stages = 32'(Param[7:0]);
   localparam int unsigned Depth = 512;  // beats of a port on their way
@@ -62,6 +67,7 @@ module rmt_block
   // ---- the host
   logic under_way, request, started, passed;
   logic [Stages-1:0] stage_busy;
+  logic [31:0] lost;
   host_t host;
   word_t host_word;
   word_t [Stages+2:0] words;
@@ -79,7 +85,8 @@ module rmt_block
       .access(host),
       .passed(passed),
       .busy(stage_busy != '0),
-      .word(host_word)
+      .word(host_word),
+      .lost
   );
 
   always_comb begin
@@ -95,6 +102,7 @@ module rmt_block
   origin_t [Lanes-1:0][Extracted-1:0] came_place;
   logic [Lanes-1:0][15:0] came_len;
   edit_t [Lanes-1:0] edit;
+  digest_t [Lanes-1:0] digests;
   bt_t [Lanes-1:0] entry_bt;
   logic [Stages:0] slots;  // in front of each stage
   ctl_t [Stages:0][Lanes-1:0] ctl;
@@ -177,9 +185,22 @@ module rmt_block
       .came_window,
       .came_place,
       .came_len,
+      .digests,
       .out_valid(edit_valid),
       .out(edit)
   );
+
+  rmt_digests #(
+      .Ports(Ports)
+  ) i_digests (
+      .clk,
+      .rst,
+      .now,
+      .digests,
+      .to_host(to_host),
+      .lost
+  );
+  assign from_host.ready = 1'b1;
 
   // ---- ports
   for (genvar p = 0; p < Lanes; p++) begin : gen_port

@@ -9,8 +9,10 @@
 //                           └─> WHICH ─> COUNT ─> SUM ─> PLAN ───^ 2                   in each lane
 //                               └ places, length    window ┘
 //                                 which have waited since the parser
-//                           └─> halfword ─> GROUP ─> copies, if the program has groups and the halfword is not 0
-//                                   1         1
+//                           ├─> halfword ─> GROUP ─> copies, if the program has groups and the halfword is not 0
+//                           │       1         1
+//                           └─> digest, if a bit of the row's mask is 1 in the vector
+//                               1
 //
 // The head is made of the vector's words: those that the row names, in their order, if their headers are valid. The
 // rest of the frame follows behind the last word of the head that the parser has extracted.
@@ -33,6 +35,8 @@ module rmt_deparser
     input wire window_t [Lanes-1:0]                came_window,
     input wire origin_t [Lanes-1:0][Extracted-1:0] came_place,
     input wire logic    [Lanes-1:0][15:0]          came_len,
+
+    output digest_t [Lanes-1:0] digests,
 
     output logic  [Lanes-1:0] out_valid,
     output edit_t [Lanes-1:0] out
@@ -138,6 +142,20 @@ module rmt_deparser
         .d({vector1_q, row[l].edges, place1, len1}),
         .q({vector4, row4, place4, len4})
     );
+
+    // ---- the digest
+    logic [DigestBits-1:0] sent1;
+
+    assign sent1 = vector1_q[FlagsWord][31-:DigestBits] & row[l].digest.mask;
+    always_ff @(posedge clk) begin
+      digests[l] <= '{
+          valid: ctl1.valid && ctl1.loaded && sent1 != '0 && !rst,
+          sent: sent1,
+          bt: ctl1.bt,
+          word: {row[l].digest.word6, row[l].digest.word0},
+          vector: vector1_q
+      };
+    end
 
     // ---- GROUP: the copies of the frame
     logic has_groups2_q, bank2_q, prunes2_q, prunes3_q, copied3_q, known3_q, copied6, some4, some6;

@@ -136,10 +136,31 @@ package rmt_pkg;
     emit_t [2:0] word;
   } emit_word_t;
 
+  // A record for the host: the words of the vector that it has
+  localparam int unsigned DigestWords = 10;
+  localparam int unsigned DigestBits = 12;  // of FLAGS from bit 20 on: which digests the program has sent
+
   typedef struct packed {
+    logic [DigestBits-1:0] mask;  // of the bits that ask for a record
+    logic [3:0][4:0] word6;       // words 6 to 9
+    logic [1:0] unused;
+    logic [5:0][4:0] word0;       // words 0 to 5
+  } digest_row_t;
+
+  typedef struct packed {
+    digest_row_t digest;
     emit_word_t [(Extracted+2)/3-1:0] emits;
     edge_row_t edges;
   } exit_row_t;
+
+  // A frame of which the host gets a record
+  typedef struct packed {
+    logic                        valid;
+    logic [DigestBits-1:0]       sent;
+    bt_t                         bt;
+    logic [DigestWords-1:0][4:0] word;
+    vector_t                     vector;
+  } digest_t;
 
   // ---- GROUP
   localparam int unsigned Queues = 8;

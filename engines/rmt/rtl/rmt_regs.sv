@@ -23,7 +23,8 @@ module rmt_regs
     output host_t     access,
     input  wire logic passed,
     input  wire logic busy,     // it has passed, but is not done yet
-    input  wire word_t word     // that was read
+    input  wire word_t word,    // that was read
+    input  wire logic [31:0] lost  // digests
 );
   word_t select_q;
   word_t [RowWords-1:0] data_q;
@@ -92,6 +93,10 @@ module rmt_regs
           end
           RMT_BLOCK_MORE: begin
             cfg.rdata <= {8'd0, 8'(MeterW), 8'(CounterW), 8'(TernaryW)};
+            cfg.err   <= cfg.we;
+          end
+          RMT_BLOCK_LOST: begin
+            cfg.rdata <= lost;
             cfg.err   <= cfg.we;
           end
           RMT_BLOCK_SELECT: begin

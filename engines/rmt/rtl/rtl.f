@@ -24,6 +24,7 @@ rmt_action.sv
 rmt_stage.sv
 rmt_pack.sv
 rmt_deparser.sv
+rmt_digests.sv
 rmt_copies.sv
 rmt_out.sv
 rmt_regs.sv

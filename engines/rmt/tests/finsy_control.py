@@ -88,6 +88,20 @@ async def copies(card: Card) -> dict[str, object]:
     return said
 
 
+async def groups(card: Card) -> dict[str, object]:
+    """Multicast groups alone."""
+    said: dict[str, object] = {"before": await card.frames(frame(8, 3))}
+    group = fy.P4MulticastGroupEntry(3, replicas=[0, (0, 7)])
+    await card.switch.insert([group])
+    said["group"] = await card.frames(frame(8, 3))
+    said["groups"] = [list(map(str, one.replicas)) for one in await card.read(fy.P4MulticastGroupEntry())]
+    said["twice"] = await card.refused([+group])
+    said["far"] = await card.refused([+fy.P4MulticastGroupEntry(64, replicas=[0])])
+    await card.switch.delete([group])
+    said["gone"] = await card.frames(frame(8, 3))
+    return said
+
+
 async def meters(card: Card) -> dict[str, object]:
     """Meters and direct meters: of frames at once the first ones are green, later ones yellow and red."""
     rates = fy.P4MeterConfig(cir=1, cburst=2, pir=1, pburst=3)
@@ -316,6 +330,7 @@ def entry_of(number: int) -> fy.P4TableEntry:
 
 JOBS = {
     "copies": copies,
+    "groups": groups,
     "meters": meters,
     "profiles": profiles,
     "packets": packets,

@@ -5,7 +5,8 @@ becomes of a frame.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import struct
+from dataclasses import dataclass, field, replace
 
 TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY = range(9)
 LEAF, TERNARY, TARGET, COUNTER, LPM = range(12, 17)
@@ -17,7 +18,7 @@ LEAF_BITS = LEVELS * BRANCH_BITS
 SHAPES = {
     TENANT: (64, 1),
     CHECK: (128, 4),
-    EXIT: (128, 13),
+    EXIT: (128, 15),
     PARSER: (1024, 12),
     KEY: (128, 12),
     ACTION: (1024, 29),
@@ -82,6 +83,7 @@ class Result:
     refused: bool = False
     copies: tuple[int, ...] = ()  # ports in their order; 256: the host
     queue: int = 0
+    record: bytes | None = None  # for the host, with 0 as its time
 
 
 @dataclass
@@ -142,6 +144,28 @@ class Machine:
         for stage in range(self.stages):
             before, late = self.stage(stage, bt, bool(bits(state, 2)), vector, before, late)
         out = self.read(EXIT, 0, bt)
+        record = self.record(port, bt, out, vector)
+        return replace(self.leave(port, bt, out, vector, places, window, frame), record=record)
+
+    @staticmethod
+    def record(port: int, bt: int, row: tuple[int, ...], vector: list[int]) -> bytes | None:
+        sent = vector[31] >> 20 & bits(row[14], 31, 20)
+        if not sent:
+            return None
+        words = [bits(row[13 + n // 6], 5 * (n % 6) + 4, 5 * (n % 6)) for n in range(10)]
+        head = bytes([0, 1, bt % 64, port]) + struct.pack("<HHQII", sent << 4 | bt >> 6, 0, 0, vector[27], 0)
+        return head + b"".join(struct.pack("<I", vector[word]) for word in words)
+
+    def leave(
+        self,
+        port: int,
+        bt: int,
+        out: tuple[int, ...],
+        vector: list[int],
+        places: dict[int, int],
+        window: list[int],
+        frame: bytes,
+    ) -> Result:
         if self.holds(out[3], 6, 0, vector):
             set_half(vector, bits(out[3], 13, 8), self.checksum(out, vector))
         for word in sorted(places):

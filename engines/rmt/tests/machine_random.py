@@ -87,7 +87,7 @@ class Program:
                 self.writes.append((PARSER, depth, 8 * self.bt + state, row))
         self.writes.append((CHECK, 0, self.bt, self.edge(self.verdict())))
         edge = self.edge(self.rng.getrandbits(27) | self.rng.getrandbits(27))
-        self.writes.append((EXIT, 0, self.bt, (*edge, *self.head())))
+        self.writes.append((EXIT, 0, self.bt, (*edge, *self.head(), *self.digest())))
         for stage in range(self.stages):
             self.writes.append((KEY, stage, self.bt, self.key()))
             base = 32 * self.part
@@ -174,6 +174,14 @@ class Program:
                 )
                 words[word // 3] |= fields << 10 * (word % 3)
         return tuple(words)
+
+    def digest(self) -> tuple[int, int]:
+        """The words of a record, of some programs; few of their frames ask for one."""
+        rng = self.rng
+        words = [rng.randrange(32) for _ in range(10)]
+        mask = (1 << rng.randrange(12) | 1 << rng.randrange(12)) * (rng.random() < 0.4)
+        first = pack(*((word, 5 * n) for n, word in enumerate(words[:6])))
+        return first, pack(*((word, 5 * n) for n, word in enumerate(words[6:])), (mask, 20))
 
     def verdict(self) -> int:
         rng = self.rng

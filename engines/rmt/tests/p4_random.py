@@ -44,7 +44,7 @@ class Writer:
         share = 0.3
         some = (
             "register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit",
-            "compound", "guard", "multicast", "meter", "direct_meter",
+            "compound", "guard", "multicast", "meter", "direct_meter", "digest",
         )  # fmt: skip
         shares = {name: share if name in some or not card else 0 for name in FEATURES}
         if card:
@@ -341,6 +341,8 @@ class Writer:
                 return p4.If(self.condition(scope, 1), p4.Block([p4.Exit()]))
         if what < 0.78 and scope.place == "ingress":
             return self.way_out(scope)
+        if what < 0.84 and self.card and "digest" in self.features and scope.place in ("ingress", "action"):
+            return self.digest(scope)
         if what < 0.84 and not self.card and scope.place == "ingress":
             found = self.global_extern(scope)
             if found:
@@ -460,9 +462,13 @@ class Writer:
         if what == "assert":
             return p4.Extern("assert", [self.condition(scope, 1)])
         if what == "digest":
-            values = [self.value(Bits(bits), scope, 1) for bits in (32, 8)]
-            return p4.Extern("digest<digest_t>", [Const(Bits(32), 1), values])
+            return self.digest(scope)
         return rng.choice([p4.Extern("assume", [self.condition(scope, 1)]), p4.Extern("log_msg", ['"here"'])])
+
+    def digest(self, scope: Scope) -> p4.Extern:
+        depth = 0 if self.card and self.chance(0.7) else 1
+        values = [self.value(Bits(bits), scope, depth) for bits in (32, 8)]
+        return p4.Extern("digest<digest_t>", [Const(Bits(32), 1), values])
 
     # ---- declarations
     def function(self) -> p4.Function:
@@ -611,7 +617,7 @@ class Writer:
             meta.append(("flag", BOOL))
         kept = tuple(name for name, _ in meta if name == "round" or self.chance(0.5))
         self.meta = Fields("struct", "meta_t", tuple(meta), kept)
-        if not self.card:
+        if not self.card or "digest" in self.features:
             self.types.append(Fields("struct", "digest_t", (("one", Bits(32)), ("two", Bits(8)))))
         self.types += [self.headers, self.meta]
         self.functions = [self.function() for _ in range(("function" in self.features) * rng.randint(1, 2))]

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """Random P4 programs on `soft`, on rows of the machine by the card's driver, and in plain Python: all agree on the frames
-that leave, on registers and on counters.
+that leave, on registers, on counters and on digests.
 
 A campaign: python engines/rmt/tests/p4_twins.py --programs 10000 --seed 1
 """
@@ -235,9 +235,8 @@ def compare(case: Case, twins: Twins, stages: int = STAGES) -> Outcome:
             return outcome
     questions = [*({"soft": ask} for _, _, ask in asked), {"soft": {"events": {"tenant": TENANT}}}]
     *answers, events = twins.ask(questions)
-    messages = [tuple(map(number, fields.values())) for _, fields in events["messages"]]
-    if messages != python.messages:
-        outcome.wrong = f"soft, digests: {messages}; Python: {python.messages}"
+    if messages_of(events) != python.messages:
+        outcome.wrong = f"soft, digests: {messages_of(events)}; Python: {python.messages}"
     for (kind, name, _), answer in zip(asked, answers, strict=True):
         ours, theirs = expected(kind, name, python, case), cells(kind, name, answer, case)
         if ours != theirs:
@@ -269,8 +268,10 @@ def card(case: Case, twins: Twins, python: Interpreter, want: list[list[Any]], o
     block = machine.Machine(stages)
     for memory, stage, row, words in rows:
         block.write(memory, stage, row, tuple(words[: machine.SHAPES[memory][1]]))
+    records = []
     for at, (port, block.now, frame) in enumerate(case.frames):
         result = block.carry(port, frame, 1, 0)
+        records += [result.record.hex()] if result.record else []
         verdict = f"port {result.target}" if result.kind == "port" else result.kind
         theirs = [] if result.kind == "drop" else [(verdict, result.frame)]
         if result.kind == "copies":
@@ -283,19 +284,26 @@ def card(case: Case, twins: Twins, python: Interpreter, want: list[list[Any]], o
         for (memory, stage), all_ in block.rows.items() if memory in (machine.REGISTER, machine.COUNTER)
         for row, words in all_.items()
     ]  # fmt: skip
-    twins.ask([{"put": changed}])
+    twins.ask([{"put": changed}, {"records": records}])
     outcome.wrong = state_differs(case, twins, python, TENANT)
 
 
 def state_differs(case: Case, twins: Twins, python: Interpreter, tenant: str) -> str:
-    """Where registers and counters of the card, whose rows the driver has, are not those of Python."""
+    """Where registers, counters and messages of the card, whose rows and records the driver has, are not those of Python."""
     asked = probes(case, tenant)
     answers = twins.ask([{"card": ask} for _, _, ask in asked])
     for (kind, name, _), answer in zip(asked, answers, strict=True):
         ours, theirs = expected(kind, name, python, case), cells(kind, name, answer, case)
         if ours != theirs:
             return f"card, {kind} {name}: {theirs}; Python: {ours}"
+    (events,) = twins.ask([{"card": {"events": {"tenant": tenant}}}])
+    if messages_of(events) != python.messages:
+        return f"card, digests: {messages_of(events)}; Python: {python.messages}"
     return ""
+
+
+def messages_of(events: dict[str, Any]) -> list[tuple[int, ...]]:
+    return [tuple(map(number, fields.values())) for _, fields in events["messages"]]
 
 
 def shown_frames(frames: list[tuple[str, bytes]]) -> str:

@@ -37,6 +37,10 @@ module rmt_bench
     output logic      [Ports-1:0][      1:0] reason,
     output logic                             busy,
 
+    output logic         record_valid,
+    input  wire logic    record_ready,
+    output logic [511:0] record,
+
     input  wire logic        req,
     input  wire logic        we,
     input  wire logic [23:0] addr,
@@ -47,6 +51,8 @@ module rmt_bench
 );
   frame_if frames[Ports] ();
   frame_if out[Ports] ();
+  record_if to_host ();
+  record_if from_host ();
   cfg_if #(.ADDR_W(24)) cfg ();
   tail_t tails[Ports];
   tail_t out_tails[Ports];
@@ -56,6 +62,12 @@ module rmt_bench
   time_t cycle_q;
 
   always_ff @(posedge clk) cycle_q <= rst ? '0 : cycle_q + 1'b1;
+
+  assign record_valid = to_host.valid;
+  assign record = to_host.data;
+  assign to_host.ready = record_ready;
+  assign from_host.valid = 1'b0;
+  assign from_host.data = '0;
 
   assign cfg.req = req;
   assign cfg.we = we;
@@ -150,7 +162,9 @@ module rmt_bench
       .out_verdicts,
       .events,
       .busy,
-      .cfg(cfg)
+      .cfg(cfg),
+      .to_host(to_host),
+      .from_host(from_host)
   );
 endmodule
 

@@ -25,7 +25,8 @@ from penstock.hdl import simulate
 
 STAGE_CYCLES, OTHER_CYCLES = 8, 37
 Config = list[Write]
-NO_HEAD = (0,) * 9  # of EXIT: no header is added or removed
+NO_DIGEST = (0, 0)  # of EXIT: no record goes to the host
+NO_HEAD = (*(0,) * 9, *NO_DIGEST)  # and no header is added or removed
 WHOLE = {machine.TENANT, machine.CHECK, machine.EXIT, machine.GROUP}  # memories that no stage has
 CHANGED = {machine.REGISTER, machine.COUNTER}  # memories that frames change
 BATCH, BATCH_NS = 150, 700  # frames that meet the same time, and the time between two batches
@@ -219,7 +220,10 @@ def tags(tenant: int, push: bool, stages: int) -> Config:
     ethernet = [pack((1, 6), (2 if word == 0 else 3, 8)) for word in range(4)]
     tag = pack((32, 0), (push, 7), (3, 8))
     head = (pack(*((ethernet[n], 10 * n) for n in range(3))), pack((ethernet[3], 0), (tag, 10)), *(0,) * 7)
-    writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, tenant, (0, 0, 0, 3 << 6, *head))]
+    writes += [
+        (machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)),
+        (machine.EXIT, 0, tenant, (0, 0, 0, 3 << 6, *head, *NO_DIGEST)),
+    ]
     for n in range(stages):
         writes += [(machine.KEY, n, tenant, (0,) * 12), (machine.ACTION, n, 8 * tenant, (0,) * 29)]
     return [*writes, (machine.TENANT, 0, tenant, (1,))]
@@ -271,7 +275,10 @@ def changing(tenant: int, state: tuple[int, ...], words: list[int], stages: int)
     """A program with one state and these words of the new head."""
     head = [pack(*((word, 10 * n) for n, word in enumerate(words[at : at + 3]))) for at in range(0, 27, 3)]
     writes: Config = [(machine.PARSER, 0, 8 * tenant, state)]
-    writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, tenant, (0, 0, 0, 3 << 6, *head))]
+    writes += [
+        (machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)),
+        (machine.EXIT, 0, tenant, (0, 0, 0, 3 << 6, *head, *NO_DIGEST)),
+    ]
     for n in range(stages):
         writes += [(machine.KEY, n, tenant, (0,) * 12), (machine.ACTION, n, 8 * tenant, (0,) * 29)]
     return [*writes, (machine.TENANT, 0, tenant, (1,))]
@@ -373,7 +380,7 @@ def copying(
     state = (pack((first, 0), (count, 5), (count, 10)), 0, pack((1, 0), (4 * count - 2, 16)), 8 << 6, *(0,) * 8)
     copies = pack((3, 6), (1, 14), (2 * (first + 4), 15), (queue, 21), (prunes, 24))
     writes: Config = [(machine.PARSER, 0, 8 * bt, state), (machine.CHECK, 0, bt, (0, 0, 0, 3 << 6))]
-    writes.append((machine.EXIT, 0, bt, (0, 0, 0, copies, *head)))
+    writes.append((machine.EXIT, 0, bt, (0, 0, 0, copies, *head, *NO_DIGEST)))
     for n in range(stages):
         writes += [(machine.KEY, n, bt, (0,) * 12), (machine.ACTION, n, 8 * bt, (0,) * 29)]
     return [*writes, (machine.TENANT, 0, tenant, (1 | bank << 1,))]
@@ -480,6 +487,80 @@ async def copies_take_nothing_from_others(dut: Any) -> None:
     waits = [frame.left - frame.taken for frame in gone if frame.tenant == 3]
     assert max(waits) <= bound, (max(waits), bound)
     assert sorted(waits)[len(waits) // 2] <= bound - longest
+
+
+def telling(tenant: int, bank: int, flag: int, stages: int) -> Config:
+    """A program that sends a digest of each frame: bytes 14 to 21, the mark, the frame's length and the bits with the
+    flag, the last ones first.
+    """
+    bt = 64 * bank + tenant
+    words = [31, 28, 27, 5, 4, *(0,) * 5]
+    digest = (pack(*((word, 5 * n) for n, word in enumerate(words[:6]))), pack((1 << flag, 20)))
+    state = (pack((4, 0), (6, 5), (6, 10)), 0, pack((24, 16)), 8 << 6, *(0,) * 8)
+    writes: Config = [(machine.PARSER, 0, 8 * bt, state), (machine.CHECK, 0, bt, (0, 0, 0, 3 << 6))]
+    writes.append((machine.EXIT, 0, bt, (0, 0, 0, 3 << 6, *(0,) * 9, *digest)))
+    sets = (pack((1, 0), (31, 4), (20 + flag, 9)), pack((36, 0)), 1)
+    for n in range(stages):
+        writes += [(machine.KEY, n, bt, (0,) * 12), (machine.ACTION, n, 8 * bt, (*sets, *(0,) * 26))]
+    return [*writes, (machine.TENANT, 0, tenant, (1 | bank << 1,))]
+
+
+@cocotb.test()
+async def digests_reach_the_host(dut: Any) -> None:
+    """Each frame of four tenants sends a digest. A host that takes none holds no frame: what finds its lane's queue full
+    is lost and counted, and the records that were kept come in their order.
+    """
+    bench = Bench(dut, 23)
+    await bench.start()
+    rng, lost = bench.rng, 0
+    model = Machine(bench.stages)
+    for n, tenant in enumerate((0, 9, 62, 63)):
+        program = telling(tenant, n % 2, [0, 11, 5, 6][n], bench.stages)
+        for write in program:
+            model.write(*write)
+        bench.write(program)
+    await bench.settle()
+
+    def send(count: int) -> None:
+        for _ in range(count):
+            for p in range(2):
+                data, mark = rng.randbytes(rng.randint(24, 80)), rng.getrandbits(32)
+                tenant = rng.choice((0, 9, 62, 63))
+                bench.send(p, data, tenant, mark, [model.carry(p, data, tenant, mark)])
+
+    def note(value: int, err: bool) -> None:
+        nonlocal lost
+        assert not err
+        lost = value
+
+    for takes in (1.0, 0.3):
+        bench.host_takes = takes
+        send(150)
+        await bench.drain()
+    assert bench.told == 600
+    bench.host_takes, count = 0.0, 700
+    bench.compares = False
+    send(count)
+    start = bench.cycle
+    await bench.drain()
+    assert bench.cycle - start < count * 8 / 7 + 200, "frames waited"
+    bench.access(False, regs.RMT_BLOCK_LOST, 0, note)
+    await bench.settle()
+    bench.host_takes = 1.0
+    for _ in range(20 * 2 * count):
+        await bench.step()
+    for p, port in enumerate(bench.ports):
+        came = [record for record in bench.records if record[3] == p]
+        kept = [frame.results[0].record for frame in port.came[: len(came)]]
+        assert len(came) in (512, 513) and [record[:8] + bytes(8) + record[16:] for record in came] == kept
+    assert len(bench.records) + lost == 2 * count and lost
+    for port in bench.ports:
+        port.came.clear()
+    bench.records.clear()
+    bench.compares = True
+    send(50)
+    await bench.drain()
+    assert bench.told == 700
 
 
 def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
@@ -1164,14 +1245,17 @@ async def what_the_host_may_ask(dut: Any) -> None:
     ask("shape", False, regs.RMT_BLOCK_SHAPE)
     ask("sizes", False, regs.RMT_BLOCK_SIZES)
     ask("more", False, regs.RMT_BLOCK_MORE)
+    ask("lost", False, regs.RMT_BLOCK_LOST)
     ask("shape write", True, regs.RMT_BLOCK_SHAPE)
-    for n, addr in enumerate((0x14, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
+    ask("lost write", True, regs.RMT_BLOCK_LOST)
+    for n, addr in enumerate((0x18, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
         ask(f"nothing {n}", False, addr)
     ask("commit read", False, regs.RMT_BLOCK_COMMIT)
     await bench.settle()
     assert answers.pop("shape") == (bench.stages | 8 << 8 | 4 << 16 | 3 << 24, False)
     assert answers.pop("sizes") == (10 | 12 << 8 | 12 << 16 | 2 << 24, False)
     assert answers.pop("more") == (7 | 10 << 8 | 10 << 16, False)
+    assert answers.pop("lost") == (0, False)
     assert answers and all(err for _, err in answers.values())
 
     written: list[Write] = []
@@ -1214,6 +1298,7 @@ CASES = [
     "drops_keep_their_order",
     "copies_of_groups",
     "copies_take_nothing_from_others",
+    "digests_reach_the_host",
     "lanes_share_a_register",
     "registers_have_bounds",
     "headers_end_with_the_frame",

@@ -18,7 +18,7 @@ pub struct Server {
     pub about: &'static str,
     /// Serves the requests of `call` to connections of the socket, on its own threads, until the returned value is
     /// dropped.
-    pub start: fn(TcpListener, Box<Call>) -> io::Result<Box<dyn Any>>,
+    pub start: fn(TcpListener, Box<Call>) -> io::Result<Box<dyn Any + Send>>,
 }
 
 /// Asks a service of the card; an error is a sentence.

@@ -4,6 +4,7 @@
 
 mod checksums;
 mod copies;
+mod digests;
 mod effects;
 mod hashes;
 mod head;
@@ -20,6 +21,8 @@ mod words;
 use crate::fault::{Check, Fault};
 use crate::ir::{Expr, ExprKind, Extern, PORT_DROP, PORT_ONWARD, Program, Standard, Stmt, StmtKind};
 use crate::source::Span;
+use digests::DIGEST_WORDS;
+pub use digests::{DigestCode, RECORD_WORDS};
 use effects::Cells;
 use head::Head;
 use schedule::Stage;
@@ -45,6 +48,8 @@ const COUNTERS: u32 = 1024;
 const METERS: u32 = 1024;
 /// The highest number of a multicast group.
 pub const LAST_GROUP: u16 = 63;
+/// Words of a row of EXIT.
+const EXIT_WORDS: usize = 4 + HEAD_WORDS + DIGEST_WORDS;
 /// Copies of a multicast group, at most.
 pub const GROUP_COPIES: usize = 8;
 
@@ -56,7 +61,9 @@ pub struct Lowered {
     /// Row of CHECK.
     pub check: [u32; 4],
     /// Row of EXIT, of which [`Lowered::exit`] gives the whole.
-    exit: [u32; 4 + HEAD_WORDS],
+    exit: [u32; EXIT_WORDS],
+    /// The digests that the program sends, in the order of their calls.
+    pub digests: Vec<DigestCode>,
     /// The program sends frames to multicast groups.
     pub has_groups: bool,
     /// Stages.
@@ -75,7 +82,7 @@ pub struct Lowered {
 impl Lowered {
     /// The row of EXIT. `queue` is for frames of which copies are made, and counts only if the program has groups.
     #[must_use]
-    pub fn exit(&self, queue: u32) -> [u32; 4 + HEAD_WORDS] {
+    pub fn exit(&self, queue: u32) -> [u32; EXIT_WORDS] {
         let mut words = self.exit;
         if self.has_groups {
             words[3] |= queue << 21;
@@ -143,8 +150,13 @@ pub fn lower(program: &Program, stages: usize) -> Result<Lowered, Fault> {
 }
 
 fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
+    let marked = digests::mark(program)?;
+    let program = marked.as_ref().map_or(program, |marked| &marked.program);
     let mut uses = Uses::of(program);
     check_operations(program)?;
+    if let Some(marked) = &marked {
+        marked.note(&mut uses);
+    }
     let has_groups = copies::has_groups(program);
     let (mut egress, mut prunes) = (program.egress.clone(), false);
     if has_groups {
@@ -154,6 +166,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     }
     let head = Head::of(program, &uses);
     let mut vector = Vector::new(program, &uses, &head.instances);
+    marked.iter().try_for_each(|marked| marked.place(&mut vector))?;
     let emitted = head.place(program, &mut vector)?;
     let parser = parser::lower(program, &mut vector, &head)?;
     let check = checksums::lower(program, &mut vector, &program.verify)?;
@@ -172,6 +185,8 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     steps.block(&program.deparse, &Vec::new())?;
     let items = steps.items;
     let group = has_groups.then(|| copies::group(program, &mut vector)).transpose()?;
+    let digests = marked.as_ref().map(|marked| marked.codes(&mut vector)).transpose()?;
+    let (digests, record) = digests.unwrap_or_default();
     let written = written_words(&items, exit.as_ref(), &vector);
     let staged = schedule::schedule(program, items, stages)?;
     let mut made = Assemble {
@@ -185,7 +200,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     for index in 0..staged.len() {
         made.stage(&staged, index)?;
     }
-    let shown = show::show(program, &vector, (&head, &parser), group, &staged, &made);
+    let shown = show::show(program, &vector, (&head, &parser), (group, &digests), &staged, &made);
     let parser = (0..DEPTHS).map(|depth| {
         let row = |state: usize| match parser.get(depth).and_then(|rows| rows.get(state)) {
             Some(row) => row.words(),
@@ -201,12 +216,14 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         parser: parser.collect(),
         check: row(VERDICT_BEGIN, check.as_ref()),
         exit: {
-            let mut words = [0; 4 + HEAD_WORDS];
+            let mut words = [0; EXIT_WORDS];
             words[..4].copy_from_slice(&row(written, exit.as_ref()));
             words[3] |= group.map_or(0, |half| 1 << 14 | half << 15 | u32::from(prunes) << 24);
-            words[4..].copy_from_slice(&Emit::words(&emitted));
+            words[4..][..HEAD_WORDS].copy_from_slice(&Emit::words(&emitted));
+            words[4 + HEAD_WORDS..].copy_from_slice(&record);
             words
         },
+        digests,
         has_groups,
         stages: made.stages,
         tables: made.tables,

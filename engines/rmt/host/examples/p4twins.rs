@@ -8,13 +8,15 @@
 //! - `{"frames": [[tenant, port, time in ns, hex], …]}`: a list of [verdict, hex] for each frame on the native block
 //! - `{"rows": null}`: `[memory, stage, row, [word, …]]` of all rows that the driver has written since the last time
 //! - `{"put": [[memory, stage, row, [word, …]], …]}`: changes rows, as frames do
+//! - `{"records": [hex, …]}`: records of the card for its driver
 #![allow(clippy::unwrap_used)]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufRead as _, Write as _};
 use std::sync::Arc;
 
-use penstock_engine::{Bus, CardError, CardShape, Driver, Engine as _, Native, Request, Tenant};
+use penstock_engine::window::INLINE_WINDOW;
+use penstock_engine::{Bus, CardError, CardShape, Driver, Engine as _, Native, Request, Tenant, regs};
 use penstock_rmt::Block;
 use penstock_rmt_host::{NAME, RMT, RmtImage};
 use penstock_unit::{Block as AnyBlock, Entering, Unit, Verdict};
@@ -69,20 +71,35 @@ struct Rows {
     staged: [u32; 32],
     rows: BTreeMap<u32, [u32; 32]>,
     changed: BTreeSet<u32>,
+    records: VecDeque<Vec<u8>>,
 }
+
+/// Registers of the first block's records, with their level and what removes one.
+const RECORDS: u32 = INLINE_WINDOW + regs::INLINE_RECORDS_BASE;
+const RECORDS_LEVEL: u32 = RECORDS + regs::INLINE_RECORDS_LEVEL;
+const RECORDS_POP: u32 = RECORDS + regs::INLINE_RECORDS_POP;
 
 impl Bus for Rows {
     fn read(&mut self, address: u32) -> Result<u32, CardError> {
-        Ok(match address & 0xFF_FFFF {
-            0x0 => self.stages | DEPTHS << 8 | WAYS << 16 | LEVELS << 24,
-            0x4 => SIZES,
-            0x10 => MORE,
-            at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
+        Ok(match address {
+            RECORDS_LEVEL => return Ok(self.records.len() as u32),
+            RECORDS..RECORDS_LEVEL => {
+                let bytes = &self.records[0][(address - RECORDS) as usize..][..4];
+                return Ok(bytes.iter().rev().fold(0, |all, byte| all << 8 | u32::from(*byte)));
+            }
+            _ => match address & 0xFF_FFFF {
+                0x0 => self.stages | DEPTHS << 8 | WAYS << 16 | LEVELS << 24,
+                0x4 => SIZES,
+                0x10 => MORE,
+                0x14 => 0,
+                at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
+            },
         })
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
         match address & 0xFF_FFFF {
+            _ if address == RECORDS_POP => drop(self.records.pop_front()),
             0x8 => self.select = value,
             0xC => {
                 self.rows.insert(self.select, self.staged);
@@ -100,6 +117,10 @@ impl Bus for Rows {
     fn native(&mut self) -> Option<&mut dyn Native> {
         None
     }
+}
+
+fn unhex(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
 struct Twins {
@@ -122,8 +143,14 @@ impl Twins {
         let part = RMT.card(None).unwrap();
         let image = Arc::new(RmtImage { tenants: Vec::new(), stages: stages as u8 });
         let mut soft = Soft(Box::new(Block::default()));
-        let mut card =
-            Rows { stages: stages as u32, select: 0, staged: [0; 32], rows: BTreeMap::new(), changed: BTreeSet::new() };
+        let mut card = Rows {
+            stages: stages as u32,
+            select: 0,
+            staged: [0; 32],
+            rows: BTreeMap::new(),
+            changed: BTreeSet::new(),
+            records: VecDeque::new(),
+        };
         let mut soft_driver = RMT.driver(&shape, part.as_ref());
         soft_driver.load_block(&mut soft, 0, image.as_ref()).unwrap();
         let mut card_driver = RMT.driver(&shape, part.as_ref());
@@ -133,9 +160,7 @@ impl Twins {
 
     fn frame(&mut self, frame: &Json) -> Json {
         let number = |at: usize| frame[at].as_u64().unwrap();
-        let hex = frame[3].as_str().unwrap();
-        let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap();
-        let mut bytes: Vec<u8> = (0..hex.len() / 2).map(byte).collect();
+        let mut bytes = unhex(frame[3].as_str().unwrap());
         let mut made = Vec::new();
         self.soft.0.set_time(number(2));
         let entering = Entering { port: number(1) as u8, hash: 0, tenant: number(0) as u8 };
@@ -165,6 +190,11 @@ impl Twins {
                 let changed = std::mem::take(&mut self.card.changed);
                 let row = |at: u32| json!([at >> 24, at >> 16 & 0xFF, at & 0xFFFF, self.card.rows[&at]]);
                 return changed.into_iter().map(row).collect();
+            }
+            "records" => {
+                let bytes = |record: &Json| unhex(record.as_str().unwrap());
+                self.card.records.extend(value.as_array().unwrap().iter().map(bytes));
+                return Json::Null;
             }
             _ => {
                 for row in value.as_array().unwrap() {

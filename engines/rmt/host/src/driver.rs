@@ -309,12 +309,12 @@ fn on_card(change: &Change) -> Result<(), RmtError> {
     let plain = |via: &Option<Via>, idle: u64| via.is_none() && idle == 0;
     match change {
         Change::Insert(_, entry) | Change::Modify(_, entry) if plain(&entry.via, entry.idle_timeout) => Ok(()),
-        Change::Delete(..) | Change::Default(..) | Change::Object(_, Object::Group(..)) => Ok(()),
+        Change::Delete(..) | Change::Default(..) | Change::Object(_, Object::Group(..) | Object::Digest(..)) => Ok(()),
         Change::Meter(..) | Change::EntryMeter(..) => Ok(()),
         Change::All(all) => all.iter().try_for_each(on_card),
         _ => Err(RmtError::Unsupported(
-            "on the card in hardware programs begin with entries, default actions, multicast groups and meters alone; \
-             use target soft"
+            "on the card in hardware programs begin with entries, default actions, multicast groups, digests and \
+             meters alone; use target soft"
                 .to_owned(),
         )),
     }
@@ -378,6 +378,14 @@ impl Driver for RmtDriver {
             tenants.push(TenantCounters { name: one.name.clone(), frames, dropped });
         }
         Ok(json!(BlockCounters { tenants }))
+    }
+
+    fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, EngineError> {
+        let mut any = false;
+        for card in self.places.iter_mut().filter_map(|place| place.card.as_mut()) {
+            any |= card.serve(bus)?;
+        }
+        Ok(any)
     }
 
     /// Only meters look at the time of a card in hardware. Buckets that were filled since the last frame are full now,

@@ -19,6 +19,7 @@ mod error;
 mod file;
 mod image;
 mod item;
+mod messages;
 mod native;
 mod objects;
 mod requests;

@@ -14,9 +14,9 @@ use penstock_rmt_p4runtime::{Count, DigestConfig, EntryState, Object, ObjectKind
 
 use crate::answers::EventsAbout;
 use crate::error::RmtError;
+use crate::messages;
 use crate::objects;
 use crate::running::Running;
-use crate::value::Format;
 
 /// The native rmt block at this place of the design.
 ///
@@ -107,14 +107,15 @@ impl Running for OnSoft<'_> {
     fn events(&mut self) -> Result<EventsAbout, RmtError> {
         let program = self.tenant.program().clone();
         let (sent, asserted, overruns) = self.tenant.events();
-        let mut messages = Vec::new();
-        while let Some(message) = self.tenant.take_message() {
-            let digest = &program.digests[message.digest];
-            let fields = digest.fields.iter().zip(message.values);
-            let fields = fields.map(|((name, width), value)| (name.clone(), Format::of(*width, &[]).json(value)));
-            messages.push((digest.name.clone(), fields.collect()));
-        }
-        Ok(EventsAbout { sent, asserted, overruns, lost_packets: self.tenant.lost_packets(), messages })
+        let messages = messages::named(&program, self.tenant.take_messages(|_| true));
+        Ok(EventsAbout {
+            sent,
+            asserted,
+            overruns,
+            lost_packets: self.tenant.lost_packets(),
+            lost_messages: 0,
+            messages,
+        })
     }
 
     fn size(&mut self, table: TableId) -> Result<usize, RmtError> {
@@ -214,13 +215,12 @@ impl Running for OnSoft<'_> {
     }
 
     fn stream(&mut self) -> Result<Streamed, RmtError> {
-        let mut messages: BTreeMap<DigestId, Vec<Vec<u128>>> = BTreeMap::new();
-        for message in self.tenant.take_messages(|digest| self.digests.contains_key(&digest)) {
-            messages.entry(message.digest).or_default().push(message.values);
-        }
-        let digests = self.digests.iter();
-        let digests = digests.map(|(digest, config)| (*digest, *config, messages.remove(digest).unwrap_or_default()));
-        Ok(Streamed { digests: digests.collect(), packets: self.tenant.take_packets(), idle: self.tenant.take_idle() })
+        let messages = self.tenant.take_messages(|digest| self.digests.contains_key(&digest));
+        Ok(Streamed {
+            digests: messages::by_kind(self.digests, messages),
+            packets: self.tenant.take_packets(),
+            idle: self.tenant.take_idle(),
+        })
     }
 
     fn send(&mut self, frame: Vec<u8>) -> Result<(), RmtError> {

@@ -59,9 +59,7 @@ pub trait Running {
     fn entry_state(&mut self, table: TableId, like: &Entry) -> Result<EntryState, RmtError>;
 
     /// Sets the direct counter of an entry that is there.
-    fn set_entry_counter(&mut self, _table: TableId, _like: &Entry, _value: Count) -> Result<(), RmtError> {
-        soft_only("direct counters cannot be set")
-    }
+    fn set_entry_counter(&mut self, table: TableId, like: &Entry, value: Count) -> Result<(), RmtError>;
 
     /// Sets the rates of the direct meter of an entry that is there.
     fn set_entry_meter(&mut self, table: TableId, like: &Entry, rates: Option<Rates>) -> Result<(), RmtError>;
@@ -95,15 +93,11 @@ pub trait Running {
     /// Sets an object as it is given, or takes it away.
     fn put(&mut self, object: &Object, is_there: bool) -> Result<(), RmtError>;
 
-    /// The messages of the program to its controller since the last call. Programs on a card in hardware send none.
-    fn events(&mut self) -> Result<EventsAbout, RmtError> {
-        Ok(EventsAbout::default())
-    }
+    /// The messages of the program to its controller since the last call.
+    fn events(&mut self) -> Result<EventsAbout, RmtError>;
 
     /// Takes what the program has for P4Runtime controllers.
-    fn stream(&mut self) -> Result<Streamed, RmtError> {
-        Ok(Streamed::default())
-    }
+    fn stream(&mut self) -> Result<Streamed, RmtError>;
 
     /// Keeps a frame of a controller, which enters the program next.
     fn send(&mut self, _frame: Vec<u8>) -> Result<(), RmtError> {

@@ -38,7 +38,7 @@ pub const SERVERS: &[Server] = &[Server {
     start,
 }];
 
-fn start(listener: TcpListener, call: Box<Call>) -> io::Result<Box<dyn Any>> {
+fn start(listener: TcpListener, call: Box<Call>) -> io::Result<Box<dyn Any + Send>> {
     let card = Card { call, known: Mutex::default() };
     Ok(Box::new(serve(Arc::new(card), listener)?))
 }

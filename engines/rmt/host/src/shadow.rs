@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, Program, Rates, Replica, TableId};
+use penstock_rmt_compiler::ir::{ActionCall, DigestId, Entry, Match, Program, Rates, Replica, TableId};
+use penstock_rmt_p4runtime::DigestConfig;
 
 /// The identity of an entry: keys and priority.
 pub type EntryKey = (Vec<(u8, u128, u128)>, i32);
@@ -21,7 +22,7 @@ pub fn key(entry: &Entry) -> EntryKey {
     (entry.keys.iter().map(order).collect(), entry.priority)
 }
 
-/// Entries, default actions, multicast groups and rates of a program.
+/// Entries, default actions, multicast groups and rates of a program, and how its messages are sent.
 #[derive(Debug, Clone)]
 pub struct Shadow {
     /// The program.
@@ -36,6 +37,8 @@ pub struct Shadow {
     pub meters: Vec<Vec<Option<Rates>>>,
     /// Rates of entries of each table that has a direct meter.
     pub entry_rates: Vec<BTreeMap<EntryKey, Rates>>,
+    /// Kinds of messages that are sent to controllers, and how. Frames do not see it.
+    pub digests: BTreeMap<DigestId, DigestConfig>,
 }
 
 impl Shadow {
@@ -51,6 +54,7 @@ impl Shadow {
             groups: BTreeMap::new(),
             meters: program.meters.iter().map(|meter| vec![None; meter.size.unwrap_or(0) as usize]).collect(),
             entry_rates: vec![BTreeMap::new(); program.tables.len()],
+            digests: BTreeMap::new(),
             program,
         }
     }

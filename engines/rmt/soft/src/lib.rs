@@ -34,7 +34,7 @@ mod work;
 pub use block::Block;
 pub use color::{METER_ROW, meter_row};
 pub use native::NativeError;
-pub use operation::Message;
+pub use operation::{MESSAGES, Message};
 pub use profile::Members;
 pub use table::TableError;
 pub use tenant::{Count, Tenant};

@@ -10,7 +10,7 @@ use crate::slots::{Place, Slot};
 use crate::work::Work;
 
 /// Messages that wait for a controller; older ones are lost.
-const MESSAGES: usize = 4096;
+pub const MESSAGES: usize = 4096;
 
 /// A function with its arguments.
 #[derive(Debug, Clone)]

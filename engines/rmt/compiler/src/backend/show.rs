@@ -8,7 +8,7 @@ use super::schedule::Stage;
 use super::steps::Literal;
 use super::vector::Vector;
 use super::words::{DEPTHS, ParserRow, ROWS, RegisterOp, UNITS, WORDS};
-use super::{Assemble, GROUP_COPIES, LAST_GROUP, Lowered};
+use super::{Assemble, DigestCode, GROUP_COPIES, LAST_GROUP, Lowered};
 use crate::ir::Program;
 
 impl Lowered {
@@ -23,7 +23,7 @@ pub(super) fn show(
     program: &Program,
     vector: &Vector,
     (head, parser): (&Head, &[Vec<ParserRow>]),
-    group: Option<u32>,
+    (group, digests): (Option<u32>, &[DigestCode]),
     stages: &[Stage],
     made: &Assemble,
 ) -> String {
@@ -45,6 +45,9 @@ pub(super) fn show(
     }
     if let Some(half) = group {
         let _ = writeln!(text, "copies    groups of {GROUP_COPIES} copies, 1 to {LAST_GROUP}, by v{}", half / 2);
+    }
+    for code in digests {
+        let _ = writeln!(text, "digest    {}, a record of the host's", program.digests[code.digest].name);
     }
     for (index, stage) in stages.iter().enumerate() {
         let Some(step) = &stage.step else {

@@ -9,7 +9,9 @@ use penstock_rmt::{METER_ROW, meter_row};
 use penstock_rmt_compiler::backend::{ACTION_WORDS, Kind, Lowered, RegisterPlace, TableCode};
 use penstock_rmt_compiler::ir::{CounterId, CounterUnit, Entry, MeterId, Rates, Replica, TableId};
 use penstock_rmt_p4runtime::{Act, Change, Count, Object, Reason, Refusal};
+use penstock_unit::Record;
 
+use crate::card::digests::{self, Messages};
 use crate::card::groups;
 use crate::card::stage::{ExactTable, PrefixTable, Rooms, Target, TernaryTable};
 use crate::card::window::{Memory, Row, Shape, Window};
@@ -28,12 +30,14 @@ const NO_ACTIONS: [[u32; ACTION_WORDS]; 8] = [[0; ACTION_WORDS]; 8];
 
 /// An rmt block in hardware.
 pub struct CardBlock {
-    block: usize,
+    pub(super) block: usize,
     shape: Shape,
     rooms: Vec<Rooms>,
     tenants: BTreeMap<u8, AtWork>,
     /// Queues for copies. A tenant keeps its queue, in which frames may still be when its program changes.
     queues: BTreeMap<u8, u32>,
+    /// A program that was loaded sends digests, so there may be records.
+    pub(super) has_digests: bool,
 }
 
 /// The table of a stage.
@@ -50,6 +54,7 @@ pub enum Table {
 pub struct AtWork {
     pub shadow: Shadow,
     pub lowered: Lowered,
+    pub messages: Messages,
     bank: u32,
     /// The queue for copies, if the program makes some.
     queue: Option<u32>,
@@ -200,7 +205,7 @@ impl CardBlock {
             window.write(Row::of(Memory::Tenant, 0, tenant), &[0])?;
         }
         let rooms = (0..shape.stages).map(|_| Rooms::new(&shape)).collect();
-        Ok(Self { block, shape, rooms, tenants: BTreeMap::new(), queues: BTreeMap::new() })
+        Ok(Self { block, shape, rooms, tenants: BTreeMap::new(), queues: BTreeMap::new(), has_digests: false })
     }
 
     /// Checks that a program fits the pipeline.
@@ -217,6 +222,9 @@ impl CardBlock {
     /// It does not fit, an entry is refused, or the card breaks; then the program before goes on.
     pub fn load(&mut self, bus: &mut dyn Bus, tenant: u8, source: &Source, changes: &[Change]) -> Result<(), RmtError> {
         let lowered = source.lower(self.shape.stages)?;
+        // A record of the program that had the bank before would be taken for one of the new program.
+        self.drain(bus)?;
+        self.has_digests |= !lowered.digests.is_empty();
         let bank = self.tenants.get(&tenant).map_or(0, |before| (before.bank + 1) % BANKS);
         let had_queue = self.queues.contains_key(&tenant);
         let queue = if lowered.has_groups { Some(self.queue(tenant)?) } else { None };
@@ -228,6 +236,7 @@ impl CardBlock {
             cells: vec![BTreeMap::new(); source.program.tables.len()],
             shadow: Shadow::new(source.program.clone()),
             lowered,
+            messages: Messages::default(),
             bank,
             queue,
             tables: none(),
@@ -289,6 +298,22 @@ impl CardBlock {
     /// It has none.
     pub fn at_work(&mut self, tenant: u8) -> Result<&mut AtWork, RmtError> {
         self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))
+    }
+
+    /// Gives the messages of a record to the program that sent them. Those of a program that was replaced are gone with
+    /// it.
+    pub(super) fn give(&mut self, record: &Record) {
+        if let Some(at) = self.tenants.get_mut(&record.tenant).filter(|at| at.bank == digests::bank(record)) {
+            at.messages.take(&at.lowered.digests, record);
+        }
+    }
+
+    /// Digests that found no room on their way to the host.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn lost(&mut self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
+        Ok(Window::new(bus, self.block).lost()?)
     }
 
     /// Brings an entry of the shadow, or its absence, to the card.
@@ -459,6 +484,25 @@ impl CardBlock {
             _ => Ok(Count::default()),
         }
     }
+
+    /// Sets the entry's own counter, if the table has counters.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn set_hits(
+        &mut self,
+        bus: &mut dyn Bus,
+        tenant: u8,
+        table: TableId,
+        entry: &Entry,
+        value: Count,
+    ) -> Result<(), RmtError> {
+        let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
+        match (at.shadow.program.tables[table].counter, at.cells[table].get(&key(entry)).copied()) {
+            (Some(counter), Some(cell)) => self.set_counter(bus, tenant, counter, cell, value),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Takes room for a program, and writes everything but the row that makes frames meet it.
@@ -616,6 +660,12 @@ fn apply(shadow: &mut Shadow, change: &Change) {
             match act {
                 Act::Delete => shadow.groups.remove(group),
                 Act::Insert | Act::Modify => shadow.groups.insert(*group, copies.clone()),
+            };
+        }
+        Change::Object(act, Object::Digest(digest, config)) => {
+            match act {
+                Act::Delete => shadow.digests.remove(digest),
+                Act::Insert | Act::Modify => shadow.digests.insert(*digest, *config),
             };
         }
         Change::All(all) => all.iter().for_each(|one| apply(shadow, one)),

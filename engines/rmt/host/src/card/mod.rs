@@ -2,6 +2,7 @@
 //! Rmt blocks of a card in hardware, over their registers.
 
 mod block;
+mod digests;
 mod exact;
 mod groups;
 mod lines;

@@ -1,14 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The program of a tenant on a card in hardware, and the changes that it takes.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use penstock_engine::Bus;
 use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, MeterId, Program, Rates, RegisterId, TableId};
-use penstock_rmt_p4runtime::{Count, EntryState, Object, ObjectKind, Reason, Refusal};
+use penstock_rmt_p4runtime::{Count, EntryState, Object, ObjectKind, Reason, Refusal, Streamed};
 
+use crate::answers::EventsAbout;
 use crate::card::block::CardBlock;
 use crate::error::RmtError;
+use crate::messages;
 use crate::running::{Running, soft_only};
 use crate::shadow::{Shadow, key};
 
@@ -80,6 +83,10 @@ impl Running for OnCard<'_> {
         Ok(EntryState { count: self.card.hits(self.bus, self.tenant, table, like)?, rates, ..EntryState::default() })
     }
 
+    fn set_entry_counter(&mut self, table: TableId, like: &Entry, value: Count) -> Result<(), RmtError> {
+        self.card.set_hits(self.bus, self.tenant, table, like, value)
+    }
+
     fn set_entry_meter(&mut self, table: TableId, like: &Entry, rates: Option<Rates>) -> Result<(), RmtError> {
         self.card.set_entry_meter(self.bus, self.tenant, table, like, rates.as_ref())?;
         let all = &mut self.shadow()?.entry_rates[table];
@@ -128,24 +135,57 @@ impl Running for OnCard<'_> {
     }
 
     fn objects(&mut self, kind: ObjectKind) -> Result<Vec<Object>, RmtError> {
-        if kind != ObjectKind::Groups {
-            return Ok(Vec::new());
-        }
-        let groups = &self.shadow()?.groups;
-        Ok(groups.iter().map(|(group, copies)| Object::Group(*group, copies.clone())).collect())
+        let shadow = self.shadow()?;
+        Ok(match kind {
+            ObjectKind::Groups => {
+                shadow.groups.iter().map(|(group, copies)| Object::Group(*group, copies.clone())).collect()
+            }
+            ObjectKind::Digests => {
+                shadow.digests.iter().map(|(digest, config)| Object::Digest(*digest, *config)).collect()
+            }
+            _ => Vec::new(),
+        })
     }
 
     fn put(&mut self, object: &Object, is_there: bool) -> Result<(), RmtError> {
-        let Object::Group(group, copies) = object else {
-            return soft_only("there are no clones, action profiles and digests");
-        };
-        let copies = is_there.then_some(copies);
-        self.card.bring_group(self.bus, self.tenant, *group, copies.map_or(&[], |copies| copies))?;
-        let groups = &mut self.shadow()?.groups;
-        match copies {
-            Some(copies) => groups.insert(*group, copies.clone()),
-            None => groups.remove(group),
-        };
+        match object {
+            Object::Group(group, copies) => {
+                let copies = is_there.then_some(copies);
+                self.card.bring_group(self.bus, self.tenant, *group, copies.map_or(&[], |copies| copies))?;
+                let groups = &mut self.shadow()?.groups;
+                match copies {
+                    Some(copies) => groups.insert(*group, copies.clone()),
+                    None => groups.remove(group),
+                };
+            }
+            Object::Digest(digest, config) => {
+                let digests = &mut self.shadow()?.digests;
+                match is_there {
+                    true => digests.insert(*digest, *config),
+                    false => digests.remove(digest),
+                };
+            }
+            _ => return soft_only("there are no clones and action profiles"),
+        }
         Ok(())
+    }
+
+    fn events(&mut self) -> Result<EventsAbout, RmtError> {
+        self.card.drain(self.bus)?;
+        let lost_messages = self.card.lost(self.bus)?;
+        let at = self.card.at_work(self.tenant)?;
+        let messages = messages::named(&at.shadow.program, at.messages.waiting.drain(..));
+        Ok(EventsAbout { sent: at.messages.sent, lost_messages, messages, ..EventsAbout::default() })
+    }
+
+    fn stream(&mut self) -> Result<Streamed, RmtError> {
+        self.card.drain(self.bus)?;
+        let at = self.card.at_work(self.tenant)?;
+        let kinds = &at.shadow.digests;
+        let all = std::mem::take(&mut at.messages.waiting);
+        let (wanted, others) = all.into_iter().partition(|message| kinds.contains_key(&message.digest));
+        at.messages.waiting = others;
+        let wanted: VecDeque<_> = wanted;
+        Ok(Streamed { digests: messages::by_kind(kinds, wanted), ..Streamed::default() })
     }
 }

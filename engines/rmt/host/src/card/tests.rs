@@ -1,12 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The driver over memories of rows alone, which are searched according to engines/rmt/machine.md.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use penstock_engine::{Bus, CardError, Native};
+use penstock_engine::window::INLINE_WINDOW;
+use penstock_engine::{Bus, CardError, Native, regs};
 use penstock_rmt::meter_row;
 use penstock_rmt_compiler::ir::{Entry, Match, Rates, Replica, TableId};
-use penstock_rmt_p4runtime::{Act, Change, Count, Object};
+use penstock_rmt_p4runtime::{Act, Change, Count, DigestConfig, Object};
+use penstock_unit::Record;
 use serde_json::json;
 
 use crate::card::{CardBlock, OnCard};
@@ -28,7 +30,13 @@ struct Rows {
     select: u32,
     staged: [u32; 32],
     rows: BTreeMap<u32, [u32; 32]>,
+    records: VecDeque<Record>,
 }
+
+/// Registers of the first block's records, with their level and what removes one.
+const RECORDS: u32 = INLINE_WINDOW + regs::INLINE_RECORDS_BASE;
+const RECORDS_LEVEL: u32 = RECORDS + regs::INLINE_RECORDS_LEVEL;
+const RECORDS_POP: u32 = RECORDS + regs::INLINE_RECORDS_POP;
 
 impl Rows {
     fn row(&self, memory: u32, stage: u32, row: u32) -> [u32; 32] {
@@ -49,16 +57,26 @@ impl Rows {
 
 impl Bus for Rows {
     fn read(&mut self, address: u32) -> Result<u32, CardError> {
+        if address == RECORDS_LEVEL {
+            return Ok(self.records.len() as u32);
+        }
+        if (RECORDS..RECORDS_LEVEL).contains(&address) {
+            let bytes = self.records[0].to_bytes();
+            let at = (address - RECORDS) as usize;
+            return Ok(u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()));
+        }
         Ok(match address & 0xFF_FFFF {
             0x0 => STAGES | 8 << 8 | 4 << 16 | 3 << 24,
             0x4 => 10 | 12 << 8 | 12 << 16 | 2 << 24,
             0x10 => 7 | 10 << 8 | 10 << 16,
+            0x14 => 3,
             at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
         })
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
         match address & 0xFF_FFFF {
+            _ if address == RECORDS_POP => drop(self.records.pop_front()),
             0x8 => self.select = value,
             0xC => {
                 self.rows.insert(self.select, self.staged);
@@ -240,6 +258,9 @@ fn each_entry_has_a_counter_of_its_own_that_begins_at_0() {
     };
     assert_eq!(count(&mut on, 9), Count::default());
     assert_eq!(count(&mut on, 2), Count { packets: 1 << 32 | 2, bytes: 200 });
+    let value = Count { packets: 5, bytes: 6 << 32 };
+    one(&mut on, &Change::EntryCounter(table, line(2), value)).unwrap();
+    assert_eq!((count(&mut on, 2), count(&mut on, 9)), (value, Count::default()));
 }
 
 /// A group with copies to these ports.
@@ -372,4 +393,87 @@ fn a_meter_has_a_stage_behind_it() {
     let last = lowered.meters.iter().flatten().map(|place| place.stage).max().unwrap();
     assert_eq!((stages, last), (3, 1));
     assert!(lowered.stateful());
+}
+
+/// A program with two digests, one of them of constants and of what a later statement changes.
+const TELLS: &str = "#include <v1model.p4>
+header h_t { bit<48> to; bit<48> from; bit<16> key; }
+struct H { h_t h; }
+struct M {}
+struct seen_t { bit<48> from; bit<9> port; }
+struct odd_t { bit<8> kind; bit<16> key; }
+parser P(packet_in b, out H h, inout M m, inout standard_metadata_t s) {
+    state start { b.extract(h.h); transition accept; }
+}
+control V(inout H h, inout M m) { apply {} }
+control I(inout H h, inout M m, inout standard_metadata_t s) {
+    apply {
+        digest<odd_t>(1, { 7, h.h.key });
+        digest<seen_t>(1, { h.h.from, s.ingress_port });
+        h.h.key = 0;
+    }
+}
+control E(inout H h, inout M m, inout standard_metadata_t s) { apply {} }
+control C(inout H h, inout M m) { apply {} }
+control D(packet_out b, in H h) { apply { b.emit(h.h); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+#[test]
+fn records_are_messages_of_the_program_that_sent_them() {
+    let source = Source::compile("tells.p4", TELLS.to_owned()).unwrap();
+    let digest = |name: &str| source.program.digests.iter().position(|digest| digest.name == name).unwrap();
+    let mut bus = Rows::default();
+    let mut card = CardBlock::begin(&mut bus, 0).unwrap();
+    card.load(&mut bus, TENANT, &source, &[]).unwrap();
+    let row = bus.row(EXIT, 0, TENANT.into());
+    assert_eq!(row[14] >> 20, 3);
+    // The header is in words 0 to 3; word 28 says the port, and the copy of the key lies in a word of its own.
+    let of_vector = |word: u32| -> u32 {
+        match word {
+            2 => 0x0200_0000,
+            3 => 0x0005_0000,
+            28 => 5 << 24 | 1 << 16 | 60,
+            _ => 0x88B5,
+        }
+    };
+    let record = |queue: u16| {
+        let mut record = Record { reason: 1, tenant: TENANT, port: 1, queue, ..Record::default() };
+        for n in 0..10 {
+            let word = row[13 + n / 6] >> (5 * (n % 6)) & 31;
+            record.own[4 * n..][..4].copy_from_slice(&of_vector(word).to_le_bytes());
+        }
+        record
+    };
+    let said = |card: &mut CardBlock, bus: &mut Rows| {
+        let events = OnCard { card, bus, tenant: TENANT }.events().unwrap();
+        assert_eq!(events.lost_messages, 3);
+        let values = |(name, fields): (String, serde_json::Map<String, serde_json::Value>)| {
+            (name, fields.into_iter().map(|(_, value)| value).collect::<Vec<_>>())
+        };
+        events.messages.into_iter().map(values).collect::<Vec<_>>()
+    };
+    let odd = ("odd_t".to_owned(), vec![json!(7), json!(0x88B5)]);
+    let seen = ("seen_t".to_owned(), vec![json!("02:00:00:00:00:05"), json!(1)]);
+    // Both digests of a frame come in the order of their calls; records of others are not this program's.
+    let other = Record { tenant: TENANT + 1, ..record(0x30) };
+    bus.records = [record(0x30), record(0x20), record(0x31), other, record(0x10)].into();
+    assert_eq!(said(&mut card, &mut bus), [odd.clone(), seen.clone(), seen.clone(), odd.clone()]);
+    assert!(bus.records.is_empty());
+    // A controller gets those that it asked for; the others stay.
+    let config = DigestConfig { max_list: 4, ..DigestConfig::default() };
+    let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: TENANT };
+    one(&mut on, &Change::Object(Act::Insert, Object::Digest(digest("odd_t"), config))).unwrap();
+    bus.records = [record(0x30)].into();
+    assert!(card.serve(&mut bus).unwrap() && !card.serve(&mut bus).unwrap());
+    let streamed = OnCard { card: &mut card, bus: &mut bus, tenant: TENANT }.stream().unwrap();
+    assert_eq!(streamed.digests, [(digest("odd_t"), config, vec![vec![7, 0x88B5]])]);
+    assert_eq!(said(&mut card, &mut bus), [seen.clone()]);
+    // The second program has the other bank, and the third one that of the first, of which a record still waited.
+    bus.records = [record(0x30)].into();
+    card.load(&mut bus, TENANT, &source, &[]).unwrap();
+    card.load(&mut bus, TENANT, &source, &[]).unwrap();
+    assert_eq!(said(&mut card, &mut bus), []);
+    bus.records = [record(0x20)].into();
+    assert_eq!(said(&mut card, &mut bus), [seen]);
 }

@@ -152,6 +152,11 @@ impl<'a> Window<'a> {
         })
     }
 
+    /// Digests that found no room.
+    pub fn lost(&mut self) -> Result<u64, CardError> {
+        Ok(self.get(own::RMT_BLOCK_LOST)?.into())
+    }
+
     fn select(&mut self, row: Row) -> Result<(), CardError> {
         if self.selected != Some(row) {
             self.put(own::RMT_BLOCK_SELECT, row.select())?;
