@@ -169,10 +169,10 @@ module ids_parse
     end
   end
 
-  // The set of flow lines, in a cycle of its own: words of the key, each turned by another number of bits, so that
+  // The hash of the flow, in a cycle of its own: words of the key, each turned by another number of bits, so that
   // words that are equal or change places do not cancel out.
   logic made_q, hashed_q;
-  request_t request_q, request_set_q;
+  request_t request_q, request_hash_q;
   logic [31:0] sum;
 
   always_comb begin
@@ -187,8 +187,8 @@ module ids_parse
     hashed_q <= made_q;
     if (parsed) request_q <= made;
     if (parsed) number_q <= number_q + 1'b1;
-    request_set_q <= request_q;
-    request_set_q.set <= 14'(crc(sum));
+    request_hash_q <= request_q;
+    request_hash_q.hash <= crc(sum);
     if (rst) begin
       made_q   <= 1'b0;
       hashed_q <= 1'b0;
@@ -204,7 +204,7 @@ module ids_parse
       .clk,
       .rst,
       .push (hashed_q),
-      .din  (request_set_q),
+      .din  (request_hash_q),
       .valid(request_valid),
       .pop  (request_pop),
       .dout (request)
