@@ -18,7 +18,7 @@ module ids_block
     parameter int unsigned Ports  = 2,
     parameter int unsigned Number = 0,           // of the block; this engine makes no frames
     // Powers of two: sets of flow lines [7:0], entries of a way [15:8], rows of a log [23:16]; 0: the usual 8, 11, 13.
-    // Buckets of flow lines in card memory [31:24]; 0: none. With them the usual sets are 10.
+    // Buckets of flow lines in card memory [31:24]; 0: none. With them the usual sets are 11.
     parameter logic [63:0] Param  = '0
 ) (
     input wire logic        clk,
@@ -40,7 +40,7 @@ module ids_block
     axi_if.mgr mem[MemoryChannels]
 );
   localparam int unsigned BucketsLog2 = 32'(Param[31:24]);
-  localparam int unsigned SetsLog2 = Param[7:0] != '0 ? 32'(Param[7:0]) : BucketsLog2 == 0 ? 8 : 10;
+  localparam int unsigned SetsLog2 = Param[7:0] != '0 ? 32'(Param[7:0]) : BucketsLog2 == 0 ? 8 : 11;
   localparam int unsigned EntriesLog2 = Param[15:8] == '0 ? 11 : 32'(Param[15:8]);
   localparam int unsigned RowsLog2 = Param[23:16] == '0 ? 13 : 32'(Param[23:16]);
   localparam int unsigned Filters = (Ports + 1) / 2;

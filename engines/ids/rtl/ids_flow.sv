@@ -470,8 +470,8 @@ module ids_flow
       same_q <= fill_line_q.valid && fill_line_q.line == fill_fetch_q.line &&
           (fill_fetch_q.is_mark || fill_line_q.key == fill_fetch_q.key);
     end
-    // Hits come at most four cycles after the last lookup was taken.
-    fill_waits_q <= filling_q && !fill_goes && !rst;
+    // Hits, which come before it, stop if no lookup is taken for some cycles.
+    fill_waits_q <= filling_q && hits && !rst;
     if (rst) begin
       fill_q <= 1'b0;
       filling_q <= 1'b0;

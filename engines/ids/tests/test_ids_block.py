@@ -495,7 +495,8 @@ async def many_flows(dut: Any) -> None:
     bench = Bench(dut, 10)
     await bench.start()
     await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
-    lines = 4 << int(dut.SetsLog2.value)
+    buckets = int(dut.BucketsLog2.value)
+    lines = 16 << buckets if buckets else 4 << int(dut.SetsLog2.value)
     ports = list(range(1, 3 * lines))
     for port in ports:
         bench.send(port % 2, frame(tcp(b"", 5, "S", port, back=port % 3 == 0)))
@@ -768,7 +769,20 @@ async def registers(dut: Any) -> None:
 CASES = [name for name, value in globals().items() if isinstance(value, type(passes))]  # the coroutines
 
 
+def run(case: str, shape: dict[str, int]) -> None:
+    sources = ["engines/ids/rtl/rtl.f", "lib/sim/axi_memory.sv", "engines/ids/tests/ids_block_bench.sv"]
+    simulate("ids_block_bench", sources, Path(__file__).stem, shape, testcase=case)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_ids_block(case: str) -> None:
-    sources = ["engines/ids/rtl/rtl.f", "engines/ids/tests/ids_block_bench.sv"]
-    simulate("ids_block_bench", sources, Path(__file__).stem, testcase=case)
+    run(case, {})
+
+
+# Cases about flows, with few lines on the chip and more in card memory
+MEMORY = ["streams_in_order", "streams_disordered", "anomalies", "many_flows", "follows", "cleared_flows"]
+
+
+@pytest.mark.parametrize("case", MEMORY)
+def test_ids_block_memory(case: str) -> None:
+    run(case, {"SetsLog2": 3, "BucketsLog2": 3})

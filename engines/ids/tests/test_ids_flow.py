@@ -263,9 +263,9 @@ async def marks(dut: Any) -> None:
 
 @cocotb.test()
 async def rate(dut: Any) -> None:
-    """100 million lookups a second of flows of which the chip has one in ten: two ports, a lookup each five cycles."""
+    """100 million lookups a second of flows of which the chip has one in three: two ports, a lookup each five cycles."""
     rng = random.Random(3)
-    flows = 10 * (4 << int(dut.SetsLog2.value))
+    flows = 3 * (4 << int(dut.SetsLog2.value))
     bench = Bench(dut, 3, hashes(rng, flows, 4096))
     await bench.start()
     for flow in range(flows):
@@ -283,10 +283,10 @@ async def rate(dut: Any) -> None:
     dut._log.info("%.1f million lookups a second, %d %% from memory", lookups * 250 / cycles,
                   100 * (bench.fetched - fetched) // lookups)  # fmt: skip
     await bench.drain()
-    assert lookups * 250 / cycles > 100 and bench.fetched - fetched > lookups * 8 // 10
+    assert lookups * 250 / cycles > 100 and bench.fetched - fetched > lookups * 6 // 10
 
 
-CASES = {"random_lookups": (4, 4), "small": (4, 0), "marks": (4, 4), "rate": (10, 12)}
+CASES = {"random_lookups": (4, 4), "small": (4, 0), "marks": (4, 4), "rate": (11, 12)}
 
 
 @pytest.mark.parametrize("case", CASES)

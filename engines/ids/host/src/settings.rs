@@ -141,7 +141,7 @@ const FLOWS: std::ops::RangeInclusive<i64> = 1..=4_000_000;
 /// Flow lines of a card on the chip, of a bucket in its memory, and buckets that it may have: powers of two.
 const ON_CHIP: u32 = 10;
 const BUCKET: u32 = 4;
-const BUCKETS: std::ops::RangeInclusive<u32> = 10..=17;
+const BUCKETS: std::ops::RangeInclusive<u32> = 11..=17;
 /// Bytes of a stream that may be kept: those of a key before a segment at least.
 const HISTORY: std::ops::RangeInclusive<i64> = 64..=(1 << 26);
 
@@ -391,7 +391,7 @@ mod tests {
         let buckets = |flows| read(&format!("[ids]\nflows = {flows}\n")).unwrap().buckets;
         assert_eq!((settings.buckets, buckets(1_024)), (0, 0));
         let some = [1_025, 8_192, 8_193, 1_000_000, 1 << 20, 4_000_000].map(buckets);
-        assert_eq!(some, [10, 10, 11, 17, 17, 17]);
+        assert_eq!(some, [11, 11, 11, 17, 17, 17]);
         for (text, words) in [
             ("mode = \"both\"", "expected `ids` or `ips`"),
             ("history = 1", "history is 64 to"),
