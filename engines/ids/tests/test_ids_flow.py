@@ -295,4 +295,6 @@ def test_ids_flow(case: str) -> None:
     rtl = [f"engines/ids/rtl/ids_{name}.sv" for name in ("pkg", "answers", "directory", "channel", "flow")]
     sources = ["lib/rtl/rtl.f", *rtl, "lib/sim/axi_memory.sv", "engines/ids/tests/ids_flow_bench.sv"]
     shape = {"SetsLog2": sets, "BucketsLog2": buckets}
-    simulate("ids_flow_bench", sources, Path(__file__).stem, shape, testcase=case if case != "small" else "random_lookups")
+    simulate(
+        "ids_flow_bench", sources, Path(__file__).stem, shape, testcase=case if case != "small" else "random_lookups"
+    )
