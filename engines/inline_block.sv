@@ -22,11 +22,12 @@
 //   (lib/rtl/block_check.sv).
 // - `cfg`: a window of 16 MiB. A block answers every access in bounded time; an address without a register answers
 //   with `err`.
-// - `mem`: an engine with `memory = true` in engines/engines.toml has this port to its own range of the card's memory,
-//   512 MiB from address 0 on (lib/rtl/axi_if.sv; IDs of 6 bits, addresses of 40). No other block reaches the range. A
-//   burst beyond it gets SLVERR and is counted. The memory is DRAM: unwritten bytes are undefined, an answer takes 150
-//   ns or more, and all blocks of the card together have 50 million random accesses a second. A block has room for the
-//   answers that it asks for, and goes on with other frames while it waits.
+// - `mem`: an engine with `memory = true` in engines/engines.toml has these ports to its own ranges of the card's memory,
+//   32 MiB from address 0 on in each of MemoryChannels channels (lib/rtl/axi_if.sv; IDs of 6 bits, addresses of 40). No
+//   other block reaches the ranges. A burst beyond gets SLVERR and is counted. The memory is DRAM: unwritten bytes are
+//   undefined, an answer takes 150 ns or more, and all blocks of the card together have 50 million random accesses a
+//   second in each channel. A block has room for the answers that it asks for, and goes on with other frames while it
+//   waits.
 // - Records: an engine with `records = true` has the ports `to_host` and `from_host`, records of 64 bytes between the
 //   block and its host driver (record_t in lib/rtl/penstock_pkg.sv). 512 wait for the host, which takes about 100
 //   cycles for one; when they are full `to_host` is not ready, and the block decides whether it waits, or drops the
@@ -57,7 +58,7 @@ module inline_block
     output logic         busy,
 
     cfg_if.snk cfg,  // 24 address bits
-    axi_if.mgr mem,  // if `memory` is true for the engine
+    axi_if.mgr mem[MemoryChannels],  // if `memory` is true for the engine
 
     record_if.src to_host,   // if `records` is true for the engine
     record_if.snk from_host
@@ -71,7 +72,9 @@ module inline_block
     ) i_flow (
         .*
     );
-    axi_idle i_no_memory (.link(mem));
+    for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_no_memory
+      axi_idle i_idle (.link(mem[c]));
+    end
     record_idle i_no_records (.*);
   end
   if (Engine == 3) begin : gen_rmt
@@ -82,7 +85,9 @@ module inline_block
     ) i_rmt (
         .*
     );
-    axi_idle i_no_memory (.link(mem));
+    for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_no_memory
+      axi_idle i_idle (.link(mem[c]));
+    end
   end
   if (Engine == 4) begin : gen_ids
     ids_block #(
@@ -92,7 +97,6 @@ module inline_block
     ) i_ids (
         .*
     );
-    axi_idle i_no_memory (.link(mem));
     record_idle i_no_records (.*);
   end
   if (Engine == 5) begin : gen_l7
@@ -103,7 +107,9 @@ module inline_block
     ) i_l7 (
         .*
     );
-    axi_idle i_no_memory (.link(mem));
+    for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_no_memory
+      axi_idle i_idle (.link(mem[c]));
+    end
     record_idle i_no_records (.*);
   end
   if (Engine != 2 && Engine != 3 && Engine != 4 && Engine != 5) begin : gen_unknown

@@ -36,7 +36,9 @@ BESIDE: dict[str, tuple[str, ...]] = {"unit": (), "inline": ("Ports", "Number")}
 IDLE: dict[str, dict[str, str]] = {
     "unit": {},
     "inline": {
-        "memory": "    axi_idle i_no_memory (.link(mem));",
+        "memory": "    for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_no_memory\n"
+        "      axi_idle i_idle (.link(mem[c]));\n"
+        "    end",
         "records": "    record_idle i_no_records (.*);",
     },
 }

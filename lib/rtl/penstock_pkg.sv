@@ -26,6 +26,9 @@ package penstock_pkg;
   // Shortest frame that is a frame: an Ethernet header. Shorter ones are dropped at the port and counted.
   localparam int unsigned MinFrame = 14;
 
+  // Channels of card memory that an inline block reaches (engines/inline_block.sv).
+  localparam int unsigned MemoryChannels = 8;
+
   localparam int unsigned MaxPorts = 4;
   localparam int unsigned MaxUnits = 32;
   localparam int unsigned UnitsPerCluster = 4;

@@ -9,6 +9,7 @@ axi_if.sv
 record_if.sv
 record_idle.sv
 axi_idle.sv
+axi_wire.sv
 axi_check.sv
 loop_if.sv
 broadcast_if.sv

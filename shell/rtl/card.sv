@@ -56,7 +56,7 @@ module card
     axi_read_if.mgr  host_read,
     axi_write_if.mgr memory_write,  // the card's own
     axi_read_if.mgr  memory_read,
-    axi_if.mgr       block_memory,  // of the inline blocks: IDs of 9 bits
+    axi_if.mgr       block_memory[MemoryChannels],  // of the inline blocks: IDs of 9 bits
 
     input  wire logic [31:0] axil_awaddr,
     input  wire logic        axil_awvalid,
@@ -332,7 +332,9 @@ module card
       assign past_beat[p] = '0;
       assign told[p] = '0;
     end
-    axi_idle i_no_memory (.link(block_memory));
+    for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_memory
+      axi_idle i_none (.link(block_memory[c]));
+    end
     assign far_blocks_cfg.ack = 1'b0;
     assign far_blocks_cfg.err = 1'b0;
     assign far_blocks_cfg.rdata = '0;

@@ -41,7 +41,7 @@ module card_inline
     cfg_if.snk cfg,         // registers: 12 address bits
     cfg_if.snk blocks_cfg,  // windows of the blocks: 24 address bits, and above them the block
 
-    axi_if.mgr memory,  // a channel of card memory: IDs of 9 bits
+    axi_if.mgr memory[MemoryChannels],  // channels of card memory: IDs of 9 bits
 
     // frames of a port that blocks dropped in this cycle since they had become too long
     output logic [3:0] oversize[MaxPorts]
@@ -117,8 +117,8 @@ module card_inline
   block_event_t events[Blocks*Ports];
   logic [Blocks-1:0] busy, acks, errs;
   logic [31:0] rdatas[Blocks];
-  axi_if mems[Blocks] ();
-  logic [Blocks-1:0] outside;
+  axi_if mems[MemoryChannels*Blocks] ();  // of each channel those of all blocks
+  logic [Blocks-1:0] outside, outside_of[MemoryChannels];
 
   for (genvar b = 0; b < Blocks; b++) begin : gen_block
     frame_if in[Ports] ();
@@ -129,6 +129,7 @@ module card_inline
     verdict_t out_verdicts[Ports];
     block_event_t of_ports[Ports];
     cfg_if #(.ADDR_W(24)) block_cfg ();
+    axi_if mem[MemoryChannels] ();
     record_if to_host ();
     record_if from_host ();
 
@@ -185,15 +186,21 @@ module card_inline
         .events(of_ports),
         .busy(busy[b]),
         .cfg(block_cfg),
-        .mem(mems[b]),
+        .mem(mem),
         .to_host(to_host),
         .from_host(from_host)
     );
-    axi_check i_check_mem (
-        .clk,
-        .rst,
-        .link(mems[b])
-    );
+    for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_memory
+      axi_check i_check (
+          .clk,
+          .rst,
+          .link(mem[c])
+      );
+      axi_wire i_wire (
+          .from(mem[c]),
+          .to(mems[c*Blocks+b])
+      );
+    end
 
     block_check #(
         .Ports(Ports)
@@ -242,15 +249,22 @@ module card_inline
     for (int unsigned b = 0; b < Blocks; b++) if (acks[b]) blocks_cfg.rdata |= rdatas[b];
   end
 
-  axi_share #(
-      .Managers(Blocks)
-  ) i_share (
-      .clk,
-      .rst,
-      .from(mems),
-      .to(memory),
-      .error(outside)
-  );
+  for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_channel
+    axi_share #(
+        .Managers(Blocks),
+        .RangeW(25)
+    ) i_share (
+        .clk,
+        .rst,
+        .from(mems[c*Blocks+:Blocks]),
+        .to(memory[c]),
+        .error(outside_of[c])
+    );
+  end
+  always_comb begin
+    outside = '0;
+    for (int unsigned c = 0; c < MemoryChannels; c++) outside |= outside_of[c];
+  end
 
   // ---- the exits
   logic [Ports-1:0] refused;

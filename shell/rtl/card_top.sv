@@ -129,40 +129,40 @@ module card_top
     output logic                      m_axi_mem_rready,
 
 `ifdef SYNTHESIS
-    // The card's own memory, for inline blocks. In simulations it is inside.
-    output logic      [8:0]           m_axi_blocks_awid,
-    output logic      [39:0]          m_axi_blocks_awaddr,
-    output logic      [7:0]           m_axi_blocks_awlen,
-    output logic      [2:0]           m_axi_blocks_awsize,
-    output logic      [1:0]           m_axi_blocks_awburst,
-    output logic      [3:0]           m_axi_blocks_awcache,
-    output logic      [2:0]           m_axi_blocks_awprot,
-    output logic                      m_axi_blocks_awvalid,
-    input  wire logic                 m_axi_blocks_awready,
-    output logic      [DataW-1:0]     m_axi_blocks_wdata,
-    output logic      [BeatBytes-1:0] m_axi_blocks_wstrb,
-    output logic                      m_axi_blocks_wlast,
-    output logic                      m_axi_blocks_wvalid,
-    input  wire logic                 m_axi_blocks_wready,
-    input  wire logic [8:0]           m_axi_blocks_bid,
-    input  wire logic [1:0]           m_axi_blocks_bresp,
-    input  wire logic                 m_axi_blocks_bvalid,
-    output logic                      m_axi_blocks_bready,
-    output logic      [8:0]           m_axi_blocks_arid,
-    output logic      [39:0]          m_axi_blocks_araddr,
-    output logic      [7:0]           m_axi_blocks_arlen,
-    output logic      [2:0]           m_axi_blocks_arsize,
-    output logic      [1:0]           m_axi_blocks_arburst,
-    output logic      [3:0]           m_axi_blocks_arcache,
-    output logic      [2:0]           m_axi_blocks_arprot,
-    output logic                      m_axi_blocks_arvalid,
-    input  wire logic                 m_axi_blocks_arready,
-    input  wire logic [8:0]           m_axi_blocks_rid,
-    input  wire logic [DataW-1:0]     m_axi_blocks_rdata,
-    input  wire logic [1:0]           m_axi_blocks_rresp,
-    input  wire logic                 m_axi_blocks_rlast,
-    input  wire logic                 m_axi_blocks_rvalid,
-    output logic                      m_axi_blocks_rready,
+    // Channels of the card's own memory, for inline blocks. In simulations they are inside.
+    output logic [MemoryChannels-1:0][8:0]             m_axi_blocks_awid,
+    output logic [MemoryChannels-1:0][39:0]            m_axi_blocks_awaddr,
+    output logic [MemoryChannels-1:0][7:0]             m_axi_blocks_awlen,
+    output logic [MemoryChannels-1:0][2:0]             m_axi_blocks_awsize,
+    output logic [MemoryChannels-1:0][1:0]             m_axi_blocks_awburst,
+    output logic [MemoryChannels-1:0][3:0]             m_axi_blocks_awcache,
+    output logic [MemoryChannels-1:0][2:0]             m_axi_blocks_awprot,
+    output logic [MemoryChannels-1:0]                  m_axi_blocks_awvalid,
+    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_awready,
+    output logic [MemoryChannels-1:0][DataW-1:0]       m_axi_blocks_wdata,
+    output logic [MemoryChannels-1:0][BeatBytes-1:0]   m_axi_blocks_wstrb,
+    output logic [MemoryChannels-1:0]                  m_axi_blocks_wlast,
+    output logic [MemoryChannels-1:0]                  m_axi_blocks_wvalid,
+    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_wready,
+    input  wire logic [MemoryChannels-1:0][8:0]             m_axi_blocks_bid,
+    input  wire logic [MemoryChannels-1:0][1:0]             m_axi_blocks_bresp,
+    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_bvalid,
+    output logic [MemoryChannels-1:0]                  m_axi_blocks_bready,
+    output logic [MemoryChannels-1:0][8:0]             m_axi_blocks_arid,
+    output logic [MemoryChannels-1:0][39:0]            m_axi_blocks_araddr,
+    output logic [MemoryChannels-1:0][7:0]             m_axi_blocks_arlen,
+    output logic [MemoryChannels-1:0][2:0]             m_axi_blocks_arsize,
+    output logic [MemoryChannels-1:0][1:0]             m_axi_blocks_arburst,
+    output logic [MemoryChannels-1:0][3:0]             m_axi_blocks_arcache,
+    output logic [MemoryChannels-1:0][2:0]             m_axi_blocks_arprot,
+    output logic [MemoryChannels-1:0]                  m_axi_blocks_arvalid,
+    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_arready,
+    input  wire logic [MemoryChannels-1:0][8:0]             m_axi_blocks_rid,
+    input  wire logic [MemoryChannels-1:0][DataW-1:0]       m_axi_blocks_rdata,
+    input  wire logic [MemoryChannels-1:0][1:0]             m_axi_blocks_rresp,
+    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_rlast,
+    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_rvalid,
+    output logic [MemoryChannels-1:0]                  m_axi_blocks_rready,
 `endif
 
     input  wire logic [31:0] s_axil_awaddr,
@@ -191,7 +191,7 @@ module card_top
   axi_read_if host_read ();
   axi_write_if memory_write ();
   axi_read_if memory_read ();
-  axi_if #(.ID_W(9)) block_memory ();
+  axi_if #(.ID_W(9)) block_memory[MemoryChannels] ();
   port_t src[Ports];
   time_t timestamp[Ports];
 
@@ -287,54 +287,56 @@ module card_top
   assign memory_read.rvalid = m_axi_mem_rvalid;
   assign m_axi_mem_rready = memory_read.rready;
 
+  for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_block_memory
 `ifdef SYNTHESIS
-  assign m_axi_blocks_awid = block_memory.awid;
-  assign m_axi_blocks_awaddr = block_memory.awaddr;
-  assign m_axi_blocks_awlen = block_memory.awlen;
-  assign m_axi_blocks_awsize = 3'd6;
-  assign m_axi_blocks_awburst = 2'b01;
-  assign m_axi_blocks_awcache = 4'b0011;
-  assign m_axi_blocks_awprot = 3'b000;
-  assign m_axi_blocks_awvalid = block_memory.awvalid;
-  assign block_memory.awready = m_axi_blocks_awready;
-  assign m_axi_blocks_wdata = block_memory.wdata;
-  assign m_axi_blocks_wstrb = block_memory.wstrb;
-  assign m_axi_blocks_wlast = block_memory.wlast;
-  assign m_axi_blocks_wvalid = block_memory.wvalid;
-  assign block_memory.wready = m_axi_blocks_wready;
-  assign block_memory.bid = m_axi_blocks_bid;
-  assign block_memory.bresp = m_axi_blocks_bresp;
-  assign block_memory.bvalid = m_axi_blocks_bvalid;
-  assign m_axi_blocks_bready = block_memory.bready;
-  assign m_axi_blocks_arid = block_memory.arid;
-  assign m_axi_blocks_araddr = block_memory.araddr;
-  assign m_axi_blocks_arlen = block_memory.arlen;
-  assign m_axi_blocks_arsize = 3'd6;
-  assign m_axi_blocks_arburst = 2'b01;
-  assign m_axi_blocks_arcache = 4'b0011;
-  assign m_axi_blocks_arprot = 3'b000;
-  assign m_axi_blocks_arvalid = block_memory.arvalid;
-  assign block_memory.arready = m_axi_blocks_arready;
-  assign block_memory.rid = m_axi_blocks_rid;
-  assign block_memory.rdata = m_axi_blocks_rdata;
-  assign block_memory.rresp = m_axi_blocks_rresp;
-  assign block_memory.rlast = m_axi_blocks_rlast;
-  assign block_memory.rvalid = m_axi_blocks_rvalid;
-  assign m_axi_blocks_rready = block_memory.rready;
+    assign m_axi_blocks_awid[c] = block_memory[c].awid;
+    assign m_axi_blocks_awaddr[c] = block_memory[c].awaddr;
+    assign m_axi_blocks_awlen[c] = block_memory[c].awlen;
+    assign m_axi_blocks_awsize[c] = 3'd6;
+    assign m_axi_blocks_awburst[c] = 2'b01;
+    assign m_axi_blocks_awcache[c] = 4'b0011;
+    assign m_axi_blocks_awprot[c] = 3'b000;
+    assign m_axi_blocks_awvalid[c] = block_memory[c].awvalid;
+    assign block_memory[c].awready = m_axi_blocks_awready[c];
+    assign m_axi_blocks_wdata[c] = block_memory[c].wdata;
+    assign m_axi_blocks_wstrb[c] = block_memory[c].wstrb;
+    assign m_axi_blocks_wlast[c] = block_memory[c].wlast;
+    assign m_axi_blocks_wvalid[c] = block_memory[c].wvalid;
+    assign block_memory[c].wready = m_axi_blocks_wready[c];
+    assign block_memory[c].bid = m_axi_blocks_bid[c];
+    assign block_memory[c].bresp = m_axi_blocks_bresp[c];
+    assign block_memory[c].bvalid = m_axi_blocks_bvalid[c];
+    assign m_axi_blocks_bready[c] = block_memory[c].bready;
+    assign m_axi_blocks_arid[c] = block_memory[c].arid;
+    assign m_axi_blocks_araddr[c] = block_memory[c].araddr;
+    assign m_axi_blocks_arlen[c] = block_memory[c].arlen;
+    assign m_axi_blocks_arsize[c] = 3'd6;
+    assign m_axi_blocks_arburst[c] = 2'b01;
+    assign m_axi_blocks_arcache[c] = 4'b0011;
+    assign m_axi_blocks_arprot[c] = 3'b000;
+    assign m_axi_blocks_arvalid[c] = block_memory[c].arvalid;
+    assign block_memory[c].arready = m_axi_blocks_arready[c];
+    assign block_memory[c].rid = m_axi_blocks_rid[c];
+    assign block_memory[c].rdata = m_axi_blocks_rdata[c];
+    assign block_memory[c].rresp = m_axi_blocks_rresp[c];
+    assign block_memory[c].rlast = m_axi_blocks_rlast[c];
+    assign block_memory[c].rvalid = m_axi_blocks_rvalid[c];
+    assign m_axi_blocks_rready[c] = block_memory[c].rready;
 `else
-  axi_memory #(
-      .Bytes(64'd1 << 32)
-  ) i_block_memory (
-      .clk,
-      .rst,
-      .link(block_memory)
-  );
-  axi_check i_check_memory (
-      .clk,
-      .rst,
-      .link(block_memory)
-  );
+    axi_memory #(
+        .Bytes(64'd1 << 28)
+    ) i_memory (
+        .clk,
+        .rst,
+        .link(block_memory[c])
+    );
+    axi_check i_check (
+        .clk,
+        .rst,
+        .link(block_memory[c])
+    );
 `endif
+  end
 
   card #(
       .Ports(Ports),

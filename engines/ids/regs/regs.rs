@@ -34,7 +34,7 @@ pub const IDS_BLOCK_PLACE: u32 = 0x2C;
 pub const IDS_BLOCK_RECORD: u32 = 0x30;
 /// Written: a verdict: ticket, [15:0]; port, [17:16]; drop, [31].
 pub const IDS_BLOCK_VERDICT: u32 = 0x34;
-/// Written: a direction is followed no longer: line, [15:0]; direction, [16]; generation, [24:20].
+/// Written: a direction is followed no longer: line, [31:27] and [15:0]; direction, [16]; generation, [24:20].
 pub const IDS_BLOCK_RELEASE: u32 = 0x38;
 /// Written: a direction is followed from now on, until RELEASE: as there.
 pub const IDS_BLOCK_FOLLOW: u32 = 0x3C;
@@ -75,3 +75,5 @@ pub const IDS_BLOCK_SEARCHED_COUNT: u32 = 0x4;
 pub const IDS_BLOCK_TUNNEL: u32 = 0xC0;
 /// How many there are, 4 bytes apart.
 pub const IDS_BLOCK_TUNNEL_COUNT: u32 = 0x8;
+/// Flow lines that were read from card memory.
+pub const IDS_BLOCK_FETCHED: u32 = 0xE0;

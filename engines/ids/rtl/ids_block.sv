@@ -5,7 +5,7 @@
 //
 //   port p ─> ids_parse ─> ids_window ─> ids_filter ─> ids_exact ─> ids_out ─> out
 //             store          │  └──────────── bodies ────────────────^ │
-//                        ids_flow: flow lines                          ├─> log of the port
+//                        ids_flow: flow lines ──> card memory          ├─> log of the port
 //                        of all ports                                  └─> ids_records ─> host
 //
 // Two ports share a filter and an exact table: lane 0 and lane 1 of its memories. A port takes a beat a cycle, 128
@@ -17,7 +17,8 @@ module ids_block
 #(
     parameter int unsigned Ports  = 2,
     parameter int unsigned Number = 0,           // of the block; this engine makes no frames
-    // Powers of two: sets of flow lines [7:0], entries of a way [15:8], rows of a log [23:16]; 0: the usual 8, 11, 13
+    // Powers of two: sets of flow lines [7:0], entries of a way [15:8], rows of a log [23:16]; 0: the usual 8, 11, 13.
+    // Buckets of flow lines in card memory [31:24]; 0: none. With them the usual sets are 11.
     parameter logic [63:0] Param  = '0
 ) (
     input wire logic        clk,
@@ -35,9 +36,11 @@ module ids_block
     output block_event_t events[Ports],
     output logic         busy,
 
-    cfg_if.snk cfg  // 24 address bits
+    cfg_if.snk cfg,  // 24 address bits
+    axi_if.mgr mem[MemoryChannels]
 );
-  localparam int unsigned SetsLog2 = Param[7:0] == '0 ? 8 : 32'(Param[7:0]);
+  localparam int unsigned BucketsLog2 = 32'(Param[31:24]);
+  localparam int unsigned SetsLog2 = Param[7:0] != '0 ? 32'(Param[7:0]) : BucketsLog2 == 0 ? 8 : 11;
   localparam int unsigned EntriesLog2 = Param[15:8] == '0 ? 11 : 32'(Param[15:8]);
   localparam int unsigned RowsLog2 = Param[23:16] == '0 ? 13 : 32'(Param[23:16]);
   localparam int unsigned Filters = (Ports + 1) / 2;
@@ -56,7 +59,7 @@ module ids_block
   tunnel_t [Tunnels-1:0] tunnels;
   logic [31:0] timeout;
   logic [15:0] age, verdict_ticket, map_index;
-  logic map_write, verdict_drop, entry_write, record_valid, record_pop, taken, evicted, records_full;
+  logic map_write, verdict_drop, entry_write, record_valid, record_pop, taken, evicted, fetched, records_full;
   logic [2:0] map_select;
   logic [1:0] map_value;
   logic [Filters-1:0] map_done, holds;
@@ -70,10 +73,10 @@ module ids_block
   row_t log_head[Ports];
 
   // ---- between the ports and what they share
-  logic [Ports-1:0] lookup_valid, lookup_ready, answer_valid, update_valid, update_ready, tell_valid, tell_ready;
+  logic [Ports-1:0] lookup_valid, lookup_ready, answer_valid, answer_pop, update_valid, update_ready, tell_valid, tell_ready;
   logic [Ports:0] mark_valid, mark_ready;
   request_t lookup[Ports];
-  answer_t answer;
+  answer_t answer[Ports];
   update_t update[Ports];
   mark_t mark[Ports+1];
   row_t told_at[Ports];
@@ -128,7 +131,8 @@ module ids_block
         .lookup_valid(lookup_valid[p]),
         .lookup_ready(lookup_ready[p]),
         .answer_valid(answer_valid[p]),
-        .answer_in(answer),
+        .answer_pop(answer_pop[p]),
+        .answer(answer[p]),
         .update_valid(update_valid[p]),
         .update_ready(update_ready[p]),
         .update(update[p]),
@@ -291,7 +295,8 @@ module ids_block
 
   ids_flow #(
       .Ports(Ports),
-      .SetsLog2(SetsLog2)
+      .SetsLog2(SetsLog2),
+      .BucketsLog2(BucketsLog2)
   ) i_flow (
       .clk,
       .rst,
@@ -303,6 +308,7 @@ module ids_block
       .lookup_ready,
       .lookup,
       .answer_valid,
+      .answer_pop,
       .answer,
       .update_valid,
       .update_ready,
@@ -310,8 +316,10 @@ module ids_block
       .mark_valid,
       .mark_ready,
       .mark,
+      .mem(mem),
       .taken,
-      .evicted
+      .evicted,
+      .fetched
   );
 
   ids_records #(
@@ -374,6 +382,7 @@ module ids_block
       .log_head,
       .taken,
       .evicted,
+      .fetched,
       .lost,
       .late,
       .decided,

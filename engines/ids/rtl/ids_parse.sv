@@ -169,17 +169,17 @@ module ids_parse
     end
   end
 
-  // The set of flow lines, in a cycle of its own: words of the key, each turned by another number of bits, so that
-  // words that are equal or change places do not cancel out.
+  // The hash of the flow, in a cycle of its own: the CRC of its whole key. A CRC is linear, and gives flows in a row
+  // unequal shares of the buckets; carries of a sum behind it make them equal.
   logic made_q, hashed_q;
-  request_t request_q, request_set_q;
-  logic [31:0] sum;
+  request_t request_q, request_hash_q;
+  logic [31:0] hash;
 
   always_comb begin
     logic [8:0][31:0] key_words;
     key_words = {request_q.key.ports, request_q.key.addresses};
-    sum = 32'(request_q.key.tenant);
-    for (int unsigned n = 0; n < 9; n++) sum ^= 32'({key_words[n], key_words[n]} >> (3 * n));
+    hash = 32'(request_q.key.tenant);
+    for (int unsigned n = 0; n < 9; n++) hash = crc(hash ^ key_words[n]);
   end
 
   always_ff @(posedge clk) begin
@@ -187,13 +187,19 @@ module ids_parse
     hashed_q <= made_q;
     if (parsed) request_q <= made;
     if (parsed) number_q <= number_q + 1'b1;
-    request_set_q <= request_q;
-    request_set_q.set <= 14'(crc(sum));
+    request_hash_q <= request_q;
+    request_hash_q.hash <= hash;
     if (rst) begin
       made_q   <= 1'b0;
       hashed_q <= 1'b0;
       number_q <= '0;
     end
+  end
+
+  request_t request_mixed;
+  always_comb begin
+    request_mixed = request_hash_q;
+    request_mixed.hash = request_hash_q.hash + {request_hash_q.hash[16:0], request_hash_q.hash[31:17]};
   end
 
   // Each frame has a beat in the store while its request waits.
@@ -204,7 +210,7 @@ module ids_parse
       .clk,
       .rst,
       .push (hashed_q),
-      .din  (request_set_q),
+      .din  (request_mixed),
       .valid(request_valid),
       .pop  (request_pop),
       .dout (request)

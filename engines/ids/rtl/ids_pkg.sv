@@ -47,23 +47,28 @@ package ids_pkg;
     row_t        chain;       // the direction's last record
   } direction_t;
 
+  // What a flow line is called between card and host: its number (ids_flow.sv), and which of the flows that had it.
+  typedef struct packed {
+    logic [20:0] number;
+    logic [4:0]  gen;
+  } line_t;
+
+  // Where a line is on the chip.
   typedef struct packed {
     logic [13:0] set;
     logic [1:0]  way;
-    logic [4:0]  gen;  // generation of the line
-  } line_t;
+  } spot_t;
 
   typedef struct packed {
     line_t      line;
-    logic       fresh;  // the line was given to this flow now
+    spot_t     place;
     logic       aged;   // it was not used for AGE
     direction_t state;
   } answer_t;
 
   typedef struct packed {
-    line_t      line;
+    spot_t     place;
     logic       direction;
-    logic       fresh;      // the other direction is closed
     direction_t state;
   } update_t;
 
@@ -73,6 +78,41 @@ package ids_pkg;
     logic  direction;
     logic  follow;
   } mark_t;
+
+  // ---- lines in card memory
+  localparam int unsigned Homes = 16;     // lines of a bucket
+  localparam int unsigned BucketW = 17;   // of the number of a bucket, at most
+  localparam int unsigned TagW = 12;
+  localparam int unsigned InFlight = 32;  // lookups of a port, and lines of a channel, that are under way
+
+  // A line of the directory: of card memory, for it is the line's number that says where.
+  typedef struct packed {
+    logic            valid;
+    logic [TagW-1:0] tag;    // of its flow's hash
+    logic [4:0]      gen;
+  } home_t;
+
+  // A whole line, in card memory and when it moves.
+  typedef struct packed {
+    logic             valid;
+    line_t            line;
+    flow_key_t        key;
+    logic [15:0]      used;    // 2^28 ns
+    direction_t [1:0] states;
+  } whole_t;
+
+  // A lookup or a mark whose line is not on the chip.
+  typedef struct packed {
+    logic            is_mark;
+    logic            is_none;    // a mark of a line that there is no longer
+    logic [1:0]      port;
+    logic [4:0]      number;     // of the port's lookups
+    logic            direction;
+    spot_t          place;      // that the line gets
+    line_t           line;
+    logic [TagW-1:0] tag;
+    flow_key_t       key;
+  } fetch_t;
 
   // ---- frames
   // A port of datagrams that may carry a packet.
@@ -95,7 +135,7 @@ package ids_pkg;
     logic [31:0] seq;
     logic        direction;
     flow_key_t   key;
-    logic [13:0] set;        // of its flow: the lower bits
+    logic [31:0] hash;       // of its flow
   } request_t;
 
   // The results for a frame when its last beat has been searched.

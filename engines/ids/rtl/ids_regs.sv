@@ -60,6 +60,7 @@ module ids_regs
 
     input wire logic             taken,
     input wire logic             evicted,
+    input wire logic             fetched,
     input wire logic [Ports-1:0] lost,
     input wire logic [Ports-1:0] late,
     input wire logic [Ports-1:0] decided,
@@ -69,7 +70,7 @@ module ids_regs
     input wire logic [Ports-1:0] searched
 );
   // ---- counters
-  logic [31:0] lost_q, evicted_q, taken_q, late_q;
+  logic [31:0] lost_q, evicted_q, taken_q, fetched_q, late_q;
   logic [31:0] decided_q[Ports], told_q[Ports], found_q[Ports], unchecked_q[Ports], searched_q[Ports];
 
   always_ff @(posedge clk) begin
@@ -77,6 +78,7 @@ module ids_regs
     late_q    <= late_q + 32'($countones(late));
     evicted_q <= evicted_q + 32'(evicted);
     taken_q   <= taken_q + 32'(taken);
+    fetched_q <= fetched_q + 32'(fetched);
     for (int unsigned p = 0; p < Ports; p++) begin
       decided_q[p]   <= rst ? '0 : decided_q[p] + 32'(decided[p]);
       told_q[p]      <= rst ? '0 : told_q[p] + 32'(told[p]);
@@ -89,6 +91,7 @@ module ids_regs
       late_q    <= '0;
       evicted_q <= '0;
       taken_q   <= '0;
+      fetched_q <= '0;
     end
   end
 
@@ -252,8 +255,7 @@ module ids_regs
             end
             IDS_BLOCK_RELEASE, IDS_BLOCK_FOLLOW: begin
               err_q <= !cfg.we;
-              mark.line.set <= cfg.wdata[15:2];
-              mark.line.way <= cfg.wdata[1:0];
+              mark.line.number <= {cfg.wdata[31:27], cfg.wdata[15:0]};
               mark.line.gen <= cfg.wdata[24:20];
               mark.direction <= cfg.wdata[16];
               mark.follow <= addr == IDS_BLOCK_FOLLOW;
@@ -263,6 +265,7 @@ module ids_regs
             IDS_BLOCK_LOST_RECORDS: data_q <= lost_q;
             IDS_BLOCK_EVICTED: data_q <= evicted_q;
             IDS_BLOCK_FLOWS: data_q <= taken_q;
+            IDS_BLOCK_FETCHED: data_q <= fetched_q;
             IDS_BLOCK_LATE: data_q <= late_q;
             default: begin
               err_q <= 1'b1;

@@ -30,7 +30,8 @@ module ids_window
     output logic              lookup_valid,
     input  wire logic         lookup_ready,
     input  wire logic         answer_valid,
-    input  wire answer_t      answer_in,
+    output logic              answer_pop,
+    input  wire answer_t      answer,
     output logic              update_valid,
     input  wire logic         update_ready,
     output update_t           update,
@@ -57,18 +58,16 @@ module ids_window
     output row_t  log_head  // position that the next frame gets in the log
 );
   localparam int unsigned LevelW = $clog2(Depth) + 1;
-  localparam int unsigned MaxLocks = 16;  // lookups whose updates are not written
 
   // ---- lookups, in the order of frames
   logic [LevelW-1:0] reserved_q;
   logic [10:0] beats;
-  logic [4:0] locks_q;
-  logic room, waiting_ready, waiting_valid, waiting_pop, answer_there;
+  logic [5:0] locks_q;  // lookups whose updates are not written
+  logic room, waiting_ready, waiting_valid, waiting_pop;
   request_t waiting;
-  answer_t answer;
 
   assign beats = is_folded(request.len) ? 11'd1 : beats_of(request.len);
-  assign room = 12'(reserved_q) + 12'(beats) <= 12'(Depth) && waiting_ready && 32'(locks_q) < MaxLocks;
+  assign room = 12'(reserved_q) + 12'(beats) <= 12'(Depth) && waiting_ready && 32'(locks_q) < InFlight;
   assign lookup_valid = request_valid && room && request.lookup;
   assign request_pop = request_valid && room && (!request.lookup || lookup_ready);
 
@@ -85,23 +84,11 @@ module ids_window
       .dout (waiting),
       .level()
   );
-  fifo_dist #(
-      .Width($bits(answer_t))
-  ) i_answers (
-      .clk,
-      .rst,
-      .push (answer_valid),
-      .din  (answer_in),
-      .ready(),
-      .valid(answer_there),
-      .pop  (waiting_pop && waiting.lookup),
-      .dout (answer),
-      .level()
-  );
+  assign answer_pop = waiting_pop && waiting.lookup;
 
   always_ff @(posedge clk) begin
     reserved_q <= reserved_q + (request_pop ? LevelW'(beats) : '0) - LevelW'(out_popped);
-    locks_q <= locks_q + 5'(request_pop && request.lookup) - 5'(update_valid && update_ready);
+    locks_q <= locks_q + 6'(request_pop && request.lookup) - 6'(update_valid && update_ready);
     if (rst) begin
       reserved_q <= '0;
       locks_q <= '0;
@@ -112,7 +99,7 @@ module ids_window
   typedef struct packed {
     request_t   request;
     line_t      line;
-    logic       fresh;
+    spot_t      place;
     logic       logs;
     logic       chained;
     logic [1:0] chain_port;
@@ -133,7 +120,7 @@ module ids_window
     plan_d = '0;
     plan_d.request = waiting;
     plan_d.line = answer.line;
-    plan_d.fresh = answer.fresh;
+    plan_d.place = answer.place;
     plan_d.state = state;
     if (waiting.lookup) begin
       if (!state.open || (waiting.syn && answer.aged)) begin
@@ -164,7 +151,7 @@ module ids_window
     plan_d.chain = plan_d.state.chain;
   end
 
-  assign load = waiting_valid && (!waiting.lookup || answer_there) && (!plan_valid_q || ends);
+  assign load = waiting_valid && (!waiting.lookup || answer_valid) && (!plan_valid_q || ends);
   assign waiting_pop = load;
 
   always_ff @(posedge clk) begin
@@ -277,9 +264,8 @@ module ids_window
     info.place = log_q + row_t'(rows);
 
     known_sum = plan_q.request.length >= len_t'(Before) ? 4'(Before) : 4'(plan_q.known) + plan_q.request.length[3:0];
-    update_in.line = plan_q.line;
+    update_in.place = plan_q.place;
     update_in.direction = plan_q.request.direction;
-    update_in.fresh = plan_q.fresh;
     update_in.state = plan_q.state;
     if (plan_q.request.search) begin
       update_in.state.known = known_sum > 4'(Before) ? 3'(Before) : 3'(known_sum);

@@ -3,6 +3,9 @@
 ../regs/ids_regs_pkg.sv
 ids_pkg.sv
 ids_parse.sv
+ids_answers.sv
+ids_directory.sv
+ids_channel.sv
 ids_flow.sv
 ids_window.sv
 ids_bitmap.sv

@@ -8,7 +8,8 @@ module ids_block_bench
     parameter int unsigned Ports    = 2,
     parameter int unsigned SetsLog2 = 8,
     parameter int unsigned EntriesLog2 = 8,
-    parameter int unsigned RowsLog2 = 12
+    parameter int unsigned RowsLog2 = 12,
+    parameter int unsigned BucketsLog2 = 0
 ) (
     input wire logic        clk,
     input wire logic        rst,
@@ -48,6 +49,7 @@ module ids_block_bench
   verdict_t out_verdicts[Ports];
   block_event_t events[Ports];
   cfg_if #(.ADDR_W(24)) cfg ();
+  axi_if mem[MemoryChannels] ();
 
   assign cfg.req = cfg_req;
   assign cfg.we = cfg_we;
@@ -109,7 +111,7 @@ module ids_block_bench
 
   ids_block #(
       .Ports(Ports),
-      .Param({40'b0, 8'(RowsLog2), 8'(EntriesLog2), 8'(SetsLog2)})
+      .Param({32'b0, 8'(BucketsLog2), 8'(RowsLog2), 8'(EntriesLog2), 8'(SetsLog2)})
   ) i_block (
       .clk,
       .rst,
@@ -122,8 +124,24 @@ module ids_block_bench
       .out_verdicts,
       .events,
       .busy,
-      .cfg(cfg)
+      .cfg(cfg),
+      .mem(mem)
   );
+
+  for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_channel
+    axi_memory #(
+        .Bytes(64'd1 << 25)
+    ) i_memory (
+        .clk,
+        .rst,
+        .link(mem[c])
+    );
+    axi_check i_check_mem (
+        .clk,
+        .rst,
+        .link(mem[c])
+    );
+  end
 
   block_check #(
       .Ports(Ports)

@@ -346,37 +346,39 @@ module opennic_plugin
       .rready(m_axi_mem_rready)
   );
 `ifdef SYNTHESIS
-  logic [8:0] m_axi_blocks_awid, m_axi_blocks_bid, m_axi_blocks_arid, m_axi_blocks_rid;
-  logic [7:0] m_axi_blocks_arlen;
-  logic [1:0] m_axi_blocks_bresp, m_axi_blocks_rresp;
-  logic m_axi_blocks_awvalid, m_axi_blocks_awready, m_axi_blocks_wlast, m_axi_blocks_wvalid, m_axi_blocks_wready;
-  logic m_axi_blocks_bvalid, m_axi_blocks_bready;
-  logic m_axi_blocks_arvalid, m_axi_blocks_arready, m_axi_blocks_rlast, m_axi_blocks_rvalid, m_axi_blocks_rready;
-  axi_none #(
-      .IdW(9)
-  ) i_no_blocks (
-      .clk(card_clk),
-      .rst(card_rst),
-      .awid(m_axi_blocks_awid),
-      .awvalid(m_axi_blocks_awvalid),
-      .awready(m_axi_blocks_awready),
-      .wlast(m_axi_blocks_wlast),
-      .wvalid(m_axi_blocks_wvalid),
-      .wready(m_axi_blocks_wready),
-      .bid(m_axi_blocks_bid),
-      .bresp(m_axi_blocks_bresp),
-      .bvalid(m_axi_blocks_bvalid),
-      .bready(m_axi_blocks_bready),
-      .arid(m_axi_blocks_arid),
-      .arlen(m_axi_blocks_arlen),
-      .arvalid(m_axi_blocks_arvalid),
-      .arready(m_axi_blocks_arready),
-      .rid(m_axi_blocks_rid),
-      .rresp(m_axi_blocks_rresp),
-      .rlast(m_axi_blocks_rlast),
-      .rvalid(m_axi_blocks_rvalid),
-      .rready(m_axi_blocks_rready)
-  );
+  logic [MemoryChannels-1:0][8:0] m_axi_blocks_awid, m_axi_blocks_bid, m_axi_blocks_arid, m_axi_blocks_rid;
+  logic [MemoryChannels-1:0][7:0] m_axi_blocks_arlen;
+  logic [MemoryChannels-1:0][1:0] m_axi_blocks_bresp, m_axi_blocks_rresp;
+  logic [MemoryChannels-1:0] m_axi_blocks_awvalid, m_axi_blocks_awready, m_axi_blocks_wlast, m_axi_blocks_wvalid, m_axi_blocks_wready;
+  logic [MemoryChannels-1:0] m_axi_blocks_bvalid, m_axi_blocks_bready;
+  logic [MemoryChannels-1:0] m_axi_blocks_arvalid, m_axi_blocks_arready, m_axi_blocks_rlast, m_axi_blocks_rvalid, m_axi_blocks_rready;
+  for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_no_blocks
+    axi_none #(
+        .IdW(9)
+    ) i_none (
+        .clk(card_clk),
+        .rst(card_rst),
+        .awid(m_axi_blocks_awid[c]),
+        .awvalid(m_axi_blocks_awvalid[c]),
+        .awready(m_axi_blocks_awready[c]),
+        .wlast(m_axi_blocks_wlast[c]),
+        .wvalid(m_axi_blocks_wvalid[c]),
+        .wready(m_axi_blocks_wready[c]),
+        .bid(m_axi_blocks_bid[c]),
+        .bresp(m_axi_blocks_bresp[c]),
+        .bvalid(m_axi_blocks_bvalid[c]),
+        .bready(m_axi_blocks_bready[c]),
+        .arid(m_axi_blocks_arid[c]),
+        .arlen(m_axi_blocks_arlen[c]),
+        .arvalid(m_axi_blocks_arvalid[c]),
+        .arready(m_axi_blocks_arready[c]),
+        .rid(m_axi_blocks_rid[c]),
+        .rresp(m_axi_blocks_rresp[c]),
+        .rlast(m_axi_blocks_rlast[c]),
+        .rvalid(m_axi_blocks_rvalid[c]),
+        .rready(m_axi_blocks_rready[c])
+    );
+  end
 `endif
 
   card_top #(

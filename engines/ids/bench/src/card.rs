@@ -10,19 +10,25 @@ use penstock_ids_host::Ask;
 use penstock_ids_samples::Rules;
 use serde_json::Value;
 
-/// The card with these rules, whose number names their file.
-fn card(lab: &Lab, rules: &Rules, count: usize) -> Result<Card, BenchError> {
+/// A card of the folder with these rules, whose name their file gets.
+fn card(lab: &Lab, design: &str, rules: &str, name: &str) -> Result<Card, BenchError> {
     let folder = lab.root.join("build/bench");
-    let path = folder.join(format!("ids-{count}.rules"));
-    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, &rules.text));
+    let path = folder.join(format!("{name}.rules"));
+    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, rules));
     written.map_err(|error| BenchError::Wrong("ids", format!("{} cannot be written: {error}", path.display())))?;
     let change = Override { tables: vec![("rules".to_owned(), path)], ..Override::default() };
-    Card::read(lab.root, &lab.root.join("engines/ids/bench/cards/card.toml"), change)
+    Card::read(lab.root, &lab.root.join("engines/ids/bench/cards").join(design), change)
 }
 
-/// Opens the card with these rules, or gives them to the one that is open: flows and counters begin anew.
-pub fn open(lab: &Lab, open: Option<RtlDevice>, rules: &Rules, count: usize) -> Result<RtlDevice, BenchError> {
-    let card = card(lab, rules, count)?;
+/// Opens a card with these rules, or gives them to the one that is open: flows and counters begin anew.
+pub fn open_design(
+    lab: &Lab,
+    open: Option<RtlDevice>,
+    design: &str,
+    rules: &str,
+    name: &str,
+) -> Result<RtlDevice, BenchError> {
+    let card = card(lab, design, rules, name)?;
     match open {
         Some(mut device) => {
             device.load(&card.image)?;
@@ -30,6 +36,11 @@ pub fn open(lab: &Lab, open: Option<RtlDevice>, rules: &Rules, count: usize) -> 
         }
         None => lab.rtl(&card),
     }
+}
+
+/// Opens the usual card with so many rules, or gives them to the one that is open: flows and counters begin anew.
+pub fn open(lab: &Lab, open: Option<RtlDevice>, rules: &Rules, count: usize) -> Result<RtlDevice, BenchError> {
+    open_design(lab, open, "card.toml", &rules.text, &format!("ids-{count}"))
 }
 
 /// Counters of the block by group and name, from the service of the engine.

@@ -3,6 +3,7 @@
 
 mod card;
 mod compile;
+mod flows;
 mod host;
 mod input;
 mod latency;
@@ -23,6 +24,10 @@ pub static BENCHES: &[Bench] = &[
     Bench {
         has_cases: true,
         ..Bench::new("ids-rate", "Gb/s of the card by size of the frames (Pigasus in Rosebud)", rate::run)
+    },
+    Bench {
+        has_cases: true,
+        ..Bench::new("ids-flows", "Frames a second of the card by live flows (Pigasus)", flows::run)
     },
     Bench::new("ids-latency", "Time that a frame takes through the card (Pigasus)", latency::run),
     Bench {

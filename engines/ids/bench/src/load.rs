@@ -9,8 +9,9 @@ use penstock_device::{Port, Traffic};
 pub const HEADERS: usize = 54;
 /// Flows of a port.
 pub const FLOWS: u32 = 100;
-const SYN: u8 = 2;
-const ACK: u8 = 16;
+/// Flags of segments.
+pub const SYN: u8 = 2;
+pub const ACK: u8 = 16;
 
 /// Sizes of frames without FCS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,17 +45,22 @@ impl Sizes {
     }
 }
 
-/// A frame of TCP.
+/// A frame of TCP of a port.
 fn frame(port: u8, flow: u32, sequence: u32, flags: u8, payload: &[u8]) -> Vec<u8> {
+    // 198.18.0.0/15 is for benchmarks (RFC 2544).
+    segment(0xC612_0000 | u32::from(port) << 16 | flow, 1024 + flow as u16, sequence, flags, payload)
+}
+
+/// A frame of TCP from this address and port.
+pub fn segment(address: u32, port: u16, sequence: u32, flags: u8, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0];
     frame.extend((40 + payload.len() as u16).to_be_bytes());
     frame.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
-    // 198.18.0.0/15 is for benchmarks (RFC 2544).
-    frame.extend((0xC612_0000 | u32::from(port) << 16 | flow).to_be_bytes());
+    frame.extend(address.to_be_bytes());
     frame.extend([192, 0, 2, 1]);
     let sum = checksum(&frame[14..], 0);
     frame[24..26].copy_from_slice(&sum.to_be_bytes());
-    frame.extend((1024 + flow as u16).to_be_bytes());
+    frame.extend(port.to_be_bytes());
     frame.extend([0x20, 0xFB]);
     frame.extend(sequence.to_be_bytes());
     frame.extend([0, 0, 0, 1, 0x50, flags, 0xFF, 0xFF, 0, 0, 0, 0]);

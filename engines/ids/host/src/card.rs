@@ -62,6 +62,8 @@ pub struct CardStats {
     pub late: u64,
     /// Flow lines that were given to another flow.
     pub evicted: u64,
+    /// Flow lines that were read from card memory.
+    pub fetched: u64,
     /// Told frames that the host has read, by reason; a frame may have several.
     #[serde(flatten)]
     pub reasons: Reasons,
@@ -129,7 +131,7 @@ pub struct CardBlock {
     /// Rules that frames searched in the bank in use are looked at with, until the first of them comes.
     next: Option<Arc<Program>>,
     /// By flow line and direction.
-    seen: HashMap<(u16, bool), Seen>,
+    seen: HashMap<(u32, bool), Seen>,
     gone: u64,
     history: u64,
     reasons: Reasons,
@@ -335,6 +337,7 @@ impl CardBlock {
             history: self.history,
             late: one(bus, own::IDS_BLOCK_LATE)?,
             evicted: one(bus, own::IDS_BLOCK_EVICTED)?,
+            fetched: one(bus, own::IDS_BLOCK_FETCHED)?,
             reasons: self.reasons,
         })
     }
@@ -401,7 +404,7 @@ impl CardBlock {
         self.log.records(&outcome.records);
         self.log.push(outcome.alerts);
         if record.has_line {
-            let line = u32::from(record.line) | u32::from(record.generation) << 20;
+            let line = record.line >> 16 << 27 | record.line & 0xFFFF | u32::from(record.generation) << 20;
             if outcome.drops_flow {
                 // From now on the host drops all frames of the flow.
                 self.write(bus, own::IDS_BLOCK_FOLLOW, line)?;

@@ -87,4 +87,9 @@ impl Image for IdsImage {
     fn messages(&self) -> &str {
         &self.messages
     }
+
+    /// Of the block's tables the shape (engines/ids/rtl/ids_block.sv).
+    fn parameter(&self) -> Option<u64> {
+        Some(u64::from(self.settings.buckets) << 24)
+    }
 }

@@ -32,7 +32,7 @@ pub struct Record {
     /// Bank of the exact table in which it was searched.
     pub bank: bool,
     /// Number of its flow line.
-    pub line: u16,
+    pub line: u32,
     /// Generation of the line.
     pub generation: u8,
     /// Number of the held frame.
@@ -59,12 +59,12 @@ impl Record {
             time: u64::from(long(20)) << 32 | u64::from(long(16)),
             length: word(24),
             payload: word(28),
-            port: row[30],
+            port: row[30] & 7,
             direction: flag(1),
             has_line: flag(2),
             held: flag(3),
             bank: flag(5),
-            line: word(36),
+            line: u32::from(word(36)) | u32::from(row[30] >> 3) << 16,
             generation: row[47] >> 3,
             ticket: word(38),
             followed: row[48] & FOLLOWED != 0,
@@ -86,11 +86,11 @@ mod tests {
         }
         let record = Record::read(&row);
         assert_eq!((record.place, record.first, record.time), (0x0403_0201, 0x0807_0605, 0x1817_1615_1413_1211));
-        assert_eq!((record.length, record.payload, record.port), (0x1A19, 0x1E1D, 31));
+        assert_eq!((record.length, record.payload, record.port), (0x1A19, 0x1E1D, 7));
         // Flags 0x20: nothing but the bank.
         assert_eq!((record.before, record.direction, record.has_line), (None, false, false));
         assert!(record.bank && !record.held);
-        assert_eq!((record.line, record.ticket, record.generation, record.followed), (0x2625, 0x2827, 6, false));
+        assert_eq!((record.line, record.ticket, record.generation, record.followed), (0x3_2625, 0x2827, 6, false));
         (row[31], row[48], row[49]) = (0x0F, FOLLOWED, 0x40);
         let record = Record::read(&row);
         assert_eq!(record.before, Some((1, 0x0C0B_0A09)));

@@ -113,6 +113,8 @@ pub struct Settings {
     pub skip_unsupported: bool,
     /// The limits of the block.
     pub bounds: Bounds,
+    /// Powers of two: buckets of flow lines in a card's memory; 0: all lines are on the chip.
+    pub buckets: u32,
 }
 
 impl Part for Settings {
@@ -138,6 +140,10 @@ impl Part for Settings {
 
 /// Flows that a block may be given memory for.
 const FLOWS: std::ops::RangeInclusive<i64> = 1..=4_000_000;
+/// Flow lines of a card on the chip, of a bucket in its memory, and buckets that it may have: powers of two.
+const ON_CHIP: u32 = 10;
+const BUCKET: u32 = 4;
+const BUCKETS: std::ops::RangeInclusive<u32> = 11..=17;
 /// Bytes of a stream that may be kept: those of a key before a segment at least.
 const HISTORY: std::ops::RangeInclusive<i64> = 64..=(1 << 26);
 
@@ -200,7 +206,7 @@ pub(crate) struct Keys {
     geneve: Option<Vec<u16>>,
     /// Whether datagrams to and from port 3544 may carry IPv6.
     teredo: Option<bool>,
-    /// Flows that the block remembers.
+    /// Flows that the block remembers. A card remembers 1,024, or has lines for more in its memory.
     #[schemars(with = "Option<i64>", range(min = *FLOWS.start(), max = *FLOWS.end()))]
     flows: Option<Spanned<i64>>,
     /// Bytes of a stream that are kept for later matches.
@@ -212,6 +218,16 @@ pub(crate) struct Keys {
     /// Bytes of a body that rules look at.
     #[schemars(with = "Option<i64>", range(min = *BODY.start(), max = *BODY.end()))]
     body: Option<Spanned<i64>>,
+}
+
+/// Buckets in a card's memory for so many flows, as a power of two: with two lines for each flow, few buckets are full.
+fn buckets(flows: Option<&Spanned<i64>>) -> u32 {
+    let flows = flows.map_or(0, |flows| flows.get_ref().unsigned_abs());
+    if flows <= 1 << ON_CHIP {
+        return 0;
+    }
+    let lines = (2 * flows).next_power_of_two().ilog2();
+    lines.saturating_sub(BUCKET).clamp(*BUCKETS.start(), *BUCKETS.end())
 }
 
 /// Reads `host_os`.
@@ -257,6 +273,7 @@ impl Settings {
             range.contains(value.get_ref()).then(|| usize::try_from(*value.get_ref()).ok()).flatten().ok_or_else(wrong)
         };
         let default = Bounds::default();
+        let buckets = buckets(keys.flows.as_ref());
         let bounds = Bounds {
             systems: systems(keys.host_os)?,
             tunnels: Tunnels {
@@ -315,6 +332,7 @@ impl Settings {
             tuning,
             skip_unsupported: keys.skip_unsupported,
             bounds,
+            buckets,
         })
     }
 
@@ -381,6 +399,10 @@ mod tests {
         assert_eq!(settings.eve.as_deref(), Some(Path::new("/there/eve.json")));
         assert_eq!(settings.variables.0["HOME_NET"], "10.0.0.0/8");
         assert_eq!(settings.variables.0["HTTP_PORTS"], "80");
+        let buckets = |flows| read(&format!("[ids]\nflows = {flows}\n")).unwrap().buckets;
+        assert_eq!((settings.buckets, buckets(1_024)), (0, 0));
+        let some = [1_025, 8_192, 8_193, 1_000_000, 1 << 20, 4_000_000].map(buckets);
+        assert_eq!(some, [11, 11, 11, 17, 17, 17]);
         for (text, words) in [
             ("mode = \"both\"", "expected `ids` or `ips`"),
             ("history = 1", "history is 64 to"),
