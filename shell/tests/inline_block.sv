@@ -10,7 +10,8 @@
 // Configuration, byte addresses: 0 it takes beats in so many of 256 cycles; 4 Param, low word; 8 Param, high word; C
 // Number; 10 write: the address of the block's memory, in beats; 14 write: the word is written there, 16 times; 18
 // write: the beat there is read; 1C read: its first word; 20 read: the last answer, bits 1:0, and how many have come;
-// 24 write: it takes so many records from the host; 28 read: the mark of the last one it has taken. Others: error.
+// 24 write: it takes so many records from the host; 28 read: the mark of the last one it has taken; 2C write: the channel
+// of memory that 14 and 18 use. Others: error.
 module inline_block
   import penstock_pkg::*;
 #(
@@ -35,7 +36,7 @@ module inline_block
     output logic         busy,
 
     cfg_if.snk cfg,
-    axi_if.mgr mem,
+    axi_if.mgr mem[MemoryChannels],
 
     record_if.src to_host,
     record_if.snk from_host
@@ -176,30 +177,54 @@ module inline_block
     if (rst) record_valid_q <= 1'b0;
   end
 
-  // Memory
-  logic [31:0] at_q, read_q;
+  // Memory: a write or a read at a time, in one of the channels
+  logic [31:0] at_q, read_q, word_q;
   logic [29:0] answers_q;
   logic [1:0] resp_q;
-  assign mem.awid = 6'(Number);
-  assign mem.arid = 6'(40 + Number);
-  assign mem.awaddr = 40'(at_q) << 6;
-  assign mem.araddr = 40'(at_q) << 6;
-  assign mem.awlen = '0;
-  assign mem.arlen = '0;
-  assign mem.wstrb = '1;
-  assign mem.wlast = 1'b1;
-  assign mem.rready = 1'b1;
-  assign mem.bready = 1'b1;
+  logic [$clog2(MemoryChannels)-1:0] channel_q;
+  logic writes_q, reads_q;  // begin in this cycle
+  logic [MemoryChannels-1:0] answered, read;
+  logic [MemoryChannels-1:0][1:0] resps;
+  logic [MemoryChannels-1:0][31:0] words;
+
+  for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_channel
+    logic chosen;
+    assign chosen = channel_q == $bits(channel_q)'(c);
+    assign mem[c].awid = 6'(Number);
+    assign mem[c].arid = 6'(40 + Number);
+    assign mem[c].awaddr = 40'(at_q) << 6;
+    assign mem[c].araddr = 40'(at_q) << 6;
+    assign mem[c].awlen = '0;
+    assign mem[c].arlen = '0;
+    assign mem[c].wdata = {16{word_q}};
+    assign mem[c].wstrb = '1;
+    assign mem[c].wlast = 1'b1;
+    assign mem[c].rready = 1'b1;
+    assign mem[c].bready = 1'b1;
+    assign answered[c] = mem[c].rvalid || mem[c].bvalid;
+    assign read[c] = mem[c].rvalid;
+    assign resps[c] = mem[c].rvalid ? mem[c].rresp : mem[c].bresp;
+    assign words[c] = mem[c].rdata[31:0];
+    always_ff @(posedge clk) begin
+      if (mem[c].awready) mem[c].awvalid <= 1'b0;
+      if (mem[c].wready) mem[c].wvalid <= 1'b0;
+      if (mem[c].arready) mem[c].arvalid <= 1'b0;
+      if (writes_q && chosen) {mem[c].awvalid, mem[c].wvalid} <= '1;
+      if (reads_q && chosen) mem[c].arvalid <= 1'b1;
+      if (rst) {mem[c].awvalid, mem[c].wvalid, mem[c].arvalid} <= '0;
+    end
+  end
 
   always_ff @(posedge clk) begin
-    if (mem.awready) mem.awvalid <= 1'b0;
-    if (mem.wready) mem.wvalid <= 1'b0;
-    if (mem.arready) mem.arvalid <= 1'b0;
-    if (mem.rvalid || mem.bvalid) begin
-      resp_q <= mem.rvalid ? mem.rresp : mem.bresp;
-      answers_q <= answers_q + 1'b1;
-    end
-    if (mem.rvalid) read_q <= mem.rdata[31:0];
+    writes_q <= 1'b0;
+    reads_q  <= 1'b0;
+    // An answer of another channel than the chosen one counts too.
+    for (int c = 0; c < int'(MemoryChannels); c++)
+      if (answered[c]) begin
+        resp_q <= resps[c];
+        answers_q <= answers_q + 1'b1;
+        if (read[c]) read_q <= words[c];
+      end
     if (from_host.valid && from_host.ready) begin
       takes_q <= takes_q - 1'b1;
       mark_q  <= from_host.data.mark;
@@ -216,22 +241,22 @@ module inline_block
         24'hC: cfg.rdata <= Number;
         24'h10: at_q <= cfg.wdata;
         24'h14: begin
-          mem.wdata <= {16{cfg.wdata}};
-          mem.awvalid <= 1'b1;
-          mem.wvalid <= 1'b1;
+          word_q   <= cfg.wdata;
+          writes_q <= 1'b1;
         end
-        24'h18: mem.arvalid <= 1'b1;
+        24'h18: reads_q <= 1'b1;
         24'h1C: cfg.rdata <= read_q;
         24'h20: cfg.rdata <= {answers_q, resp_q};
         24'h24: takes_q <= cfg.wdata;
         24'h28: cfg.rdata <= mark_q;
+        24'h2C: channel_q <= $bits(channel_q)'(cfg.wdata);
         default: cfg.err <= 1'b1;
       endcase
     if (rst) begin
       dice_q  <= 8'(1 + Number);
       share_q <= 9'd256;
       answers_q <= '0;
-      {mem.awvalid, mem.wvalid, mem.arvalid} <= '0;
+      channel_q <= '0;
       takes_q <= '0;
       cfg.ack <= 1'b0;
     end
