@@ -176,6 +176,10 @@ fn wide_numbers_are_copied_compared_and_sliced() {
                  if (two != one) { hdr.x.d = two[7:0]; }";
     // 0xC3 from bit 128 on, of which bits 127 to 130 become 9: bits 134 to 127 are 1000 1001.
     assert_eq!(head("", "", apply), [0x89, 2, 2, 1]);
+    // Bit 172 is the lowest one of the part with the highest bits.
+    let crossing = "bit<300> one = 0; one[175:168] = 0xB7;
+                    hdr.x.a = one[175:168]; hdr.x.b = one[179:172]; hdr.x.c = one[171:164];";
+    assert_eq!(head("", "", crossing), [0xB7, 0x0B, 0x70, 4]);
     let integer = "bit<256> one = 0x1_00000000_00000000_00000000_00000000_00000002; hdr.x.a = one[7:0] + one[167:160];";
     assert_eq!(head("", "", integer), [3, 2, 3, 4]);
     assert!(faults("", "bit<256> one = 1; one = one + 1;").contains("operators on values of type `bit<256>`"));
@@ -216,6 +220,9 @@ fn entries_have_their_priorities() {
     // The second entry has 20 - 10, and then 15 - 10.
     let later = "entries = { priority = 20 : 8 : put(1); 1 &&& 3 : put(2); priority = 15 : 9 : put(3); _ : put(4); }";
     assert_eq!(table("priority_delta = 10;", later), 2);
+    let between = "entries = { priority = 20 : 8 : put(1); 1 &&& 3 : put(2); priority = 15 : _ : put(3); }";
+    assert_eq!(table("priority_delta = 10;", between), 3);
+    assert_eq!(table("priority_delta = 4;", between), 2);
     assert_eq!(table("", "const entries = { _ : put(1); 1 : put(2) @priority(1); 1 &&& 1 : put(3); }"), 1);
     assert_eq!(table("", "const entries = { _ : put(1) @priority(4); 1 : put(2) @priority(3); 1 &&& 1 : put(3); }"), 2);
 }
