@@ -120,6 +120,10 @@ fn a_loop_without_end_ends() {
     let apply = "bit<32> n = 0; for (;;) { n = n + 1; } hdr.x.a = n[23:16]; hdr.x.b = n[15:8]; hdr.x.c = n[7:0];
                  for (bit<8> i = 0; i < hdr.x.d; i = i + 1) { hdr.x.d = 0; }";
     assert_eq!(head("", "", apply), [1, 0, 0, 4]);
+    let turns =
+        |name: &str, inner: &str| format!("for (bit<8> {name} = 0; {name} < 255; {name} = {name} + 1) {{ {inner} }}");
+    let many = turns("i", &turns("j", &turns("k", "hdr.x.a = 0;")));
+    assert!(faults("", &many).contains("more than 131072 statements"));
 }
 
 #[test]
@@ -140,6 +144,8 @@ fn type_parameters_are_those_of_the_call_or_its_arguments() {
                  hdr.x.a = hdr.x.a + top(two);";
     assert_eq!(head(outer, "", apply), [6, 200, 0x34, 77]);
     assert!(faults(outer, "hdr.x.a = larger(1, 2);").contains("`T` of `larger` does not follow"));
+    let endless = "struct longer<T> { longer<tuple<T, T>> next; }";
+    assert!(faults(endless, "longer<bit<8>> of;").contains("has more than 4096 letters"));
 }
 
 /// Section 8 of the specification: expressions are evaluated from left to right.
@@ -176,6 +182,10 @@ fn wide_numbers_are_copied_compared_and_sliced() {
                  if (two != one) { hdr.x.d = two[7:0]; }";
     // 0xC3 from bit 128 on, of which bits 127 to 130 become 9: bits 134 to 127 are 1000 1001.
     assert_eq!(head("", "", apply), [0x89, 2, 2, 1]);
+    // Bit 172 is the lowest one of the part with the highest bits.
+    let crossing = "bit<300> one = 0; one[175:168] = 0xB7;
+                    hdr.x.a = one[175:168]; hdr.x.b = one[179:172]; hdr.x.c = one[171:164];";
+    assert_eq!(head("", "", crossing), [0xB7, 0x0B, 0x70, 4]);
     let integer = "bit<256> one = 0x1_00000000_00000000_00000000_00000000_00000002; hdr.x.a = one[7:0] + one[167:160];";
     assert_eq!(head("", "", integer), [3, 2, 3, 4]);
     assert!(faults("", "bit<256> one = 1; one = one + 1;").contains("operators on values of type `bit<256>`"));
@@ -216,6 +226,9 @@ fn entries_have_their_priorities() {
     // The second entry has 20 - 10, and then 15 - 10.
     let later = "entries = { priority = 20 : 8 : put(1); 1 &&& 3 : put(2); priority = 15 : 9 : put(3); _ : put(4); }";
     assert_eq!(table("priority_delta = 10;", later), 2);
+    let between = "entries = { priority = 20 : 8 : put(1); 1 &&& 3 : put(2); priority = 15 : _ : put(3); }";
+    assert_eq!(table("priority_delta = 10;", between), 3);
+    assert_eq!(table("priority_delta = 4;", between), 2);
     assert_eq!(table("", "const entries = { _ : put(1); 1 : put(2) @priority(1); 1 &&& 1 : put(3); }"), 1);
     assert_eq!(table("", "const entries = { _ : put(1) @priority(4); 1 : put(2) @priority(3); 1 &&& 1 : put(3); }"), 2);
 }
@@ -284,9 +297,11 @@ struct headers_t { lead_t lead; tail_t one; tail_t two; }
 struct meta_t { bit<8> ahead; }
 parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t std) {
     state start {
+        bit<144> wide = packet.lookahead<bit<144>>();
         packet.extract<byte_t>(_);
         packet.extract(hdr.lead);
         byte_t[2] next = packet.lookahead<byte_t[2]>();
+        verify(wide[135:128] == hdr.lead.length && wide[7:0] == 14, error.NoMatch);
         meta.ahead = next[1].value;
         packet.extract(hdr.one, (bit<32>)hdr.lead.length * 8);
         packet.extract(hdr.two, 16);

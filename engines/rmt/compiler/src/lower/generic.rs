@@ -11,6 +11,9 @@ use crate::fault::{Check, Fault};
 use crate::source::Span;
 use crate::types::Type;
 
+/// Letters of the name of a generic type, with the types that it was made with.
+const NAME: usize = 4096;
+
 impl<'a> Lower<'a> {
     /// A struct, header or header union with these types in place of its parameters.
     pub(super) fn with_types(&mut self, decl: &'a Decl, args: &'a [ast::Type], span: Span) -> Check<Type> {
@@ -27,6 +30,11 @@ impl<'a> Lower<'a> {
         let args: Vec<Type> = args.iter().map(|arg| self.ty(arg)).collect::<Check<_>>()?;
         let shown: Vec<String> = args.iter().map(ToString::to_string).collect();
         let name = format!("{}<{}>", decl.name.text, shown.join(", "));
+        // A struct that holds itself with longer and longer types has no end.
+        if name.len() > NAME {
+            return Err(Fault::new(span, format!("the name of this type has more than {NAME} letters"))
+                .label("its type parameters are written out"));
+        }
         if let Some(known) = self.made_types.get(&name) {
             return Ok(known.clone());
         }

@@ -346,6 +346,8 @@ impl<'a> Lower<'a> {
         let (Ok(first), true) = (first.0, first.1.is_empty()) else { return Ok(None) };
         let Ok(mut value) = self.constant_of(first, &ty) else { return Ok(None) };
         loop {
+            // Loops in loops count each time, as their turns do.
+            self.count(1, update.span)?;
             let mut scope = Scope::new();
             scope.insert(name.text.clone(), Symbol::Value(value.clone()));
             self.scopes.push(scope);

@@ -441,6 +441,11 @@ impl<'a> Lower<'a> {
                 let values = of.fields.iter().map(|(_, ty)| self.lookahead(ty, offset, span));
                 Ok(Value::List(values.collect::<Check<_>>()?, span))
             }
+            _ if ty.wide().is_some() => {
+                let parts = super::place::chunks(ty).into_iter();
+                let values = parts.map(|(_, bits)| self.lookahead(&Type::Bit(bits), offset, span));
+                Ok(Value::List(values.collect::<Check<_>>()?, span))
+            }
             Type::Tuple(of) => {
                 let values = of.iter().map(|ty| self.lookahead(ty, offset, span));
                 Ok(Value::List(values.collect::<Check<_>>()?, span))
