@@ -49,7 +49,7 @@ control LearningIngress(inout headers_t hdr, inout metadata_t meta, inout standa
         }
         actions = { NoAction; learn; }
         const default_action = learn();
-        size = 4096;
+        size = 1024;
         support_timeout = true;
     }
 
@@ -65,7 +65,7 @@ control LearningIngress(inout headers_t hdr, inout metadata_t meta, inout standa
         key = { hdr.ethernet.dst: exact; }
         actions = { forward; flood; }
         const default_action = flood();
-        size = 4096;
+        size = 1024;
     }
 
     apply {
