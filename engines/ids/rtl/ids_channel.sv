@@ -200,6 +200,7 @@ module ids_channel
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
+      assert (!ask || !waits) else $error("%m: a line is read before its write has an answer");
       assert (!mem.rvalid || asked_valid) else $error("%m: a line that nobody asked for");
       assert (!mem.rvalid || mem.rlast || !second_beat_q) else $error("%m: a line of more than two beats");
       assert (!mem.bvalid || open_q[first_q]) else $error("%m: an answer to no write");
