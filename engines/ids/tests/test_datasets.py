@@ -79,8 +79,9 @@ def test_flows_may_have_no_known_protocol(tmp_path: Path) -> None:
     rules = [
         'alert tcp any any -> any any (app-layer-protocol:failed; content:"list"; sid:1;)',
         'alert tcp any any -> any any (app-layer-protocol:!failed; content:"list"; sid:2;)',
+        'alert tcp any any -> any any (app-layer-protocol:failed; content:"GE"; startswith; sid:3;)',
     ]
     for first, reported in [(b"nothing that is known list", {1}), (b"GET /list HTTP/1.1\r\nHost: a\r\n\r\n", {2})]:
-        found, end, _ = play(tmp_path, rules, exchange((True, first), server=(SERVER, 9000)))
+        found, end, _ = play(tmp_path, rules, exchange((True, first[:2]), (True, first[2:]), server=(SERVER, 9000)))
         sids = {sid for entry in found for sid in entry} | {a["alert"]["signature_id"] for a in end["alerts"]}
         assert sids == reported, first
