@@ -351,13 +351,19 @@ impl<'a> Lower<'a> {
                 Value::Record(values.collect::<Check<_>>()?, span)
             }
             Value::Scalar(expr, ty) if expr.reads(fields) => Value::Scalar(self.keep(expr), ty),
-            Value::Place(place) if place.fields().iter().any(|field| fields.contains(field)) => {
+            Value::Place(place) if self.shares(&place, fields) => {
                 let (copy, span) = (self.copy("$copy", &place.ty, place.span)?, place.span);
                 self.assign_parts(&copy, Value::Place(place), span)?;
                 Value::Place(copy)
             }
             other => other,
         })
+    }
+
+    /// Whether a place, or the validity of a header in it, is one of these fields.
+    pub(super) fn shares(&self, place: &Place, fields: &[FieldId]) -> bool {
+        let valid = place.headers().into_iter().map(|header| self.program.instances[header].valid);
+        place.fields().into_iter().chain(valid).any(|field| fields.contains(&field))
     }
 
     /// A new local variable.
