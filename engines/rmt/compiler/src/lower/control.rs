@@ -2,6 +2,7 @@
 //! Controls: their declarations are lowered once, their `apply` block where they are applied.
 
 use super::call::is_default;
+use super::expression::symbol_kind;
 use super::value::{Place, Shape, Value};
 use super::{ActionSymbol, Context, Instance, Lower, Scope, Symbol};
 use crate::ast::{self, Arg, ControlDecl, Decl, DeclKind, Direction};
@@ -382,8 +383,12 @@ impl<'a> Lower<'a> {
                 })?;
                 if !self.is_object(&symbol, &param.ty)? {
                     let wanted = self.text(param.ty.span);
+                    let kind = match &symbol {
+                        Symbol::Register(_, cell) => format!("`register<{cell}>`"),
+                        other => symbol_kind(other).split(':').next().unwrap_or_default().to_owned(),
+                    };
                     return Err(Fault::new(value.span, format!("mismatched types: `{wanted}` is expected"))
-                        .label(format!("this is {}", super::expression::symbol_kind(&symbol)))
+                        .label(format!("this is {kind}"))
                         .also(param.ty.span, "its parameter"));
                 }
                 symbol

@@ -280,6 +280,9 @@ impl<'a> Lower<'a> {
             }
             return self.with_variable(decl, ty, turns, body, span);
         }
+        if known(&low).is_some() && known(&high).is_some() && (self.in_parser || self.context == Context::Parser) {
+            return Err(Fault::missing(span, &format!("more than {UNROLLED} turns over constants in parsers")));
+        }
         let (low, high) = (self.scalar(low, ty)?, self.scalar(high, ty)?);
         // The number behind the last one has a bit more.
         let width = low.width + 1;

@@ -453,6 +453,9 @@ pub fn mismatch(expected: &str, value: &Value) -> Box<Fault> {
     let given = value.type_name();
     let fault = Fault::new(value.span(), format!("mismatched types: `{expected}` is expected, this is `{given}`"))
         .label(format!("expected `{expected}`"));
-    let castable = |name: &str| name.starts_with("bit<") || name.starts_with("int<") || name == "bool";
+    // A number that is too wide for operators has no cast.
+    let narrow = |bits: &str| bits.trim_end_matches('>').parse().is_ok_and(|bits: u32| bits <= MAX_BITS);
+    let number = |name: &str| name.strip_prefix("bit<").or(name.strip_prefix("int<")).is_some_and(narrow);
+    let castable = |name: &str| number(name) || name == "bool";
     if castable(expected) && castable(&given) { fault.help(format!("cast it: `({expected})(…)`")) } else { fault }
 }
