@@ -164,6 +164,8 @@ struct Lower<'a> {
     loops: Vec<loops::Leave>,
     /// Counts the turns of loops.
     turns: Option<FieldId>,
+    /// A turn of a loop over constants is lowered.
+    in_turn: bool,
 }
 
 impl<'a> Lower<'a> {

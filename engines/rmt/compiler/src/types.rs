@@ -75,6 +75,15 @@ impl Type {
         }
     }
 
+    /// Parts of a tuple with those of tuples in it; None if they are more than `most`.
+    pub fn parts(&self, most: usize) -> Option<usize> {
+        match self {
+            Self::Tuple(of) => of.iter().try_fold(1, |sum: usize, ty| Some(sum + ty.parts(most.checked_sub(sum)?)?)),
+            Self::Stack(of, _) | Self::New(_, of) | Self::List(of) => of.parts(most),
+            _ => Some(1).filter(|parts| *parts <= most),
+        }
+    }
+
     /// Bits of a value; None of types that have no single value, as numbers of more than [`MAX_BITS`] bits have none.
     pub fn bits(&self) -> Option<u32> {
         match self {

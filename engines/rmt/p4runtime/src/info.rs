@@ -21,7 +21,7 @@ pub fn of(program: &ir::Program) -> P4Info {
     P4Info {
         pkg_info: Some(PkgInfo { name: program.name.clone(), arch: "v1model".to_owned(), ..PkgInfo::default() }),
         tables: program.tables.iter().map(|table| of_table(program, &names, table)).collect(),
-        actions: program.actions.iter().map(|action| of_action(&names, action)).collect(),
+        actions: distinct(program).map(|action| of_action(&names, action)).collect(),
         counters: program.counters.iter().filter_map(|counter| indirect(&names, counter)).collect(),
         direct_counters: (0..).zip(&program.counters).filter_map(|one| direct(program, &names, one)).collect(),
         action_profiles: (0..).zip(&program.profiles).map(|one| of_profile(program, &names, one)).collect(),
@@ -36,13 +36,20 @@ pub fn of(program: &ir::Program) -> P4Info {
     }
 }
 
+/// The actions that a controller sees. An action that tables give different arguments is several ones of the program.
+fn distinct(program: &ir::Program) -> impl Iterator<Item = &ir::Action> {
+    let is_first =
+        |(index, action): &(usize, &ir::Action)| !program.actions[..*index].iter().any(|of| of.id == action.id);
+    program.actions.iter().enumerate().filter(is_first).map(|(_, action)| action)
+}
+
 /// The short names of everything that has a number: the last parts of the full name, as many as make it unique.
 struct Names(BTreeMap<String, String>);
 
 impl Names {
     fn of(program: &ir::Program) -> Self {
         let tables = program.tables.iter().map(|table| &table.name);
-        let actions = program.actions.iter().map(|action| &action.name);
+        let actions = distinct(program).map(|action| &action.name);
         let counters = program.counters.iter().map(|counter| &counter.name);
         let registers = program.registers.iter().map(|register| &register.name);
         let profiles = program.profiles.iter().map(|profile| &profile.name);

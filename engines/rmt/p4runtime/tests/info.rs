@@ -33,6 +33,23 @@ fn numbers_follow_from_names() {
     }
 }
 
+/// An action that tables give different arguments is one action.
+#[test]
+fn an_action_is_there_once() {
+    let source = include_str!("kinds.p4").replace(
+        "table all",
+        "action put(out bit<9> to, bit<9> port) { to = port; }
+         table one { actions = { put(std.egress_spec); } const default_action = put(std.egress_spec, 8); }
+         table two { actions = { put(std.mcast_grp[8:0]); } const default_action = put(std.mcast_grp[8:0], 9); }
+         table all",
+    );
+    let info = of("kinds.p4", &source.replace("all.apply", "one.apply(); two.apply(); all.apply"));
+    let named = |one: &&penstock_rmt_p4runtime::proto::p4::config::v1::Action| {
+        one.preamble.as_ref().is_some_and(|of| of.name == "I.put" && of.alias == "put")
+    };
+    assert_eq!(info.actions.iter().filter(named).count(), 1);
+}
+
 /// The text is in the form that protobuf's own tools read; test_p4runtime.py has them read one.
 #[test]
 fn the_text_has_everything() {

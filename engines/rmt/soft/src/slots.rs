@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use penstock_rmt_compiler::ir::{FieldId, FieldKind, InstanceId, MAX_BITS, ParserOp, Program, Stmt, StmtKind};
+use penstock_rmt_compiler::ir::{Extern, FieldId, FieldKind, InstanceId, MAX_BITS, ParserOp, Program, Stmt, StmtKind};
 
 /// Index of a slot.
 pub type Slot = u32;
@@ -104,13 +104,17 @@ impl Slots {
     }
 }
 
-/// Fields that varbits are copied to or from: variables are among them.
+/// Fields that varbits are copied to or from, or compared with: variables are among them.
 fn copied_varbits(program: &Program) -> HashSet<FieldId> {
     let mut found = HashSet::new();
-    let mut note = |stmt: &Stmt| {
-        if let StmtKind::CopyVarbit(to, from) = stmt.kind {
-            found.extend([to, from]);
+    let mut note = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::CopyVarbit(to, from) => found.extend([*to, *from]),
+        StmtKind::Extern(of) => {
+            if let Extern::SameVarbit { a, b, .. } = **of {
+                found.extend([a, b]);
+            }
         }
+        _ => {}
     };
     program.walk(&mut note);
     for op in program.parser.states.iter().flat_map(|state| &state.ops) {

@@ -275,7 +275,11 @@ impl<'a> Lower<'a> {
             let ty = ty?;
             if matches!(param.direction, Direction::None | Direction::In) {
                 let (value, stmts) = self.capture(|this| {
-                    let value = this.expr(arg, Some(&ty))?;
+                    let value = if is_default(param, arg) {
+                        this.default_argument(arg, &ty, callee.depth, callee.types.clone())?
+                    } else {
+                        this.expr(arg, Some(&ty))?
+                    };
                     this.argument(value, &ty)
                 });
                 self.settle_before(ins.iter_mut().map(|(_, value)| value), &stmts)?;
@@ -342,6 +346,21 @@ impl<'a> Lower<'a> {
         Ok(result.map_or(Value::Void(span), |place| Value::Place(Place { span, ..place.read_only() })))
     }
 
+    /// The value that a parameter has by default: a constant, whose names are those of its declaration.
+    pub(super) fn default_argument(
+        &mut self,
+        value: &'a ast::Expr,
+        ty: &Type,
+        depth: usize,
+        types: Scope<'a>,
+    ) -> Check<Value> {
+        let (value, _) = self.within(depth, vec![types], |this| {
+            let value = this.expr(value, Some(ty))?;
+            this.constant_of(value, ty)
+        });
+        value
+    }
+
     /// A value as an argument of this type.
     fn argument(&mut self, value: Value, ty: &Type) -> Check<Value> {
         if ty.bits().is_some() {
@@ -394,6 +413,11 @@ impl<'a> Lower<'a> {
     }
 }
 
+/// Whether an argument of [`Lower::declared_arguments`] is the value that its parameter has by default.
+pub fn is_default(param: &ast::Param, arg: &ast::Expr) -> bool {
+    param.default.as_ref().is_some_and(|default| std::ptr::eq(default, arg))
+}
+
 /// Arguments in the order of parameters, each with the value that it has by default.
 pub fn in_order_of<'a>(
     what: &str,
@@ -409,6 +433,22 @@ pub fn in_order_of<'a>(
         return wrong(format!("`{what}` takes {} arguments, {} are given", params.len(), args.len()));
     }
     let positional = args.iter().all(|arg| arg.name.is_none());
+    for (index, arg) in args.iter().enumerate().filter(|_| !positional) {
+        let Some(name) = &arg.name else {
+            return Err(Fault::new(arg.value.span, "some arguments of this call have names, this one has none")
+                .help("give all arguments names, or none"));
+        };
+        if !names.contains(&&name.text[..]) {
+            return Err(Fault::new(name.span, format!("`{what}` has no parameter `{}`", name.text)).help(format!(
+                "it takes {}: {}",
+                params.len(),
+                names.join(", ")
+            )));
+        }
+        if args[..index].iter().any(|other| other.name.as_ref().is_some_and(|other| other.text == name.text)) {
+            return Err(Fault::new(name.span, format!("the argument `{}` is given twice", name.text)));
+        }
+    }
     let mut found = Vec::new();
     for (index, (param, default)) in params.iter().enumerate() {
         let arg = if positional {

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Controls: their declarations are lowered once, their `apply` block where they are applied.
 
+use super::call::is_default;
+use super::expression::symbol_kind;
 use super::value::{Place, Shape, Value};
 use super::{ActionSymbol, Context, Instance, Lower, Scope, Symbol};
 use crate::ast::{self, Arg, ControlDecl, Decl, DeclKind, Direction};
@@ -132,7 +134,11 @@ impl<'a> Lower<'a> {
             let known = before.map(|before| (before.params[index].clone(), before.own[index]));
             let name = format!("{}.{}", instance.path, param.name.text);
             if ty != Type::PacketIn && matches!(param.direction, Direction::None | Direction::In) {
-                let value = self.expr(arg, Some(&ty))?;
+                let value = if is_default(param, arg) {
+                    self.default_argument(arg, &ty, 1, Scope::new())?
+                } else {
+                    self.expr(arg, Some(&ty))?
+                };
                 let place = match known {
                     Some((place, _)) => place,
                     None => self.copy(&name, &ty, span)?,
@@ -371,18 +377,52 @@ impl<'a> Lower<'a> {
             };
             let symbol = if is_object {
                 let symbol = self.named(value).transpose()?.filter(|symbol| !matches!(symbol, Symbol::Value(_)));
-                symbol.ok_or_else(|| {
+                let symbol = symbol.ok_or_else(|| {
                     Fault::missing(value.span, "instances that are made as an argument")
                         .help("declare the instance in front of it, and give its name")
-                })?
+                })?;
+                if !self.is_object(&symbol, &param.ty)? {
+                    let wanted = self.text(param.ty.span);
+                    let kind = match &symbol {
+                        Symbol::Register(_, cell) => format!("`register<{cell}>`"),
+                        other => symbol_kind(other).split(':').next().unwrap_or_default().to_owned(),
+                    };
+                    return Err(Fault::new(value.span, format!("mismatched types: `{wanted}` is expected"))
+                        .label(format!("this is {kind}"))
+                        .also(param.ty.span, "its parameter"));
+                }
+                symbol
             } else {
                 let ty = self.ty(&param.ty)?;
-                let value = self.expr(value, Some(&ty))?;
+                let value = if is_default(param, value) {
+                    self.default_argument(value, &ty, 1, Scope::new())?
+                } else {
+                    self.expr(value, Some(&ty))?
+                };
                 Symbol::Value(self.constant_of(value, &ty)?)
             };
             bound.push((param.name.text.clone(), symbol));
         }
         Ok(bound)
+    }
+
+    /// Whether an instance is of the extern, control or parser that a parameter's type names.
+    fn is_object(&mut self, symbol: &Symbol<'a>, ty: &'a ast::Type) -> Check<bool> {
+        let ast::TypeKind::Named(of, types) = &ty.kind else { return Ok(false) };
+        let (Symbol::Decl(declared), of) = (self.lookup(of, ty.span)?, &of[..]) else { return Ok(false) };
+        Ok(match symbol {
+            Symbol::Register(_, cell) => match &types[..] {
+                [of_cell] | [of_cell, _] => of == "register" && self.ty(of_cell)? == *cell,
+                _ => false,
+            },
+            Symbol::Counter(_) => of == "counter",
+            Symbol::DirectCounter(_) => of == "direct_counter",
+            Symbol::Meter(_) => of == "meter",
+            Symbol::DirectMeter(_) => of == "direct_meter",
+            Symbol::Profile(_) => matches!(of, "action_profile" | "action_selector"),
+            Symbol::Instance(instance) => std::ptr::eq(instance.decl, declared),
+            _ => false,
+        })
     }
 
     fn extern_instance(
@@ -454,6 +494,7 @@ impl<'a> Lower<'a> {
             let Some(Symbol::Action(action)) = self.find(&decl.name.text).cloned() else { continue };
             if !self.actions.contains_key(&action.name) && matches!(decl.kind, DeclKind::Action(..)) {
                 let before = (self.program.fields.len(), self.program.instances.len(), self.stacks.len());
+                let (turns, siblings) = (self.turns, self.siblings.clone());
                 if let Err(fault) = self.action_body(&action, &[]) {
                     self.fail(fault);
                 }
@@ -461,6 +502,7 @@ impl<'a> Lower<'a> {
                 self.program.fields.truncate(before.0);
                 self.program.instances.truncate(before.1);
                 self.stacks.truncate(before.2);
+                (self.turns, self.siblings) = (turns, siblings);
             }
         }
     }

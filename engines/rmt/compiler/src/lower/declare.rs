@@ -127,7 +127,15 @@ impl<'a> Lower<'a> {
                 }
                 Type::Stack(Rc::new(of), count)
             }
-            TypeKind::Tuple(of) => Type::Tuple(Rc::new(of.iter().map(|ty| self.ty(ty)).collect::<Check<_>>()?)),
+            TypeKind::Tuple(of) => {
+                let made = Type::Tuple(Rc::new(of.iter().map(|ty| self.ty(ty)).collect::<Check<_>>()?));
+                // A tuple of tuples that a `typedef` names doubles with each of these names.
+                if made.parts(PARTS).is_none() {
+                    return Err(Fault::new(ty.span, format!("this tuple has more than {PARTS} parts"))
+                        .label("counted with the parts of tuples in it"));
+                }
+                made
+            }
             TypeKind::List(of) => Type::List(Rc::new(self.ty(of)?)),
             TypeKind::MatchKind | TypeKind::Any => return Err(Fault::new(ty.span, "no value has this type")),
         })
@@ -213,6 +221,8 @@ impl<'a> Lower<'a> {
 const WIDEST: u32 = 8 * 2048;
 /// Headers in a stack.
 const STACK: u32 = 128;
+/// Parts of a tuple, with those of tuples in it.
+const PARTS: usize = 4096;
 
 /// The fields of a header that a member is: one, or those of a struct, or the parts of a wide number. False if headers
 /// have no such members.

@@ -69,8 +69,12 @@ impl<'a> Lower<'a> {
             }
             Ast::Mux(condition, yes, no) => self.mux(condition, yes, no, want, span),
             Ast::Call(call) => self.call(call, want, span),
-            Ast::List(values) => Ok(Value::List(self.in_order(values.iter())?, span)),
+            Ast::List(values) => {
+                only_last(values.iter())?;
+                Ok(Value::List(self.in_order(values.iter())?, span))
+            }
             Ast::Record(values) => {
+                only_last(values.iter().map(|(_, value)| value))?;
                 let made = self.in_order(values.iter().map(|(_, value)| value))?;
                 let names = values.iter().map(|(name, _)| name.text.clone());
                 Ok(Value::Record(names.zip(made).collect(), span))
@@ -218,7 +222,10 @@ impl<'a> Lower<'a> {
                 let (expr, ty) = self.typed(a)?;
                 Value::Scalar(self.keep(expr), ty)
             }
-            other => other,
+            mut other => {
+                self.settle_before(std::iter::once(&mut other), &stmts)?;
+                other
+            }
         };
         self.out.extend(stmts);
         Ok((a, b?))
@@ -395,6 +402,17 @@ impl<'a> Lower<'a> {
         if let Some(same) = self.equal_list(&a, &b, span)? {
             return Ok(same);
         }
+        // A number that is too wide for operators is compared with a constant as with a variable.
+        let (a, b) = match (a, b) {
+            (Value::Place(wide), number @ Value::Integer(..)) | (number @ Value::Integer(..), Value::Place(wide))
+                if wide.ty.wide().is_some() =>
+            {
+                let copy = self.copy("$wide", &wide.ty, span)?;
+                self.assign(&copy, number, span)?;
+                (Value::Place(wide), Value::Place(copy))
+            }
+            sides => sides,
+        };
         let members = |place: &Place| match &place.shape {
             Shape::Header(_, members) | Shape::Struct(members) => Some(members.clone()),
             Shape::Stack(_, elements) => Some(elements.iter().map(|of| (String::new(), of.clone())).collect()),
@@ -587,6 +605,14 @@ impl<'a> Lower<'a> {
     }
 }
 
+/// Checks that `...` stands behind the other parts of a list.
+fn only_last<'a>(values: impl DoubleEndedIterator<Item = &'a ast::Expr>) -> Check<()> {
+    match values.rev().skip(1).find(|value| value.kind == Ast::Rest) {
+        Some(rest) => Err(Fault::new(rest.span, "`...` stands behind the other values of a list")),
+        None => Ok(()),
+    }
+}
+
 /// A member of a header, struct or header union. If an index chooses among several, the member of each.
 fn part(place: &Place, name: &ast::Name) -> Check<Place> {
     match &place.shape {
@@ -642,7 +668,7 @@ fn integers(op: &str, a: &BigInt, b: &BigInt, span: Span) -> Check<Value> {
 }
 
 /// The kind of a symbol, for messages.
-fn symbol_kind(symbol: &Symbol) -> &'static str {
+pub fn symbol_kind(symbol: &Symbol) -> &'static str {
     match symbol {
         Symbol::Value(_) => "a value",
         Symbol::Type(_) => "a type",

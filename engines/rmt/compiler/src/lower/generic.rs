@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use super::call::is_default;
 use super::value::{Place, Value};
 use super::{Lower, Scope, Symbol};
 use crate::ast::{self, Call, Decl, DeclKind, Function, Name, TypeKind};
@@ -70,7 +71,7 @@ impl<'a> Lower<'a> {
         }
         let mut known: HashMap<String, Type> = HashMap::new();
         let args = self.declared_arguments(name, &function.params, &call.args, span)?;
-        for (param, arg) in function.params.iter().zip(args) {
+        for (param, arg) in function.params.iter().zip(args).filter(|(param, arg)| !is_default(param, arg)) {
             // Only its type counts here: the call makes its statements.
             let (value, _) = self.capture(|this| this.deeper(span, |this| this.expr(arg, None)));
             let given = match value? {

@@ -88,6 +88,10 @@ impl<'a> Lower<'a> {
             Err(Fault::new(span, format!("`{ty}` has {wanted} parts")).label(format!("{given} values are given")))
         };
         match (ty, value) {
+            (_, value @ Value::Integer(..)) if ty.wide().is_some() => {
+                // Whether it fits its type is seen where it is copied.
+                Ok(value)
+            }
             (Type::Integer, value @ Value::Integer(..)) | (Type::Text, value @ Value::Text(_)) => Ok(value),
             (Type::Header(_) | Type::Union(_), value @ Value::Invalid(_)) => Ok(value),
             (Type::Header(of) | Type::Struct(of), Value::List(values, _)) => {

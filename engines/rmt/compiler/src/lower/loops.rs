@@ -37,7 +37,10 @@ enum Turn {
 impl<'a> Lower<'a> {
     /// `for (init; condition; update) body`
     pub(super) fn for_loop(&mut self, of: &'a For, span: Span) -> Check<()> {
-        if let Some((name, turns)) = self.constant_turns(of)? {
+        if let Some((name, first, turns)) = self.constant_turns(of)? {
+            if turns.is_empty() {
+                self.check_body(name, first, &of.body, span);
+            }
             let turns = turns.into_iter().map(Turn::Constant).collect();
             return self.unrolled(name, turns, &of.body, span);
         }
@@ -144,8 +147,11 @@ impl<'a> Lower<'a> {
         let DeclKind::Var(ty, _) = &decl.kind else { return Ok(()) };
         let ty = self.ty(ty)?;
         if let Ast::Range(low, high) = &items.kind {
-            let (low, high) = (self.expr(low, Some(&ty))?, self.expr(high, Some(&ty))?);
-            return self.for_range(decl, &ty, (low, high), body, span);
+            let mut low = self.expr(low, Some(&ty))?;
+            let (high, stmts) = self.capture(|this| this.expr(high, Some(&ty)));
+            self.settle_before(std::iter::once(&mut low), &stmts)?;
+            self.out.extend(stmts);
+            return self.for_range(decl, &ty, (low, high?), body, span);
         }
         let values: Vec<Value> = match self.expr(items, Some(&Type::List(ty.clone().into())))? {
             Value::List(values, _) => values,
@@ -157,16 +163,61 @@ impl<'a> Lower<'a> {
                     .label(format!("this is `{}`", other.type_name())));
             }
         };
+        // The values are those from before the first turn, which the turns may change.
+        if self.context == Context::Parser {
+            let values = self.held(values)?;
+            return self.over_values(decl, &ty, values, body, span);
+        }
+        let faults = self.faults.len();
+        let (done, mut stmts) = self.capture(|this| this.over_values(decl, &ty, values.clone(), body, span));
+        done?;
+        if self.faults.len() == faults {
+            let before = self.out.len();
+            let mut settled = values;
+            self.settle_before(settled.iter_mut(), &stmts)?;
+            if self.out.len() > before {
+                let (done, anew) = self.capture(|this| this.over_values(decl, &ty, settled, body, span));
+                done?;
+                stmts = anew;
+            }
+        }
+        self.out.extend(stmts);
+        Ok(())
+    }
+
+    /// Values that no statement changes.
+    fn held(&mut self, values: Vec<Value>) -> Check<Vec<Value>> {
+        let keep = |value| match value {
+            Value::Scalar(expr, ty) => Ok(Value::Scalar(self.keep(expr), ty)),
+            Value::Place(place) => {
+                let copy = self.copy("$value", &place.ty, place.span)?;
+                self.assign(&copy, Value::Place(place.clone()), place.span)?;
+                Ok(Value::Place(copy))
+            }
+            other => Ok(other),
+        };
+        values.into_iter().map(keep).collect()
+    }
+
+    /// A turn for each value.
+    fn over_values(
+        &mut self,
+        decl: &'a ast::Decl,
+        ty: &Type,
+        values: Vec<Value>,
+        body: &'a Stmt,
+        span: Span,
+    ) -> Check<()> {
         let writes = changes(body, &decl.name.text);
         let mut turns = Vec::new();
         for value in values {
             let constant = match &value {
-                Value::Scalar(..) | Value::Integer(..) if !writes => self.constant_of(value.clone(), &ty).ok(),
+                Value::Scalar(..) | Value::Integer(..) if !writes => self.constant_of(value.clone(), ty).ok(),
                 _ => None,
             };
             turns.push(constant.map_or(Turn::Value(value), Turn::Constant));
         }
-        self.with_variable(decl, &ty, turns, body, span)
+        self.with_variable(decl, ty, turns, body, span)
     }
 
     /// Turns whose variable is a constant, or a variable of the type that gets the value of each turn.
@@ -207,20 +258,30 @@ impl<'a> Lower<'a> {
             Value::Scalar(expr, ty) => expr.value().filter(|_| !ty.is_signed()).map(BigInt::from),
             _ => None,
         };
-        if let (Some(low), Some(high)) = (known(&low), known(&high)) {
+        let bounds = known(&low).zip(known(&high));
+        let is_short = |(low, high): &(BigInt, BigInt)| high - low < BigInt::from(UNROLLED);
+        if let Some((first, last)) = bounds.filter(is_short) {
+            for bound in [low, high].into_iter().filter(|bound| matches!(bound, Value::Scalar(..))) {
+                self.scalar(bound, ty)?;
+            }
+            let (low, high) = (first, last);
             let writes = changes(body, &decl.name.text);
             let mut turns = Vec::new();
+            if low > high {
+                let value = self.constant_of(Value::Integer(low.clone(), span), ty)?;
+                self.check_body(&decl.name, value, body, span);
+            }
             let mut at = low;
             while at <= high {
-                if turns.len() >= UNROLLED {
-                    return Err(Fault::missing(span, &format!("more than {UNROLLED} turns over constants")));
-                }
                 let value = Value::Integer(at.clone(), span);
                 let value = self.constant_of(value, ty)?;
                 turns.push(if writes { Turn::Value(value) } else { Turn::Constant(value) });
                 at += 1;
             }
             return self.with_variable(decl, ty, turns, body, span);
+        }
+        if known(&low).is_some() && known(&high).is_some() && (self.in_parser || self.context == Context::Parser) {
+            return Err(Fault::missing(span, &format!("more than {UNROLLED} turns over constants in parsers")));
         }
         let (low, high) = (self.scalar(low, ty)?, self.scalar(high, ty)?);
         // The number behind the last one has a bit more.
@@ -319,13 +380,36 @@ impl<'a> Lower<'a> {
         {
             self.assign(&place, value, span)?;
         }
-        self.block(std::slice::from_ref(body));
+        self.in_turn(|this| this.block(std::slice::from_ref(body)));
         Ok(())
+    }
+
+    /// Checks a body that has no turn, with a constant for its variable.
+    fn check_body(&mut self, name: &'a ast::Name, value: Value, body: &'a Stmt, span: Span) {
+        // The states of a parser cannot be dropped again.
+        if self.context == Context::Parser {
+            return;
+        }
+        let leave = self.new_leave(span);
+        let mut scope = Scope::new();
+        scope.insert(name.text.clone(), Symbol::Value(value));
+        self.scopes.push(scope);
+        self.loops.push(leave);
+        self.capture(|this| this.in_turn(|this| this.block(std::slice::from_ref(body))));
+        self.loops.pop();
+        self.scopes.pop();
+    }
+
+    /// Runs `work` as part of a turn of a loop over constants.
+    fn in_turn(&mut self, work: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.in_turn, true);
+        work(self);
+        self.in_turn = before;
     }
 
     /// The values that the variable of a loop has in its turns, if they follow from constants: the loop declares one
     /// variable, which its body does not change, and condition and update read nothing else.
-    fn constant_turns(&mut self, of: &'a For) -> Check<Option<(&'a ast::Name, Vec<Value>)>> {
+    fn constant_turns(&mut self, of: &'a For) -> Check<Option<(&'a ast::Name, Value, Vec<Value>)>> {
         let ([Stmt { kind: AstStmt::Decl(decl), .. }], Some(condition), [update]) =
             (&of.init[..], &of.condition, &of.update[..])
         else {
@@ -344,7 +428,8 @@ impl<'a> Lower<'a> {
         // Statements of these expressions are made only to see whether there are any.
         let first = self.capture(|this| this.expr(first, Some(&ty)));
         let (Ok(first), true) = (first.0, first.1.is_empty()) else { return Ok(None) };
-        let Ok(mut value) = self.constant_of(first, &ty) else { return Ok(None) };
+        let Ok(first) = self.constant_of(first, &ty) else { return Ok(None) };
+        let mut value = first.clone();
         loop {
             // Loops in loops count each time, as their turns do.
             self.count(1, update.span)?;
@@ -362,7 +447,7 @@ impl<'a> Lower<'a> {
                 return Ok(None);
             };
             if holds == 0 {
-                return Ok(Some((name, turns)));
+                return Ok(Some((name, first, turns)));
             }
             if turns.len() >= UNROLLED {
                 return Ok(None);
@@ -380,7 +465,7 @@ fn changes(stmt: &Stmt, name: &str) -> bool {
     let is = |expr: &ast::Expr| matches!(root(expr), Some(of) if of == name);
     let calls = |expr: &ast::Expr| called_with(expr, name);
     match &stmt.kind {
-        AstStmt::Assign(target, _, value) => is(target) || calls(value),
+        AstStmt::Assign(target, _, value) => is(target) || calls(target) || calls(value),
         AstStmt::Call(call) => calls(call),
         AstStmt::If(condition, then, otherwise) => {
             calls(condition) || changes(then, name) || otherwise.as_deref().is_some_and(|part| changes(part, name))

@@ -351,13 +351,19 @@ impl<'a> Lower<'a> {
                 Value::Record(values.collect::<Check<_>>()?, span)
             }
             Value::Scalar(expr, ty) if expr.reads(fields) => Value::Scalar(self.keep(expr), ty),
-            Value::Place(place) if place.fields().iter().any(|field| fields.contains(field)) => {
+            Value::Place(place) if self.shares(&place, fields) => {
                 let (copy, span) = (self.copy("$copy", &place.ty, place.span)?, place.span);
                 self.assign_parts(&copy, Value::Place(place), span)?;
                 Value::Place(copy)
             }
             other => other,
         })
+    }
+
+    /// Whether a place, or the validity of a header in it, is one of these fields.
+    pub(super) fn shares(&self, place: &Place, fields: &[FieldId]) -> bool {
+        let valid = place.headers().into_iter().map(|header| self.program.instances[header].valid);
+        place.fields().into_iter().chain(valid).any(|field| fields.contains(&field))
     }
 
     /// A new local variable.
@@ -447,6 +453,9 @@ pub fn mismatch(expected: &str, value: &Value) -> Box<Fault> {
     let given = value.type_name();
     let fault = Fault::new(value.span(), format!("mismatched types: `{expected}` is expected, this is `{given}`"))
         .label(format!("expected `{expected}`"));
-    let castable = |name: &str| name.starts_with("bit<") || name.starts_with("int<") || name == "bool";
+    // A number that is too wide for operators has no cast.
+    let narrow = |bits: &str| bits.trim_end_matches('>').parse().is_ok_and(|bits: u32| bits <= MAX_BITS);
+    let number = |name: &str| name.strip_prefix("bit<").or(name.strip_prefix("int<")).is_some_and(narrow);
+    let castable = |name: &str| number(name) || name == "bool";
     if castable(expected) && castable(&given) { fault.help(format!("cast it: `({expected})(…)`")) } else { fault }
 }

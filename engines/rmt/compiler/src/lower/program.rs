@@ -63,6 +63,7 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
         made_types: HashMap::new(),
         loops: Vec::new(),
         turns: None,
+        in_turn: false,
     };
     for (standard, name, width) in Standard::ALL {
         let kind = FieldKind::Standard(standard);

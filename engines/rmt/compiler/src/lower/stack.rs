@@ -3,7 +3,7 @@
 
 use super::value::{Place, Shape, Value};
 use super::{Context, Lower};
-use crate::ast::{self, Call};
+use crate::ast::{self, Call, ExprKind as Ast};
 use crate::fault::{Check, Fault};
 use crate::ir::{self, BinaryOp, Expr, FieldId, FieldKind, StmtKind};
 use crate::source::Span;
@@ -126,12 +126,16 @@ impl<'a> Lower<'a> {
                 if under.is_signed() { value.clone().resize(value.width.max(32), true, span) } else { value }
             }
         };
-        match at.value().map(|at| usize::try_from(at).unwrap_or(usize::MAX)) {
-            Some(at) => match elements.get(at) {
-                Some(element) => Ok(Value::Place(Place { span, ..element.clone() })),
-                None => beyond(index.span),
-            },
-            None => {
+        let known = at.value().map(|at| usize::try_from(at).unwrap_or(usize::MAX));
+        match known {
+            // A turn of a loop has the constant where the program has a variable, whose value may be behind the end.
+            Some(known) if known < elements.len() || !self.in_turn || matches!(index.kind, Ast::Number(_)) => {
+                match elements.get(known) {
+                    Some(element) => Ok(Value::Place(Place { span, ..element.clone() })),
+                    None => beyond(index.span),
+                }
+            }
+            _ => {
                 let shape = Shape::Element(Box::new(at), elements.clone());
                 Ok(Value::Place(Place { shape, ty: (**of).clone(), writable: *writable, span }))
             }

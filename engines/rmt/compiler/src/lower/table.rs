@@ -3,13 +3,15 @@
 
 use num_traits::ToPrimitive;
 
+use super::call::{in_order_of, is_default};
 use super::value::Value;
 use super::{ActionSymbol, Context, Lower, Scope, Symbol, shown};
 use crate::ast::{self, Annotation, Call, Decl, DeclKind, Direction, Entry, ExprKind as Ast, Property, PropertyValue};
 use crate::fault::{Check, Fault};
 use crate::fold::mask;
 use crate::ir::operation::before_exits;
-use crate::ir::{self, ActionCall, ActionRef, Expr, ExprKind, Key, Match, MatchKind, Param, Stmt, Table};
+use crate::ir::{self, ActionCall, ActionRef, Expr, ExprKind, FieldId, Key, Match, MatchKind, Param, Stmt, Table};
+use crate::source::Span;
 use crate::types::Type;
 
 /// Entries of a table whose source does not say how many.
@@ -42,6 +44,7 @@ impl<'a> Lower<'a> {
         let mut types = Vec::new();
         let mut default = None;
         let mut entries = None;
+        let mut listed = Vec::new();
         let mut order = Order { largest_wins: true, step: 1 };
         for property in properties {
             let span = property.name.span;
@@ -62,8 +65,14 @@ impl<'a> Lower<'a> {
                 }
                 ("actions", PropertyValue::Actions(actions)) => {
                     for (annotations, action) in actions {
-                        let made = self.action_ref(annotations, action)?;
+                        let (made, args) = self.action_ref(annotations, action)?;
+                        let name = |of: &ActionRef| &self.program.actions[of.action].name;
+                        if let Some(other) = table.actions.iter().find(|other| name(other) == name(&made)) {
+                            return Err(Fault::new(action.span, "the table has this action already")
+                                .also(other.span, "listed here"));
+                        }
                         table.actions.push(made);
+                        listed.push(args);
                     }
                 }
                 ("default_action", PropertyValue::Expr(value)) => {
@@ -104,11 +113,11 @@ impl<'a> Lower<'a> {
                 Fault::new(decl.span, "a table has one key with `lpm` at most").help("make the others `ternary`")
             );
         }
-        table.default = self.default_action(decl, default, &mut table.actions)?;
+        table.default = self.default_action(decl, default, &mut table.actions, &listed)?;
         let entries = entries.map_or(&[][..], |list| &list[..]);
         let priorities = self.priorities(&table, &order, entries)?;
         for (entry, priority) in entries.iter().zip(priorities) {
-            let made = self.entry(&table, &types, priority, entry)?;
+            let made = self.entry(&table, &types, priority, entry, &listed)?;
             table.entries.push(made);
         }
         self.program.tables.push(table);
@@ -209,16 +218,18 @@ impl<'a> Lower<'a> {
         Err(Fault::new(value.span, "`implementation` names an action_profile or action_selector"))
     }
 
-    fn action_ref(&mut self, annotations: &[Annotation], action: &'a ast::Expr) -> Check<ActionRef> {
+    /// An action of a table's list, and the arguments of its parameters that have a direction.
+    fn action_ref(&mut self, annotations: &[Annotation], action: &'a ast::Expr) -> Check<(ActionRef, &'a [ast::Arg])> {
         let (symbol, args) = self.action_symbol(action)?;
         let has = |name: &str| annotations.iter().any(|annotation| annotation.name == name);
         let action_id = self.action(&symbol, args)?;
-        Ok(ActionRef {
+        let made = ActionRef {
             action: action_id,
             default_only: has("defaultonly"),
             table_only: has("tableonly"),
             span: action.span,
-        })
+        };
+        Ok((made, args))
     }
 
     /// An action as a table names it: `drop`, `drop()` or `forward(1)`.
@@ -249,7 +260,12 @@ impl<'a> Lower<'a> {
         }
         let (params, body) = self.action_body(symbol, args)?;
         let decl = symbol.decl;
-        let id = self.p4info_id(0x01, &symbol.name, &decl.annotations, decl.span);
+        // A controller sees one action, whatever arguments tables give it.
+        let same = self.program.actions.iter().find(|action| action.name == symbol.name && action.span == decl.span);
+        let id = match same.map(|action| action.id) {
+            Some(id) => id,
+            None => self.p4info_id(0x01, &symbol.name, &decl.annotations, decl.span),
+        };
         let annotations = shown(&decl.annotations);
         let name = symbol.name.clone();
         self.program.actions.push(ir::Action { name, id, params, body, annotations, span: decl.span });
@@ -266,22 +282,40 @@ impl<'a> Lower<'a> {
     ) -> Check<(Vec<Param>, Vec<Stmt>)> {
         let DeclKind::Action(declared, body) = &symbol.decl.kind else { return Ok((Vec::new(), Vec::new())) };
         let (mut params, mut scope) = (Vec::new(), Scope::new());
-        let directed = declared.iter().filter(|param| param.direction != Direction::None).count();
-        if args.len() > directed {
-            return Err(Fault::new(args[directed].value.span, "entries give the other parameters of this action")
-                .help("name the action with the arguments of its parameters that have a direction"));
+        let directed: Vec<_> = declared.iter().filter(|param| param.direction != Direction::None).collect();
+        if args.len() > directed.len() {
+            return Err(Fault::new(
+                args[directed.len()].value.span,
+                "entries give the other parameters of this action",
+            )
+            .help("name the action with the arguments of its parameters that have a direction"));
         }
-        let mut args = args.iter();
+        let args = if args.is_empty() { Vec::new() } else { in_order(&symbol.decl.name.text, &directed, args)? };
+        // Variables that several parameters lead to are not theirs by reference.
+        let mut fields = Vec::new();
+        for (param, arg) in directed.iter().zip(&args).filter(|(param, _)| param.direction != Direction::In) {
+            // Only its fields count here.
+            let (place, _) = self.capture(|this| this.writable(arg));
+            fields.push((param.name.span, place?.fields()));
+        }
+        let is_shared = |span: Span| {
+            let (own, others): (Vec<_>, Vec<_>) = fields.iter().partition(|(of, _)| *of == span);
+            let own: Vec<FieldId> = own.into_iter().flat_map(|(_, of)| of.clone()).collect();
+            others.iter().flat_map(|(_, of)| of).any(|field| own.contains(field))
+        };
+        let mut args = args.into_iter();
         // Statements in front of the body and behind it, which bind parameters to arguments.
         let (mut before, mut behind) = (Vec::new(), Vec::new());
         for param in declared {
             let (ty, span) = (self.ty(&param.ty)?, param.name.span);
             if param.direction != Direction::None {
                 let arg = args.next();
-                // By reference, if nothing else leads to the variable: the action is declared outside of the control.
+                // By reference, if nothing else leads to the variable: the action is declared outside of the control,
+                // and no other parameter is the variable.
+                let by_reference = symbol.depth == 1 && param.direction == Direction::InOut && !is_shared(span);
                 let place = match arg {
-                    Some(arg) if symbol.depth == 1 && param.direction == Direction::InOut => {
-                        let (place, stmts) = self.capture(|this| this.writable(&arg.value));
+                    Some(arg) if by_reference => {
+                        let (place, stmts) = self.capture(|this| this.writable(arg));
                         before.extend(stmts);
                         place?
                     }
@@ -290,14 +324,14 @@ impl<'a> Lower<'a> {
                 if place.ty != ty {
                     return Err(super::place::mismatch(&ty.to_string(), &Value::Place(place)));
                 }
-                if let Some(arg) = arg.filter(|_| symbol.depth > 1 || param.direction != Direction::InOut) {
+                if let Some(arg) = arg.filter(|_| !by_reference) {
                     let (done, stmts) = self.capture(|this| match param.direction {
                         Direction::Out => {
                             this.invalidate(&place, span);
                             Ok(())
                         }
                         _ => {
-                            let value = this.expr(&arg.value, Some(&ty))?;
+                            let value = this.expr(arg, Some(&ty))?;
                             this.assign(&place, value, span)
                         }
                     });
@@ -305,7 +339,7 @@ impl<'a> Lower<'a> {
                     before.extend(stmts);
                     if param.direction != Direction::In {
                         let (done, stmts) = self.capture(|this| {
-                            let to = this.writable(&arg.value)?;
+                            let to = this.writable(arg)?;
                             this.assign(&to, Value::Place(place.clone()), span)
                         });
                         done?;
@@ -340,6 +374,7 @@ impl<'a> Lower<'a> {
         decl: &Decl,
         given: Option<&'a ast::Expr>,
         actions: &mut Vec<ActionRef>,
+        listed: &[&'a [ast::Arg]],
     ) -> Check<ActionCall> {
         let Some(value) = given else {
             let Some(Symbol::Action(symbol)) = self.scopes[0].get("NoAction").cloned() else {
@@ -351,7 +386,7 @@ impl<'a> Lower<'a> {
             }
             return Ok(ActionCall { action, args: Vec::new() });
         };
-        let (call, of) = self.action_call(value, actions)?;
+        let (call, of) = self.action_call(value, actions, listed, true)?;
         if of.table_only {
             return Err(Fault::new(value.span, "this action is `@tableonly`")
                 .help("remove the annotation, or choose another action"));
@@ -359,27 +394,55 @@ impl<'a> Lower<'a> {
         Ok(call)
     }
 
-    /// An action with constant arguments, which must be one of the table's.
-    fn action_call(&mut self, value: &'a ast::Expr, actions: &[ActionRef]) -> Check<(ActionCall, ActionRef)> {
+    /// An action with constant arguments, which must be one of the table's. `listed` are the arguments that the table's
+    /// list gives its actions, which a default action repeats and an entry does not.
+    fn action_call(
+        &mut self,
+        value: &'a ast::Expr,
+        actions: &[ActionRef],
+        listed: &[&'a [ast::Arg]],
+        is_default_action: bool,
+    ) -> Check<(ActionCall, ActionRef)> {
         let (symbol, args) = self.action_symbol(value)?;
-        let known = actions.iter().find(|of| self.program.actions[of.action].name == symbol.name);
-        let Some(of) = known.cloned() else {
-            return Err(Fault::new(value.span, format!("`{}` is not an action of this table", symbol.decl.name.text))
-                .help("add it to `actions`"));
+        let name = &symbol.decl.name.text;
+        let known = actions.iter().position(|of| self.program.actions[of.action].name == symbol.name);
+        let Some(index) = known else {
+            return Err(
+                Fault::new(value.span, format!("`{name}` is not an action of this table")).help("add it to `actions`")
+            );
         };
+        let of = actions[index].clone();
         let DeclKind::Action(params, _) = &symbol.decl.kind else {
             return Err(Fault::new(value.span, "not an action"));
         };
+        let given = listed.get(index).copied().unwrap_or_default();
+        let is_whole = is_default_action && !given.is_empty();
+        let taken: Vec<_> = params.iter().filter(|param| is_whole || param.direction == Direction::None).collect();
+        let bound: Vec<_> = params.iter().filter(|param| param.direction != Direction::None).collect();
+        let bound = if is_whole { in_order(name, &bound, given)? } else { Vec::new() };
+        let mut bound = bound.into_iter();
+        let named: Vec<_> = taken.iter().map(|param| (&param.name.text[..], param.default.as_ref())).collect();
+        let arguments = in_order_of(name, &named, args, value.span)?;
         let mut values = Vec::new();
-        // The list of actions has bound the parameters that have a direction. They may be left out here.
-        let needed = params.iter().filter(|param| param.default.is_none()).count();
-        let is_whole = args.len() >= needed;
-        let params = params.iter().filter(|param| is_whole || param.direction == Direction::None);
-        let named: Vec<_> = params.clone().map(|param| (&param.name.text[..], param.default.as_ref())).collect();
-        let arguments = super::call::in_order_of(&symbol.decl.name.text, &named, args, value.span)?;
-        for (param, arg) in params.zip(arguments).filter(|(param, _)| param.direction == Direction::None) {
+        for (param, arg) in taken.into_iter().zip(arguments) {
+            if param.direction != Direction::None {
+                if let Some(first) = bound.next().filter(|first| self.text(first.span) != self.text(arg.span)) {
+                    return Err(Fault::new(
+                        arg.span,
+                        format!("`{}` has another argument in `actions`", param.name.text),
+                    )
+                    .label("must be the same")
+                    .also(first.span, "the argument of the table's list"));
+                }
+                continue;
+            }
             let ty = self.ty(&param.ty)?;
-            let made = self.expr_of(arg, &ty)?;
+            let made = if is_default(param, arg) {
+                self.default_argument(arg, &ty, symbol.depth, Scope::new())?
+            } else {
+                self.expr(arg, Some(&ty))?
+            };
+            let made = self.scalar(made, &ty)?;
             values.push(
                 made.value().ok_or_else(|| Fault::new(arg.span, "an argument of a table's action is a constant"))?,
             );
@@ -387,7 +450,14 @@ impl<'a> Lower<'a> {
         Ok((ActionCall { action: of.action, args: values }, of))
     }
 
-    fn entry(&mut self, table: &Table, types: &[Type], priority: i32, entry: &'a Entry) -> Check<ir::Entry> {
+    fn entry(
+        &mut self,
+        table: &Table,
+        types: &[Type],
+        priority: i32,
+        entry: &'a Entry,
+        listed: &[&'a [ast::Arg]],
+    ) -> Check<ir::Entry> {
         let keys: Vec<&'a ast::Expr> = match &entry.keys.kind {
             Ast::List(keys) => keys.iter().collect(),
             _ => vec![&entry.keys],
@@ -411,7 +481,7 @@ impl<'a> Lower<'a> {
                 })
             })?);
         }
-        let (call, of) = self.action_call(&entry.action, &table.actions)?;
+        let (call, of) = self.action_call(&entry.action, &table.actions, listed, false)?;
         if of.default_only {
             return Err(Fault::new(entry.action.span, "this action is `@defaultonly`"));
         }
@@ -430,6 +500,10 @@ impl<'a> Lower<'a> {
         }
         let annotated = |entry: &'a Entry| entry.annotations.iter().find(|annotation| annotation.name == "priority");
         let by_numbers = entries.iter().any(|entry| entry.priority.is_some());
+        if let Some(first) = entries.first().filter(|first| by_numbers && first.priority.is_none()) {
+            return Err(Fault::new(first.span, "the first entry has no priority, though others have one")
+                .help("give it one: `priority = … :`"));
+        }
         let mut found = Vec::new();
         let mut next = if order.largest_wins { (entries.len() as i64 - 1) * order.step + 1 } else { 1 };
         for (index, entry) in entries.iter().enumerate() {
@@ -488,6 +562,12 @@ impl<'a> Lower<'a> {
             _ => Ok(Match::Exact(constant(self, keyset)?)),
         }
     }
+}
+
+/// Arguments in the order of the parameters of an action that have a direction.
+fn in_order<'a>(name: &str, directed: &[&'a ast::Param], args: &'a [ast::Arg]) -> Check<Vec<&'a ast::Expr>> {
+    let named: Vec<_> = directed.iter().map(|param| (&param.name.text[..], param.default.as_ref())).collect();
+    in_order_of(name, &named, args, args.first().map_or(Span::default(), |arg| arg.value.span))
 }
 
 /// How numbers of entries rank them.

@@ -103,15 +103,9 @@ impl Parser<'_> {
             let kind = if this.at_declaration() {
                 let ty = this.ty()?;
                 let name = this.name()?;
-                this.expect("=")?;
-                let value = this.expr()?;
+                let value = if this.eat("=") { Some(this.expr()?) } else { None };
                 let span = this.since(start);
-                StmtKind::Decl(Box::new(Decl {
-                    annotations: Vec::new(),
-                    name,
-                    kind: DeclKind::Var(ty, Some(value)),
-                    span,
-                }))
+                StmtKind::Decl(Box::new(Decl { annotations: Vec::new(), name, kind: DeclKind::Var(ty, value), span }))
             } else {
                 this.bare_assignment_or_call()?
             };

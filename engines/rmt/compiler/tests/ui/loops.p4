@@ -11,6 +11,7 @@ parser P(packet_in p, out headers_t h, inout meta_t m, inout standard_metadata_t
         p.extract(h.byte);
         for (bit<8> i = 0; i < h.byte.value; i = i + 1) { m.m = m.m + i; }
         for (bit<8> i in 0 .. 1) { if (h.byte.value == i) { break; } }
+        for (bit<16> i in 0 .. 1000) { m.m = 0; }
         p.extract(_);
         transition accept;
     }
@@ -20,7 +21,6 @@ control I(inout headers_t h, inout meta_t m, inout standard_metadata_t std) {
     apply {
         break;
         for (bit<8> i in m) { m.m = i; }
-        for (bit<16> i in 0 .. 1000) { m.m = 0; }
         pair<bit<8>> one;
         m.m = same(1, 2);
         m.m = same<bit<8>, bit<8>>(1, 2);
