@@ -2,7 +2,7 @@
 //! All rules of a block.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::classes::Classes;
@@ -32,6 +32,8 @@ pub struct Options {
     pub classes: Classes,
     /// What a file says about when rules report.
     pub tuning: Tuning,
+    /// The folder that sets of values are written to, and that has nothing else.
+    pub datasets: Option<PathBuf>,
     /// Rules that are wrong or use what the engine does not support are left out; those whose variables are wrong
     /// are not.
     pub skip_unsupported: bool,
@@ -59,7 +61,7 @@ impl Ruleset {
     /// All rules that are wrong or, unless they are to be left out, not supported.
     pub fn read(files: &[RuleFile], options: &Options) -> Result<Self, Faults> {
         let mut set = Self { files: files.iter().map(|file| file.name.clone()).collect(), ..Self::default() };
-        let (mut faults, mut datasets) = (Vec::new(), Datasets::default());
+        let (mut faults, mut datasets) = (Vec::new(), Datasets::new(options.datasets.clone()));
         let mut known: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
         for (number, file) in files.iter().enumerate() {
             let rules = text::rules(&file.text);
@@ -94,6 +96,13 @@ impl Ruleset {
         }
         set.datasets = datasets.all();
         if faults.is_empty() { Ok(set) } else { Err(Faults(faults)) }
+    }
+
+    /// A set of values by its name.
+    #[must_use]
+    pub fn dataset(&self, name: &str) -> Option<&Arc<Dataset>> {
+        // They are in the order of their names.
+        self.datasets.binary_search_by(|set| set.name().cmp(name)).ok().map(|at| &self.datasets[at])
     }
 
     /// Warnings about rules that load: sentences.

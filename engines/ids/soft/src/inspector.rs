@@ -263,8 +263,15 @@ impl Inspector {
                 app.reload(&place);
             }
         }
-        for new in &program.set.datasets {
-            self.plan.program.set.datasets.iter().for_each(|old| new.take_from(old));
+        for old in &self.plan.program.set.datasets {
+            let new = program.set.dataset(old.name());
+            if new.is_none_or(|new| !new.is_kept_as(old)) {
+                // No set writes these values later.
+                self.detect.unsaved += u64::from(old.save().is_err());
+            }
+            if let Some(new) = new {
+                new.take_from(old);
+            }
         }
         let mut hits = vec![0; program.set.rules.len()];
         for (number, count) in (0..).zip(&self.told.hits) {
