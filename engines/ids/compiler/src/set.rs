@@ -52,6 +52,8 @@ pub struct Ruleset {
     pub empty: Vec<String>,
     /// Sets of values that the rules share.
     pub datasets: Vec<Arc<Dataset>>,
+    /// What of the file of thresholds is about no rule: sentences.
+    pub untuned: Vec<String>,
 }
 
 impl Ruleset {
@@ -95,6 +97,7 @@ impl Ruleset {
             }
         }
         set.datasets = datasets.all();
+        set.untuned = options.tuning.unused(|gid, sid| known.contains_key(&(gid, sid)));
         if faults.is_empty() { Ok(set) } else { Err(Faults(faults)) }
     }
 
@@ -118,6 +121,7 @@ impl Ruleset {
         if self.rules.is_empty() && !self.skipped.is_empty() {
             remarks.push("all rules were left out: nothing will be reported".to_owned());
         }
+        remarks.extend(self.untuned.iter().cloned());
         remarks
     }
 
@@ -232,6 +236,7 @@ mod tests {
             ("content:\"a\"; http_uri; byte_test:1,>,1,0;", "http.uri; content:\"a\"; pkt_data; byte_test:1,>,1,0;"),
             ("dns.answer.name; content:\"a\";", "dns.answers.rrname; content:\"a\";"),
             ("requires: feature ja3, keyword tls.sni, version >= 7.0.3 < 9 | >= 99; dsize:1;", "dsize:1;"),
+            ("requires: version >=7.0.3<9; dsize:1;", "dsize:1;"),
             ("tls.cert_subject; content:\"a\"; tls.store;", "tls.cert_subject; content:\"a\";"),
         ] {
             let [first, second] = [form, twin].map(|options| format!("{:?}", rule(options).unwrap()));
@@ -245,16 +250,45 @@ mod tests {
             ("http.uri; dataset:isset,a;", "gives the set `a` a type"),
             ("requires: release 7;", "not `release`"),
             ("requires: version >= x;", "is no number"),
+            ("requires: version 99;", "is no condition on a version"),
+            ("requires: version;", "is no condition on a version"),
+            ("requires: version >= 7 9;", "is no condition on a version"),
+            ("requires: version >= 7 |;", "is no condition on a version"),
+            ("requires: version >= 7.0.3.1;", "is no condition on a version"),
+            ("decode-event:tcp.pkt_too_small; content:\"a\";", "its ports are any"),
+            ("decode-event:tcp.pkt_too_small; flow:to_server;", "its ports are any"),
+            ("decode-event:tcp.pkt_too_small; ttl:1;", "its ports are any"),
+            ("decode-event:tcp.pkt_too_small; flowbits:isset,a;", "its ports are any"),
+            ("decode-event:tcp.pkt_too_small; decode-event:ipv4.trunc_pkt;", "its ports are any"),
         ] {
             let error = rule(options).unwrap_err();
             assert!(error.contains(words), "{error}");
         }
     }
 
+    /// Ports of a frame that cannot be decoded are not known.
+    #[test]
+    fn faults_have_no_ports() {
+        let read = |ends: &str| read(&format!("alert tcp {ends} (decode-event:tcp.pkt_too_small; sid:1;)"), false);
+        assert!(read("10.0.0.0/8 any -> any any").is_ok());
+        for ends in ["any 80 -> any any", "any any <> any !80"] {
+            let error = read(ends).unwrap_err().to_string();
+            assert!(error.starts_with("my.rules:1: ") && error.contains("its ports are any"), "{error}");
+        }
+    }
+
     /// A rule that requires something else is left out, whatever else it has.
     #[test]
     fn rules_may_ask_to_be_left_out() {
-        for requirement in ["keyword no.such", "feature no-such", "version >= 9", "version < 7 | > 8.0.1"] {
+        for requirement in [
+            "keyword no.such",
+            "feature no-such",
+            "version >= 9",
+            "version < 7 | > 8.0.1",
+            "version <7",
+            "version >=7<8",
+            "version >=99",
+        ] {
             let text = format!("alert no-such any any -> any any (own:1; requires: {requirement}; sid:1;)");
             let set = read(&text, false).unwrap();
             assert_eq!((set.rules.len(), set.skipped.len()), (0, 1), "{requirement}");
