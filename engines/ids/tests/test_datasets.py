@@ -45,6 +45,26 @@ def test_a_value_is_new_once(tmp_path: Path) -> None:
     assert sorted(words(kept / "seen")) == ["new.test", "old.test", "web.test"]
 
 
+def test_bytes_behind_messages_decide_about_values(tmp_path: Path) -> None:
+    """Conditions on the packet or on the stream of a message; those of rule 2 hold with a later segment."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    rules = [
+        "alert dns any any -> any any"
+        ' (dns.query; dataset:set,names,type string,save names; pkt_data; content:"yes"; sid:1;)',
+        'alert http any any -> any any (http.host; dataset:set,hosts,type string,save hosts; pkt_data; content:"end"; sid:2;)',
+    ]
+    requests = [f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode() for path, host in [("a", "a.test"), ("b", "b.test")]]
+    with Soft(rules_file(tmp_path, rules), options=[f"datasets={kept}"]) as soft:
+        assert [soft.sids(query(name)) for name in ["no.test", "yes.test", "yes.test"]] == [[], [1], []]
+        packets = exchange((True, requests[0]), (True, b"the "), (True, b"end"), server=(SERVER, 8001))
+        packets += exchange((True, requests[1]), (True, b"more"), server=(SERVER, 8002))
+        found = [sid for packet in packets for sid in soft.sids(frame(packet))]
+        assert found == [2]
+        soft.finish()
+    assert (words(kept / "names"), words(kept / "hosts")) == (["yes.test"], ["a.test"])
+
+
 def test_values_are_removed_and_rated(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.mkdir()
