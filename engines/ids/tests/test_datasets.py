@@ -54,7 +54,9 @@ def test_bytes_behind_messages_decide_about_values(tmp_path: Path) -> None:
         ' (dns.query; dataset:set,names,type string,save names; pkt_data; content:"yes"; sid:1;)',
         'alert http any any -> any any (http.host; dataset:set,hosts,type string,save hosts; pkt_data; content:"end"; sid:2;)',
     ]
-    requests = [f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode() for path, host in [("a", "a.test"), ("b", "b.test")]]
+    requests = [
+        f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode() for path, host in [("a", "a.test"), ("b", "b.test")]
+    ]
     with Soft(rules_file(tmp_path, rules), options=[f"datasets={kept}"]) as soft:
         assert [soft.sids(query(name)) for name in ["no.test", "yes.test", "yes.test"]] == [[], [1], []]
         packets = exchange((True, requests[0]), (True, b"the "), (True, b"end"), server=(SERVER, 8001))
