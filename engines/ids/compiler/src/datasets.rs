@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::IpAddr;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use penstock_app::base64;
@@ -14,7 +15,7 @@ use crate::byte_ops::Wrong;
 use crate::numbers::{number, within};
 use crate::rule::Within;
 
-/// Bytes of the file of a set, and bytes of values that a set keeps, with [`ENTRY`] for each value.
+/// Bytes of the file of a set, and bytes of the values of all sets together, with [`ENTRY`] for each value.
 const MOST: usize = 64 << 20;
 /// Memory that a value needs beside its bytes.
 const ENTRY: usize = 64;
@@ -102,23 +103,36 @@ struct About {
 #[derive(Debug, Default)]
 struct Store {
     values: HashMap<Vec<u8>, About>,
-    bytes: usize,
     changed: bool,
+    /// Values for which there was no room.
+    missed: u64,
+    /// Bytes of all sets, which share it.
+    used: Arc<AtomicUsize>,
 }
 
 impl Store {
     /// Adds a value; false if there is no room.
     fn add(&mut self, value: Vec<u8>, about: About) -> bool {
-        let size = value.len() + ENTRY;
         if self.values.contains_key(&value) {
             return true;
         }
-        if self.bytes + size > MOST {
+        let with = |used: usize| Some(used + value.len() + ENTRY).filter(|used| *used <= MOST);
+        if self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with).is_err() {
             return false;
         }
-        self.bytes += size;
         self.values.insert(value, about);
         true
+    }
+}
+
+impl Store {
+    fn has_room(&self, value: &[u8]) -> bool {
+        self.used.load(Ordering::Relaxed) + value.len() + ENTRY <= MOST
+    }
+
+    /// Bytes of its values.
+    fn bytes(&self) -> usize {
+        self.values.keys().map(|value| value.len() + ENTRY).sum()
     }
 }
 
@@ -162,12 +176,26 @@ impl Dataset {
         let mut theirs = other.store();
         let mut own = self.store();
         if self.save.is_some() && self.save == other.save {
-            *own = std::mem::take(&mut theirs);
+            let before = own.bytes();
+            (own.values, own.changed) = (std::mem::take(&mut theirs.values), theirs.changed);
+            let behind = own.bytes();
+            theirs.used.fetch_sub(behind, Ordering::Relaxed);
+            own.used.fetch_add(behind, Ordering::Relaxed);
+            own.used.fetch_sub(before, Ordering::Relaxed);
             return;
         }
         for (value, about) in theirs.values.iter().filter(|(_, about)| about.learned) {
-            own.changed |= own.add(value.clone(), *about);
+            let added = own.add(value.clone(), *about);
+            own.changed |= added;
+            own.missed += u64::from(!added);
         }
+    }
+
+    /// Values for which there was no room, which are then counted anew if `anew`.
+    #[must_use]
+    pub fn missed(&self, anew: bool) -> u64 {
+        let mut store = self.store();
+        if anew { std::mem::take(&mut store.missed) } else { store.missed }
     }
 
     /// Writes the values to the file that the rules name with `save` or `state`, if they have changed. Whoever reads it
@@ -220,10 +248,15 @@ impl DatasetUse {
     #[must_use]
     pub fn holds(&self, bytes: &[u8]) -> bool {
         let Some(value) = self.set.kind.value(bytes) else { return self.ask == Ask::IsNotSet };
-        let store = self.set.store();
+        let mut store = self.set.store();
         let found = store.values.get(&value);
         match self.ask {
-            Ask::Set => found.is_none() && store.bytes + value.len() + ENTRY <= MOST,
+            Ask::Set => {
+                let is_new = found.is_none();
+                let has_room = store.has_room(&value);
+                store.missed += u64::from(is_new && !has_room);
+                is_new && has_room
+            }
             Ask::Unset | Ask::IsSet => found.is_some(),
             Ask::IsNotSet => found.is_none(),
             Ask::Reputation(within) => found.is_some_and(|about| within.holds(about.reputation.into())),
@@ -243,7 +276,7 @@ impl DatasetUse {
         match self.ask {
             Ask::Set => store.changed |= store.add(value, About { reputation: 0, learned: true }),
             Ask::Unset if store.values.remove(&value).is_some() => {
-                store.bytes -= value.len() + ENTRY;
+                store.used.fetch_sub(value.len() + ENTRY, Ordering::Relaxed);
                 store.changed = true;
             }
             _ => {}
@@ -257,12 +290,14 @@ pub(crate) struct Datasets {
     sets: HashMap<String, Arc<Dataset>>,
     /// The folder that sets are written to.
     kept: Option<PathBuf>,
+    /// Bytes of all sets.
+    used: Arc<AtomicUsize>,
 }
 
 impl Datasets {
     /// No sets. `kept`: the folder that sets may be written to.
     pub(crate) fn new(kept: Option<PathBuf>) -> Self {
-        Self { sets: HashMap::new(), kept }
+        Self { kept, ..Self::default() }
     }
 
     /// All of them, in the order of their names.
@@ -340,8 +375,13 @@ impl Datasets {
                     let message = format!("the set `{}` is written to the same file: each has its own", other.name);
                     return Err(Wrong::Value(message));
                 }
-                let store =
-                    load.as_ref().map_or(Ok(Store::default()), |(path, must)| loaded(path, *must, kind, rated))?;
+                let mut store = Store { used: Arc::clone(&self.used), ..Store::default() };
+                if let Some((path, must)) = &load
+                    && let Err(wrong) = fill(&mut store, path, *must, kind, rated)
+                {
+                    self.used.fetch_sub(store.bytes(), Ordering::Relaxed);
+                    return Err(wrong);
+                }
                 let load = load.map(|(path, _)| path);
                 let set = Arc::new(Dataset { name: name.to_owned(), kind, load, save, store: Mutex::new(store) });
                 self.sets.insert(name.to_owned(), Arc::clone(&set));
@@ -442,20 +482,19 @@ fn real(folder: &Path) -> Result<PathBuf, Wrong> {
     folder.canonicalize().map_err(|error| Wrong::Value(format!("{}: {error}", folder.display())))
 }
 
-/// The values in a file; none if it need not exist and does not.
-fn loaded(path: &Path, must: bool, kind: Kind, rated: bool) -> Result<Store, Wrong> {
+/// Adds the values in a file; none if it need not exist and does not.
+fn fill(store: &mut Store, path: &Path, must: bool, kind: Kind, rated: bool) -> Result<(), Wrong> {
     let failed = |error: std::io::Error| Wrong::Value(format!("{}: {error}", path.display()));
-    let mut store = Store::default();
     let file = match std::fs::metadata(path) {
         Ok(about) if about.is_file() => File::open(path).map_err(failed)?,
         // A device or a pipe may have no end.
         Ok(_) => return Err(Wrong::Value(format!("{}: this is no regular file", path.display()))),
-        Err(error) if !must && error.kind() == std::io::ErrorKind::NotFound => return Ok(store),
+        Err(error) if !must && error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
     };
     let mut text = String::new();
     file.take(MOST as u64 + 1).read_to_string(&mut text).map_err(failed)?;
-    let too_large = || Wrong::Value(format!("{}: a set has {} MiB at most", path.display(), MOST >> 20));
+    let too_large = || Wrong::Value(format!("{}: sets have {} MiB at most, all together", path.display(), MOST >> 20));
     if text.len() > MOST {
         return Err(too_large());
     }
@@ -477,7 +516,7 @@ fn loaded(path: &Path, must: bool, kind: Kind, rated: bool) -> Result<Store, Wro
             return Err(too_large());
         }
     }
-    Ok(store)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -614,8 +653,17 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut store = Store { bytes: MOST - ENTRY - 1, ..Store::default() };
-        let mut add = |value: &[u8]| store.add(value.to_vec(), About { reputation: 0, learned: true });
-        assert!(!add(b"ab") && add(b"a") && add(b"a"));
+        let mut sets = Datasets::default();
+        let mut read = |text: &str| sets.read(text, false, Path::new("")).unwrap();
+        let (one, other) = (read("set,one,type string"), read("set,other,type string"));
+        // Another set has the rest.
+        one.set.store().used.store(MOST - ENTRY - 1, Ordering::Relaxed);
+        assert!(!other.holds(b"ab") && other.set.missed(true) == 1);
+        assert!(other.holds(b"a") && other.set.missed(false) == 0);
+        other.change(b"a");
+        other.change(b"a");
+        assert!(!one.holds(b"b") && one.set.missed(false) == 1);
+        read("unset,other").change(b"a");
+        assert!(one.holds(b"b"));
     }
 }

@@ -52,6 +52,8 @@ pub struct Ruleset {
     pub empty: Vec<String>,
     /// Sets of values that the rules share.
     pub datasets: Vec<Arc<Dataset>>,
+    /// Number of rules that ask for files or certificates to be stored.
+    pub storing: usize,
     /// What of the file of thresholds is about no rule: sentences.
     pub untuned: Vec<String>,
 }
@@ -74,10 +76,12 @@ impl Ruleset {
             for (line, rule) in rules {
                 let fault = |message, unsupported| Fault { file: file.name.clone(), line, message, unsupported };
                 let left_out = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
+                let stores = || text::split(&rule).is_ok_and(|split| split.options.iter().any(is_storing));
                 match parse::rule(&rule, options, (folder, &mut datasets), number, line) {
                     Ok(mut rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
                         None => {
                             options.tuning.apply(&mut rule);
+                            set.storing += usize::from(stores());
                             set.rules.push(rule);
                         }
                         Some((other, line)) => {
@@ -121,6 +125,9 @@ impl Ruleset {
         if self.rules.is_empty() && !self.skipped.is_empty() {
             remarks.push("all rules were left out: nothing will be reported".to_owned());
         }
+        if self.storing > 0 {
+            remarks.push(format!("rules with filestore or tls.store: {}; nothing is stored", self.storing));
+        }
         remarks.extend(self.untuned.iter().cloned());
         remarks
     }
@@ -130,6 +137,11 @@ impl Ruleset {
     pub fn place(&self, rule: &Rule) -> String {
         format!("{}:{}", self.files.get(rule.file).map_or("", String::as_str), rule.line)
     }
+}
+
+/// Whether an option asks for files or certificates to be stored.
+fn is_storing((keyword, _): &(&str, Option<&str>)) -> bool {
+    matches!(*keyword, "filestore" | "tls.store")
 }
 
 #[cfg(test)]
@@ -363,6 +375,8 @@ mod tests {
         let left_out = "rules left out: 0 are wrong, 1 use what is not supported";
         assert_eq!(set.remarks(), [left_out, "all rules were left out: nothing will be reported"]);
         assert!(read("alert tcp any any -> any any (sid:1;)", true).unwrap().remarks().is_empty());
+        let set = read("alert http any any -> any any (msg:\"filestore\"; filestore; sid:1;)", false);
+        assert_eq!(set.unwrap().remarks(), ["rules with filestore or tls.store: 1; nothing is stored"]);
     }
 
     /// Both forms of the same rule, and the direction that its keywords say.

@@ -230,10 +230,12 @@ impl Inspector {
     /// What was counted.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let rules = self.plan.program.set.rules.len() as u64;
+        let set = &self.plan.program.set;
+        let rules = set.rules.len() as u64;
+        let missed_values = self.detect.missed_values + set.datasets.iter().map(|set| set.missed(false)).sum::<u64>();
         Stats {
             frames: self.frames,
-            detect: DetectStats { rules, ..self.detect },
+            detect: DetectStats { rules, missed_values, ..self.detect },
             flows: FlowStats::of(self.flows.len(), self.flows.counters()),
             defrag: self.defrag.counters().into(),
             streams: StreamStats { waiting_bytes: self.held.bytes as u64, ..self.held.counters.into() },
@@ -285,6 +287,7 @@ impl Inspector {
             if let Some(new) = new {
                 new.take_from(old);
             }
+            self.detect.missed_values += old.missed(true);
         }
         let mut hits = vec![0; program.set.rules.len()];
         for (number, count) in (0..).zip(&self.told.hits) {
