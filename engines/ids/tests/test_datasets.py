@@ -67,6 +67,17 @@ def test_bytes_behind_messages_decide_about_values(tmp_path: Path) -> None:
     assert (words(kept / "names"), words(kept / "hosts")) == (["yes.test"], ["a.test"])
 
 
+def test_sets_that_other_rules_lack_are_written(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    rules = ["alert dns any any -> any any (dns.query; dataset:set,names,type string,save names; sid:1;)"]
+    with Soft(rules_file(tmp_path, rules), options=[f"datasets={kept}"]) as soft:
+        assert soft.sids(query("a.test")) == [1]
+        soft.reload(rules_file(tmp_path, ["alert udp any any -> any any (sid:2;)"]))
+        assert words(kept / "names") == ["a.test"]
+        assert soft.finish()["stats"]["detect"]["missed_values"] == 0
+
+
 def test_values_are_removed_and_rated(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.mkdir()
