@@ -25,12 +25,14 @@ def words(path: Path) -> list[str]:
 
 def test_a_value_is_new_once(tmp_path: Path) -> None:
     """Both rules share a set. A rule whose other conditions fail adds nothing."""
-    (tmp_path / "seen").write_text(base64.b64encode(b"old.test").decode() + "\n")
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "seen").write_text(base64.b64encode(b"old.test").decode() + "\n")
     rules = [
         "alert dns any any -> any any (dns.query; to_lowercase; dataset:set,names,type string,state seen; sid:1;)",
         'alert http any any -> any any (http.host; dataset:set,names; http.uri; content:"/a"; sid:2;)',
     ]
-    with Soft(rules_file(tmp_path, rules)) as soft:
+    with Soft(rules_file(tmp_path, rules), options=[f"datasets={kept}"]) as soft:
         names = ["new.test", "NEW.test", "new.test", "old.test"]
         assert [soft.sids(query(name)) for name in names] == [[1], [], [], []]
         for port, path, reported in [(8001, "/b", []), (8002, "/a", [2]), (8003, "/a/b", [])]:
@@ -40,10 +42,45 @@ def test_a_value_is_new_once(tmp_path: Path) -> None:
         soft.reload(rules_file(tmp_path, rules[:1]))
         assert soft.sids(query("web.test")) == []
         soft.finish()
-    assert sorted(words(tmp_path / "seen")) == ["new.test", "old.test", "web.test"]
+    assert sorted(words(kept / "seen")) == ["new.test", "old.test", "web.test"]
+
+
+def test_bytes_behind_messages_decide_about_values(tmp_path: Path) -> None:
+    """Conditions on the packet or on the stream of a message; those of rule 2 hold with a later segment."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    rules = [
+        "alert dns any any -> any any"
+        ' (dns.query; dataset:set,names,type string,save names; pkt_data; content:"yes"; sid:1;)',
+        'alert http any any -> any any (http.host; dataset:set,hosts,type string,save hosts; pkt_data; content:"end"; sid:2;)',
+    ]
+    requests = [
+        f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode() for path, host in [("a", "a.test"), ("b", "b.test")]
+    ]
+    with Soft(rules_file(tmp_path, rules), options=[f"datasets={kept}"]) as soft:
+        assert [soft.sids(query(name)) for name in ["no.test", "yes.test", "yes.test"]] == [[], [1], []]
+        packets = exchange((True, requests[0]), (True, b"the "), (True, b"end"), server=(SERVER, 8001))
+        packets += exchange((True, requests[1]), (True, b"more"), server=(SERVER, 8002))
+        found = [sid for packet in packets for sid in soft.sids(frame(packet))]
+        assert found == [2]
+        soft.finish()
+    assert (words(kept / "names"), words(kept / "hosts")) == (["yes.test"], ["a.test"])
+
+
+def test_sets_that_other_rules_lack_are_written(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    rules = ["alert dns any any -> any any (dns.query; dataset:set,names,type string,save names; sid:1;)"]
+    with Soft(rules_file(tmp_path, rules), options=[f"datasets={kept}"]) as soft:
+        assert soft.sids(query("a.test")) == [1]
+        soft.reload(rules_file(tmp_path, ["alert udp any any -> any any (sid:2;)"]))
+        assert words(kept / "names") == ["a.test"]
+        assert soft.finish()["stats"]["detect"]["missed_values"] == 0
 
 
 def test_values_are_removed_and_rated(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
     (tmp_path / "servers").write_text(f"{SERVER}\n192.0.2.7\n")
     (tmp_path / "rated").write_text(f"{CLIENT},7\n192.0.2.9,300\n")
     rules = [
@@ -53,13 +90,13 @@ def test_values_are_removed_and_rated(tmp_path: Path) -> None:
         "alert ip any any -> any any (ip.src; datarep:hosts,>,7; sid:4;)",
         "alert ip any any -> any any (ip.dst; dataset:isnotset,servers; sid:5;)",
     ]
-    with Soft(rules_file(tmp_path, rules)) as soft:
+    with Soft(rules_file(tmp_path, rules), options=[f"datasets={kept}"]) as soft:
         assert sorted(soft.sids(query("a.test"))) == [1, 3]
         assert {2, 3} <= set(soft.sids(query("gone.test")))
         assert sorted(soft.sids(query("a.test"))) == [3, 5]
         assert {2, 3} <= set(soft.sids(query("gone.test", "192.0.2.7")))
         assert soft.finish()["stats"]["detect"]["unsaved"] == 0
-    assert (tmp_path / "left").read_text() == ""
+    assert (kept / "left").read_text() == ""
 
 
 def test_pieces_of_a_buffer_are_values(tmp_path: Path) -> None:

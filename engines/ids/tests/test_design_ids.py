@@ -307,14 +307,18 @@ def test_events_sets_and_files_of_forms_are_found(target: str, tmp_path: Path) -
     frames += [bytes(ether / small).ljust(60, b"\0"), bytes(ether / echo).ljust(60, b"\0")]
     capture = write_capture(tmp_path / "in.pcap", frames)
     (tmp_path / "my.rules").write_text("\n".join(rules) + "\n")
+    (tmp_path / "kept").mkdir()
+    design = tmp_path / "ids.toml"
+    text = DESIGN.read_text().replace('"../', f'"{DESIGN.resolve().parent.parent}/')
+    design.write_text(text.replace("ids.mode", 'ids.datasets = "kept"\nids.mode'))
     options: list[str | Path] = ["--rules", tmp_path / "my.rules", "--eve", tmp_path / "eve.json"]
-    run = run_design(DESIGN, [capture], tmp_path / "out", target, *options)
+    run = run_design(design, [capture], tmp_path / "out", target, *options)
     assert run.status == 0, run.stderr
     alerts, _ = records(tmp_path / "eve.json")
     found = [(int(alert["timestamp"][20:26]), alert["alert"]["signature_id"]) for alert in alerts]
     assert sorted(found) == [(3, 8), (4, 4), (5, 1), (6, 6), (7, 2), (9, 3), (10, 7)]
     assert next(alert for alert in alerts if alert["alert"]["signature_id"] == 1)["metadata"] == {"flowbits": ["odd"]}
-    assert (tmp_path / "names.out").read_text() == "c29tZS50ZXN0\n"
+    assert (tmp_path / "kept/names.out").read_text() == "c29tZS50ZXN0\n"
 
 
 def test_compile_names_what_does_not_load(tmp_path: Path) -> None:

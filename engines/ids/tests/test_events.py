@@ -66,9 +66,28 @@ def test_a_frame_with_a_fault_is_dropped(tmp_path: Path) -> None:
     packet = ENDS.copy() / Raw(b"half")
     packet.proto = 6
     rules = ["drop pkthdr any any -> any any (decode-event:tcp.pkt_too_small; sid:1;)"]
-    with Soft(rules_file(tmp_path, rules), "ips") as soft:
+    with Soft(rules_file(tmp_path, rules), "ips", options=["records=all"]) as soft:
         answer = soft.frame(bytes(ETHER / packet))
+        assert soft.finish()["stats"]["detect"]["host_frames"] == 1
     assert answer["drop"] and answer["alerts"][0]["alert"]["action"] == "blocked"
+    kinds = [json.loads(record)["event_type"] for record in answer["records"]]
+    assert kinds == ["anomaly", "drop"], answer["records"]
+    record = json.loads(answer["records"][1])
+    assert (record["src_ip"], record["drop"]["reason"]) == (CLIENT, "rules")
+    assert record["alert"]["signature_id"] == 1
+
+
+def test_flags_of_segments_that_are_no_part_of_a_stream(tmp_path: Path) -> None:
+    """Resets, and segments with a wrong checksum."""
+    rules = [
+        "alert tcp any any -> any any (stream-event:fin_syn; sid:1;)",
+        "alert tcp any any -> any any (stream-event:pkt_broken_ack; sid:2;)",
+    ]
+    wrong = bytearray(frame(Packet("tcp", A, B, b"x", 9, "FS")))
+    wrong[50] ^= 1
+    with Soft(rules_file(tmp_path, rules), options=["checksums=check"]) as soft:
+        assert soft.sids(frame(Packet("tcp", A, B, b"", 9, "R", 7))) == [2]
+        assert soft.sids(bytes(wrong)) == [1]
 
 
 def test_events_of_streams(tmp_path: Path) -> None:
@@ -103,7 +122,14 @@ def test_events_of_streams(tmp_path: Path) -> None:
 # An event, whether it is one of requests, and a message with it and one without it.
 MESSAGES = [
     ("missing_host_header", True, b"GET / HTTP/1.1\r\nA: b\r\n\r\n", b"GET / HTTP/1.0\r\nA: b\r\n\r\n"),
-    ("missing_host_header", True, b"GET / HTTP/1.1\r\nA: host: b\r\n\r\n", b"GET http://a/ HTTP/1.1\r\nA: b\r\n\r\n"),
+    ("missing_host_header", True, b"GET http://a/ HTTP/1.1\r\nA: host: b\r\n\r\n", b"GET / HTTP/1.1\r\nHost:\r\n\r\n"),
+    (
+        "host_header_ambiguous",
+        True,
+        b"GET http://a:80/ HTTP/1.1\r\nHost: a:81\r\n\r\n",
+        b"GET http://a:80/ HTTP/1.1\r\nHost: a.\r\n\r\n",
+    ),
+    ("host_header_ambiguous", True, b"GET http://a/ HTTP/1.1\r\nHost:\r\n\r\n", b"GET / HTTP/1.1\r\nHost:\r\n\r\n"),
     (
         "host_header_ambiguous",
         True,
@@ -120,14 +146,20 @@ MESSAGES = [
     (
         "invalid_content_length_field_in_request",
         True,
-        b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0x0\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: none\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x0x\r\n\r\n",
     ),
     (
         "duplicate_content_length_field_in_response",
         False,
-        b"HTTP/1.1 200 A\r\nContent-Length: 0\r\ncontent-length: 0\r\n\r\n",
-        b"HTTP/1.1 200 A\r\nContent-Length: 0\r\nX-Content-Length: 0\r\n\r\n",
+        b"HTTP/1.1 200 A\r\nContent-Length: 0\r\ncontent-length: 1\r\n\r\n",
+        b"HTTP/1.1 200 A\r\nContent-Length: 0\r\ncontent-length: 00\r\nX-Content-Length: 1\r\n\r\n",
+    ),
+    (
+        "duplicate_content_length_field_in_response",
+        False,
+        b"HTTP/1.1 204 A\r\nContent-Length: a\r\ncontent-length: a\r\n\r\n",
+        b"HTTP/1.1 204 A\r\nContent-Length: a\r\n\r\n",
     ),
 ]
 

@@ -569,12 +569,16 @@ impl Http {
         exchange.counters.damaged += u64::from(self.inflater.is_damaged());
         self.inflater = Inflater::default();
         let kind = if self.to_server { self.value(b"content-type") } else { None };
-        let form = kind.and_then(|kind| mime::form(&kind, &self.body, limits.body));
+        let form = kind.and_then(|kind| mime::form(&kind, &self.body, limits.body)).filter(|_| !self.body.is_empty());
+        exchange.counters.too_long += u64::from(form.as_ref().is_some_and(|form| form.cut));
+        exchange.counters.malformed += u64::from(form.as_ref().is_some_and(|form| form.parts == 0));
+        // A form whose parts nobody finds is a body as any other.
+        let form = form.filter(|form| form.parts > 0);
         self.message.is_form = form.is_some();
         if !self.body.is_empty() {
             self.message.fields.push((Field::Body, std::mem::take(&mut self.body)));
         }
-        for File { name, bytes, size } in form.into_iter().flatten() {
+        for File { name, bytes, size } in form.into_iter().flat_map(|form| form.files) {
             self.message.fields.push((Field::File, bytes));
             self.files.push((name, size));
         }

@@ -46,6 +46,10 @@ pub(crate) struct Mail {
     /// Letters of base64 that are not a whole group.
     letters: Vec<u8>,
     files: usize,
+    /// Parts that have begun.
+    parts: usize,
+    /// It is a form, and not a mail.
+    is_form: bool,
     pub(crate) cut: bool,
 }
 
@@ -134,25 +138,40 @@ fn unquoted(line: &[u8]) -> (Vec<u8>, bool) {
     (escaped(line, b'='), soft)
 }
 
-/// The parts of a form that have the name of a file (RFC 7578). `kind`: the value of Content-Type. `most`: bytes of each
-/// part that are looked at. None: this is no form.
-pub(crate) fn form(kind: &[u8], body: &[u8], most: usize) -> Option<Vec<File>> {
+/// A form (RFC 7578).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Form {
+    /// Its parts that have the name of a file.
+    pub(crate) files: Vec<File>,
+    /// It has more parts, or more headers of a part, than are looked at: the last file is all that follows.
+    pub(crate) cut: bool,
+    /// All its parts; none if its boundary does not come.
+    pub(crate) parts: usize,
+}
+
+/// Reads a form. `kind`: the value of Content-Type. `most`: bytes of each part that are looked at. None: this is no form.
+/// Parts have no transfer encoding and no parts of their own, whatever their headers say, as receivers have it.
+pub(crate) fn form(kind: &[u8], body: &[u8], most: usize) -> Option<Form> {
     const FORM: &[u8] = b"multipart/form-data";
     kind.get(..FORM.len()).filter(|kind| kind.eq_ignore_ascii_case(FORM))?;
-    parameter(kind, b"boundary")?;
-    let mut mail = Mail::new();
-    mail.line(&[b"Content-Type: ", kind].concat(), most);
-    mail.line(b"", most);
-    let (mut files, mut rest) = (Vec::new(), body);
+    let boundary = parameter(kind, b"boundary")?;
+    let mut mail = Mail { boundaries: vec![boundary], is_form: true, ..Mail::default() };
+    let (mut form, mut rest) = (Form::default(), body);
     while !rest.is_empty() {
         // A line feed alone is a byte of a file.
         let end = memmem::find(rest, b"\r\n");
         let (line, behind) = end.map_or((rest, &b""[..]), |end| (&rest[..end], &rest[end + 2..]));
-        files.extend(mail.line(line, most));
+        form.files.extend(mail.line(line, most));
         rest = behind;
+        if mail.cut {
+            // Otherwise a sender could hide a file behind others.
+            let bytes = rest[..rest.len().min(most)].to_vec();
+            form.files.push(File { name: Vec::new(), bytes, size: rest.len() as u64 });
+            break;
+        }
     }
-    files.extend(mail.end(most));
-    Some(files)
+    form.files.extend(mail.end(most));
+    Some(Form { cut: mail.cut, parts: mail.parts, ..form })
 }
 
 impl Mail {
@@ -178,6 +197,7 @@ impl Mail {
                 self.boundaries.truncate(at + usize::from(!last));
                 let file = self.end(most);
                 self.headers = (!last).then(Vec::new);
+                self.parts += usize::from(!last);
                 return file;
             }
         }
@@ -204,7 +224,8 @@ impl Mail {
     /// The headers of a part are complete.
     fn begin(&mut self, headers: &[u8]) {
         let kind = header(headers, b"content-type").unwrap_or_default();
-        if kind.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case(b"multipart/"))
+        if !self.is_form
+            && kind.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case(b"multipart/"))
             && let Some(boundary) = parameter(kind, b"boundary")
         {
             if self.boundaries.len() < DEPTH {
@@ -217,7 +238,9 @@ impl Mail {
         let disposition = header(headers, b"content-disposition").unwrap_or_default();
         let name = parameter(disposition, b"filename").or_else(|| parameter(kind, b"name"));
         let encoding = header(headers, b"content-transfer-encoding").unwrap_or_default();
-        self.encoding = if encoding.eq_ignore_ascii_case(b"base64") {
+        self.encoding = if self.is_form {
+            Encoding::None
+        } else if encoding.eq_ignore_ascii_case(b"base64") {
             Encoding::Base64
         } else if encoding.eq_ignore_ascii_case(b"quoted-printable") {
             Encoding::Quoted
@@ -295,11 +318,39 @@ mod tests {
         let file =
             |name: &[u8], bytes: &[u8]| File { name: name.into(), bytes: bytes.into(), size: bytes.len() as u64 };
         let kind = b"Multipart/Form-Data; boundary=x";
-        assert_eq!(form(kind, body, 99), Some(vec![file(b"c.bin", b"one\ntwo\r\n\r\n--y"), file(b"d", b"")]));
+        let files = vec![file(b"c.bin", b"one\ntwo\r\n\r\n--y"), file(b"d", b"")];
+        assert_eq!(form(kind, body, 99), Some(Form { files, cut: false, parts: 3 }));
         let cut = form(kind, &body[..130], 4);
-        let first = cut.and_then(|files| files.into_iter().next());
+        let first = cut.and_then(|form| form.files.into_iter().next());
         assert!(first.is_some_and(|file| file.bytes.len() <= 4 && file.name == b"c.bin"));
         assert_eq!((form(b"multipart/mixed; boundary=x", body, 99), form(&kind[..19], body, 99)), (None, None));
+    }
+
+    /// What a sender may do so that a file of a form is not seen as the receiver has it.
+    #[test]
+    fn forms_hide_no_file() {
+        let kind = b"multipart/form-data; boundary=x";
+        let part = |more: &str, bytes: &str| {
+            format!("--x\r\nContent-Disposition: form-data; filename=a\r\n{more}\r\n{bytes}\r\n")
+        };
+        let read = |body: &str| form(kind, body.as_bytes(), 999).unwrap_or_default();
+        for more in [
+            "Content-Transfer-Encoding: base64\r\n",
+            "Content-Transfer-Encoding: quoted-printable\r\n",
+            "Content-Type: multipart/mixed; boundary=y\r\n",
+        ] {
+            let form = read(&(part(more, "a=3Devil\r\n--y") + "--x--"));
+            let found: Vec<&[u8]> = form.files.iter().map(|file| file.bytes.as_slice()).collect();
+            assert_eq!((found, form.cut), (vec![&b"a=3Devil\r\n--y"[..]], false), "{more}");
+        }
+        let many = part("", "no").repeat(FILES);
+        let form = read(&many);
+        assert_eq!((form.files.len(), form.cut), (FILES, false));
+        let form = read(&(many + &part("", "evil") + &part("", "more")));
+        let last = form.files.last().map(|file| file.bytes.clone()).unwrap_or_default();
+        assert_eq!((form.files.len(), form.cut, form.parts), (FILES + 1, true, FILES + 1));
+        assert!(last.starts_with(b"evil\r\n--x\r\n") && last.ends_with(b"more\r\n"));
+        assert_eq!(read("evil"), Form::default());
     }
 
     #[test]

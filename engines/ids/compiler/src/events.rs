@@ -65,6 +65,18 @@ impl PacketEvent {
         1 << self.0
     }
 
+    /// Whether other segments of a connection decide about it.
+    #[must_use]
+    pub fn is_of_stream(self) -> bool {
+        PACKET[usize::from(self.0)].0 == "stream-event"
+    }
+
+    /// Whether other fragments of a packet decide about it.
+    #[must_use]
+    pub fn is_of_fragments(self) -> bool {
+        PACKET[usize::from(self.0)].1.contains(".frag_")
+    }
+
     /// Whether frames that cannot be decoded have it.
     #[must_use]
     pub fn is_fault(self) -> bool {

@@ -117,6 +117,8 @@ struct Options {
     bits: Vec<FlowBit>,
     silent: bool,
     threshold: Option<Threshold>,
+    /// The value of `detection_filter`.
+    filter: Option<Threshold>,
     only_stream: Option<bool>,
     checks: Vec<Check>,
     steps: Vec<Step>,
@@ -250,7 +252,7 @@ pub fn rule(
     };
     let named = |name| options.classes.class(name).unwrap_or_else(|| classes::class(name));
     let (category, class_priority) = read.class.as_deref().map_or(("", classes::PRIORITY), named);
-    Ok(Rule {
+    let rule = Rule {
         action,
         protocol,
         source: from.0,
@@ -269,6 +271,7 @@ pub fn rule(
         bits: read.bits,
         silent: read.silent,
         threshold: read.threshold,
+        filter: read.filter,
         suppress: Vec::new(),
         looks,
         checks: read.checks,
@@ -281,7 +284,40 @@ pub fn rule(
         named: read.named,
         line,
         file,
-    })
+    };
+    fault_alone(&rule)?;
+    Ok(rule)
+}
+
+/// Refuses a rule that can never match: of a frame that cannot be decoded, nothing but its fault, its addresses and its
+/// protocol is known.
+fn fault_alone(rule: &Rule) -> Result<(), Refusal> {
+    let faults: Vec<u64> = rule.checks.iter().filter_map(fault_of).collect();
+    let Some(first) = faults.first() else { return Ok(()) };
+    let alone = faults.len() == rule.checks.len()
+        && faults.iter().all(|other| other == first)
+        && rule.source_ports.has_all_ports()
+        && rule.destination_ports.has_all_ports()
+        && rule.steps.is_empty()
+        && rule.headers.is_empty()
+        && rule.layers.is_empty()
+        && rule.messages.is_none()
+        && rule.flow.is_empty()
+        && !rule.tests_memory();
+    if alone {
+        return Ok(());
+    }
+    let message = "a frame with this event cannot be decoded: such a rule has no other conditions than addresses and \
+                   the protocol, and its ports are any";
+    Err(unsupported("decode-event", message.to_owned()))
+}
+
+/// The event of a frame that cannot be decoded, as a bit, if a condition asks for one.
+fn fault_of(check: &Check) -> Option<u64> {
+    match check {
+        Check::Event(event) => Some(*event).filter(|event| event.is_fault()).map(PacketEvent::bit),
+        _ => None,
+    }
 }
 
 impl Options {
@@ -554,9 +590,11 @@ impl Options {
             },
             "noalert" => self.silent = true,
             "threshold" | "detection_filter" => {
-                let threshold = conditions::threshold(needed()?, keyword == "detection_filter");
-                let again = self.threshold.replace(threshold.map_err(|wrong| refused(keyword, wrong))?);
-                if again.is_some() {
+                let is_filter = keyword == "detection_filter";
+                let threshold = conditions::threshold(needed()?, is_filter).map_err(|wrong| refused(keyword, wrong))?;
+                let again = self.threshold.is_some() || self.filter.is_some();
+                *(if is_filter { &mut self.filter } else { &mut self.threshold }) = Some(threshold);
+                if again {
                     return Err("a rule has one threshold or detection_filter".into());
                 }
             }
@@ -1118,23 +1156,35 @@ fn is_keyword(name: &str) -> bool {
     !matches!(tried, Err(Refusal::Unsupported(keyword, _)) if keyword == name)
 }
 
-/// Whether conditions on the version all hold: `>= 7.0.3 < 8`.
+/// Whether conditions on the version all hold: `>= 7.0.3 < 8`, also without the spaces behind the signs.
 fn is_version(text: &str) -> Result<bool, String> {
-    let mut words = text.split_whitespace();
-    let mut all = true;
-    while let (Some(operator), Some(version)) = (words.next(), words.next()) {
-        let mut numbers = [0; 3];
-        for (number_of, word) in numbers.iter_mut().zip(version.split('.')) {
-            *number_of = number(word)?;
+    let wrong = || format!("`{}` is no condition on a version: write version >= 7.0.3 < 9", text.trim());
+    let (mut rest, mut all) = (text.trim(), true);
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    while !rest.is_empty() {
+        let signs = ["<=", ">=", "==", "<", ">", "="];
+        let sign = signs.into_iter().find(|sign| rest.starts_with(sign)).ok_or_else(wrong)?;
+        let behind = rest[sign.len()..].trim_start();
+        let end = behind.find(|letter: char| letter.is_whitespace() || "<>=".contains(letter)).unwrap_or(behind.len());
+        let (version, more) = behind.split_at(end);
+        let parts: Vec<&str> = version.split('.').collect();
+        if parts.len() > VERSION.len() {
+            return Err(wrong());
         }
-        all &= match operator {
+        let mut numbers = [0; 3];
+        for (number_of, part) in numbers.iter_mut().zip(parts) {
+            *number_of = number(part)?;
+        }
+        all &= match sign {
             "<" => VERSION < numbers,
             "<=" => VERSION <= numbers,
             ">" => VERSION > numbers,
             ">=" => VERSION >= numbers,
-            "=" | "==" => VERSION == numbers,
-            other => return Err(format!("`{other}` is none of < <= > >= =")),
+            _ => VERSION == numbers,
         };
+        rest = more.trim_start();
     }
     Ok(all)
 }

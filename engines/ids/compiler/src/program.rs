@@ -5,7 +5,7 @@ use penstock_app::Protocol as AppProtocol;
 
 use crate::choose::{self, Class};
 use crate::filter::Filter;
-use crate::rule::{Check, FlagTest, Key, Protocol, Rule, Spoken, Step};
+use crate::rule::{Check, FlagTest, Key, PacketEvent, Protocol, Rule, Spoken, Step};
 use crate::set::Ruleset;
 
 /// Classes of frames that the host looks at whatever the filter finds: bits of the register TELL.
@@ -125,9 +125,16 @@ impl Program {
                 // The host has to count all packets of a flow.
                 program.tell |= class(rule) | if rule.protocol == Protocol::Udp { 0 } else { tell::TCP_EMPTY };
             }
-            if rule.checks.iter().any(|check| matches!(check, Check::Event(event) if event.is_fault())) {
+            if events(rule).any(PacketEvent::is_fault) {
                 // A frame that cannot be decoded may be of any class to the card.
                 program.tell |= EVERY_CLASS;
+            }
+            if events(rule).any(PacketEvent::is_of_stream) {
+                // The host has to see the segments before this one, whatever the rule looks for.
+                program.tell |= tell::TCP_PAYLOAD | tell::TCP_EMPTY;
+            }
+            if events(rule).any(PacketEvent::is_of_fragments) {
+                program.tell |= class(rule);
             }
             if asks_for_first_bytes(rule) {
                 // The first bytes of either direction name the protocol, whatever the rule looks for.
@@ -255,6 +262,11 @@ fn reason(rule: &Rule, has_keys: bool) -> &'static str {
     }
 }
 
+/// Events of packets that a rule asks for.
+fn events(rule: &Rule) -> impl Iterator<Item = PacketEvent> {
+    rule.checks.iter().filter_map(|check| if let Check::Event(event) = check { Some(*event) } else { None })
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -281,6 +293,15 @@ mod tests {
         assert_eq!(told("tcp content:\"word of mine\"; app-layer-protocol:!pop3;"), tell::TCP_PAYLOAD);
         assert_eq!(told("snmp content:\"word of mine\";"), 0);
         assert_eq!(told("http content:\"word of mine\";"), 0);
+    }
+
+    /// The key of such a rule may stand in another frame than those that decide about the event.
+    #[test]
+    fn frames_before_an_event_are_told() {
+        let told = |rule: &str| program(&[&format!("{rule} content:\"word of mine\";")]).tell;
+        assert_eq!(told("tcp stream-event:pkt_retransmission;"), tell::TCP_PAYLOAD | tell::TCP_EMPTY);
+        assert_eq!(told("udp decode-event:ipv4.frag_overlap;"), tell::UDP);
+        assert_eq!(told("tcp decode-event:tcp.opt_duplicate;"), 0);
     }
 
     #[test]

@@ -31,6 +31,12 @@ impl Ranges {
         behind > 0 && number <= self.0[behind - 1].1
     }
 
+    /// Whether the set has every port.
+    #[must_use]
+    pub fn has_all_ports(&self) -> bool {
+        self.0.iter().any(|(first, last)| *first == 0 && *last >= u128::from(u16::MAX))
+    }
+
     /// Adds the numbers of another set.
     pub fn add(&mut self, other: &Self) {
         let mut all = std::mem::take(&mut self.0);

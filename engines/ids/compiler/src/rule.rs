@@ -384,6 +384,8 @@ pub struct Rule {
     pub silent: bool,
     /// When it reports.
     pub threshold: Option<Threshold>,
+    /// From when on it matches: its `detection_filter`.
+    pub filter: Option<Threshold>,
     /// Addresses for which it reports nothing.
     pub suppress: Vec<Suppress>,
     /// The data in which its contents are searched.

@@ -2,7 +2,7 @@
 //! All rules of a block.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::classes::Classes;
@@ -32,6 +32,8 @@ pub struct Options {
     pub classes: Classes,
     /// What a file says about when rules report.
     pub tuning: Tuning,
+    /// The folder that sets of values are written to, and that has nothing else.
+    pub datasets: Option<PathBuf>,
     /// Rules that are wrong or use what the engine does not support are left out; those whose variables are wrong
     /// are not.
     pub skip_unsupported: bool,
@@ -50,6 +52,10 @@ pub struct Ruleset {
     pub empty: Vec<String>,
     /// Sets of values that the rules share.
     pub datasets: Vec<Arc<Dataset>>,
+    /// Number of rules that ask for files or certificates to be stored.
+    pub storing: usize,
+    /// What of the file of thresholds is about no rule: sentences.
+    pub untuned: Vec<String>,
 }
 
 impl Ruleset {
@@ -59,7 +65,7 @@ impl Ruleset {
     /// All rules that are wrong or, unless they are to be left out, not supported.
     pub fn read(files: &[RuleFile], options: &Options) -> Result<Self, Faults> {
         let mut set = Self { files: files.iter().map(|file| file.name.clone()).collect(), ..Self::default() };
-        let (mut faults, mut datasets) = (Vec::new(), Datasets::default());
+        let (mut faults, mut datasets) = (Vec::new(), Datasets::new(options.datasets.clone()));
         let mut known: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
         for (number, file) in files.iter().enumerate() {
             let rules = text::rules(&file.text);
@@ -70,10 +76,12 @@ impl Ruleset {
             for (line, rule) in rules {
                 let fault = |message, unsupported| Fault { file: file.name.clone(), line, message, unsupported };
                 let left_out = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
+                let stores = || text::split(&rule).is_ok_and(|split| split.options.iter().any(is_storing));
                 match parse::rule(&rule, options, (folder, &mut datasets), number, line) {
                     Ok(mut rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
                         None => {
                             options.tuning.apply(&mut rule);
+                            set.storing += usize::from(stores());
                             set.rules.push(rule);
                         }
                         Some((other, line)) => {
@@ -93,7 +101,15 @@ impl Ruleset {
             }
         }
         set.datasets = datasets.all();
+        set.untuned = options.tuning.unused(|gid, sid| known.contains_key(&(gid, sid)));
         if faults.is_empty() { Ok(set) } else { Err(Faults(faults)) }
+    }
+
+    /// A set of values by its name.
+    #[must_use]
+    pub fn dataset(&self, name: &str) -> Option<&Arc<Dataset>> {
+        // They are in the order of their names.
+        self.datasets.binary_search_by(|set| set.name().cmp(name)).ok().map(|at| &self.datasets[at])
     }
 
     /// Warnings about rules that load: sentences.
@@ -109,6 +125,10 @@ impl Ruleset {
         if self.rules.is_empty() && !self.skipped.is_empty() {
             remarks.push("all rules were left out: nothing will be reported".to_owned());
         }
+        if self.storing > 0 {
+            remarks.push(format!("rules with filestore or tls.store: {}; nothing is stored", self.storing));
+        }
+        remarks.extend(self.untuned.iter().cloned());
         remarks
     }
 
@@ -117,6 +137,11 @@ impl Ruleset {
     pub fn place(&self, rule: &Rule) -> String {
         format!("{}:{}", self.files.get(rule.file).map_or("", String::as_str), rule.line)
     }
+}
+
+/// Whether an option asks for files or certificates to be stored.
+fn is_storing((keyword, _): &(&str, Option<&str>)) -> bool {
+    matches!(*keyword, "filestore" | "tls.store")
 }
 
 #[cfg(test)]
@@ -223,6 +248,7 @@ mod tests {
             ("content:\"a\"; http_uri; byte_test:1,>,1,0;", "http.uri; content:\"a\"; pkt_data; byte_test:1,>,1,0;"),
             ("dns.answer.name; content:\"a\";", "dns.answers.rrname; content:\"a\";"),
             ("requires: feature ja3, keyword tls.sni, version >= 7.0.3 < 9 | >= 99; dsize:1;", "dsize:1;"),
+            ("requires: version >=7.0.3<9; dsize:1;", "dsize:1;"),
             ("tls.cert_subject; content:\"a\"; tls.store;", "tls.cert_subject; content:\"a\";"),
         ] {
             let [first, second] = [form, twin].map(|options| format!("{:?}", rule(options).unwrap()));
@@ -236,16 +262,45 @@ mod tests {
             ("http.uri; dataset:isset,a;", "gives the set `a` a type"),
             ("requires: release 7;", "not `release`"),
             ("requires: version >= x;", "is no number"),
+            ("requires: version 99;", "is no condition on a version"),
+            ("requires: version;", "is no condition on a version"),
+            ("requires: version >= 7 9;", "is no condition on a version"),
+            ("requires: version >= 7 |;", "is no condition on a version"),
+            ("requires: version >= 7.0.3.1;", "is no condition on a version"),
+            ("decode-event:tcp.pkt_too_small; content:\"a\";", "its ports are any"),
+            ("decode-event:tcp.pkt_too_small; flow:to_server;", "its ports are any"),
+            ("decode-event:tcp.pkt_too_small; ttl:1;", "its ports are any"),
+            ("decode-event:tcp.pkt_too_small; flowbits:isset,a;", "its ports are any"),
+            ("decode-event:tcp.pkt_too_small; decode-event:ipv4.trunc_pkt;", "its ports are any"),
         ] {
             let error = rule(options).unwrap_err();
             assert!(error.contains(words), "{error}");
         }
     }
 
+    /// Ports of a frame that cannot be decoded are not known.
+    #[test]
+    fn faults_have_no_ports() {
+        let read = |ends: &str| read(&format!("alert tcp {ends} (decode-event:tcp.pkt_too_small; sid:1;)"), false);
+        assert!(read("10.0.0.0/8 any -> any any").is_ok());
+        for ends in ["any 80 -> any any", "any any <> any !80"] {
+            let error = read(ends).unwrap_err().to_string();
+            assert!(error.starts_with("my.rules:1: ") && error.contains("its ports are any"), "{error}");
+        }
+    }
+
     /// A rule that requires something else is left out, whatever else it has.
     #[test]
     fn rules_may_ask_to_be_left_out() {
-        for requirement in ["keyword no.such", "feature no-such", "version >= 9", "version < 7 | > 8.0.1"] {
+        for requirement in [
+            "keyword no.such",
+            "feature no-such",
+            "version >= 9",
+            "version < 7 | > 8.0.1",
+            "version <7",
+            "version >=7<8",
+            "version >=99",
+        ] {
             let text = format!("alert no-such any any -> any any (own:1; requires: {requirement}; sid:1;)");
             let set = read(&text, false).unwrap();
             assert_eq!((set.rules.len(), set.skipped.len()), (0, 1), "{requirement}");
@@ -320,6 +375,8 @@ mod tests {
         let left_out = "rules left out: 0 are wrong, 1 use what is not supported";
         assert_eq!(set.remarks(), [left_out, "all rules were left out: nothing will be reported"]);
         assert!(read("alert tcp any any -> any any (sid:1;)", true).unwrap().remarks().is_empty());
+        let set = read("alert http any any -> any any (msg:\"filestore\"; filestore; sid:1;)", false);
+        assert_eq!(set.unwrap().remarks(), ["rules with filestore or tls.store: 1; nothing is stored"]);
     }
 
     /// Both forms of the same rule, and the direction that its keywords say.

@@ -37,7 +37,8 @@ pub enum Transform {
     StripPseudo,
     /// All bytes combined with these, which repeat.
     Xor(Vec<u8>),
-    /// The bytes that base64 stands for: from this byte on, of so many letters. No bytes if a strict reader fails.
+    /// The bytes that base64 stands for: from this byte on, of so many letters. A buffer that has not so
+    /// many, or that cannot be decoded, stays as it is.
     FromBase64(FromBase64),
     /// The first group of a regular expression. A buffer that does not match stays as it is.
     Pcre(Expression),
@@ -47,7 +48,8 @@ pub enum Transform {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FromBase64 {
     offset: usize,
-    letters: usize,
+    /// None: all.
+    letters: Option<usize>,
     /// Bytes that are no letters are skipped.
     skips: bool,
     /// All bytes are letters and padding.
@@ -56,11 +58,11 @@ pub struct FromBase64 {
 
 impl FromBase64 {
     fn read(text: &str) -> Result<Self, String> {
-        let mut all = Self { offset: 0, letters: usize::MAX, skips: false, strict: false };
+        let mut all = Self { offset: 0, letters: None, skips: false, strict: false };
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             match word.split_whitespace().collect::<Vec<_>>()[..] {
                 ["offset", offset] => all.offset = number(offset)?,
-                ["bytes", bytes] => all.letters = number(bytes)?,
+                ["bytes", bytes] => all.letters = Some(number(bytes)?),
                 ["mode", "rfc4648"] => (all.skips, all.strict) = (false, false),
                 ["mode", "rfc2045"] => (all.skips, all.strict) = (true, false),
                 ["mode", "strict"] => (all.skips, all.strict) = (false, true),
@@ -71,16 +73,20 @@ impl FromBase64 {
     }
 
     fn apply(self, bytes: &[u8]) -> Vec<u8> {
-        let rest = bytes.get(self.offset..).unwrap_or_default();
-        let rest = &rest[..rest.len().min(self.letters)];
+        self.decoded(bytes).filter(|decoded| !decoded.is_empty()).unwrap_or_else(|| bytes.to_vec())
+    }
+
+    fn decoded(self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let rest = bytes.get(self.offset..)?;
+        let rest = self.letters.map_or(Some(rest), |letters| rest.get(..letters))?;
         let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
         if self.skips {
             let letters: Vec<u8> = rest.iter().copied().filter(is_letter).collect();
-            return base64::decoded(&letters);
+            return Some(base64::decoded(&letters));
         }
         let letters = rest.iter().take_while(|byte| is_letter(byte)).count();
         let whole = rest[letters..].iter().all(|byte| *byte == b'=') && rest.len() % 4 == 0;
-        if self.strict && !whole { Vec::new() } else { base64::decoded(rest) }
+        (!self.strict || whole).then(|| base64::decoded(rest))
     }
 }
 
@@ -264,10 +270,12 @@ mod tests {
         for (keyword, value, before, behind) in [
             ("from_base64", "", "Zm9v Zm9v", "foo"),
             ("from_base64", "mode rfc2045", "Zm9v Zm9v", "foofoo"),
-            ("from_base64", "mode strict", "Zm9v Zm9v", ""),
+            ("from_base64", "mode strict", "Zm9v Zm9v", "Zm9v Zm9v"),
             ("from_base64", "mode strict, offset 2", "a=Zm9vYg==", "foob"),
             ("from_base64", "offset 2, bytes 4", "a=Zm9vYg==", "foo"),
-            ("from_base64", "offset 20", "a=Zm9vYg==", ""),
+            ("from_base64", "offset 20", "a=Zm9vYg==", "a=Zm9vYg=="),
+            ("from_base64", "offset 2, bytes 9", "a=Zm9vYg==", "a=Zm9vYg=="),
+            ("from_base64", "", "!no letters", "!no letters"),
             ("pcrexform", "\"[a-z]+=([0-9]+)\"", "x ab=12&", "12"),
             ("pcrexform", "\"[a-z]+=([0-9]+)\"", "x ab=", "x ab="),
         ] {

@@ -53,6 +53,8 @@ enum What {
 /// A line of the file. A number that is 0 stands for all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Line {
+    /// Its number in the file.
+    at: usize,
     gid: u32,
     sid: u32,
     what: What,
@@ -71,7 +73,7 @@ impl Tuning {
     pub fn read(text: &str, variables: &Variables) -> Result<Self, String> {
         let mut all = Vec::new();
         for (at, line) in crate::text::rules(text) {
-            let read = Line::read(&line, variables).map_err(|wrong| match wrong {
+            let read = Line::read(at, &line, variables).map_err(|wrong| match wrong {
                 Wrong::Value(message) | Wrong::Unsupported(message) => format!("line {at}: {message}"),
             });
             all.push(read?);
@@ -79,12 +81,21 @@ impl Tuning {
         Ok(Self(all))
     }
 
-    /// Changes a rule as the lines about it say. A line about all rules does not replace the threshold of a rule.
+    /// Lines about a rule that does not exist: sentences. `exists`: whether there is a rule with this gid and sid.
+    pub(crate) fn unused(&self, exists: impl Fn(u32, u32) -> bool) -> Vec<String> {
+        let unused = self.0.iter().filter(|line| line.sid != 0 && !exists(line.gid, line.sid));
+        let sentence =
+            |line: &Line| format!("line {} of the thresholds: no rule has gid {}, sid {}", line.at, line.gid, line.sid);
+        unused.map(sentence).collect()
+    }
+
+    /// Changes a rule as the lines about it say. A line about all rules does not replace the threshold of a rule. The
+    /// `detection_filter` of a rule says when it matches, and no line changes that.
     pub(crate) fn apply(&self, rule: &mut Rule) {
         let about = |own: u32, named: u32| named == 0 || named == own;
         for line in self.0.iter().filter(|line| about(rule.gid, line.gid) && about(rule.sid, line.sid)) {
             match &line.what {
-                What::Threshold(threshold) if line.sid != 0 || rule.threshold.is_none() => {
+                What::Threshold(threshold) if line.sid != 0 || rule.threshold.is_none() && rule.filter.is_none() => {
                     rule.threshold = Some(*threshold);
                 }
                 What::Threshold(_) => {}
@@ -96,7 +107,7 @@ impl Tuning {
 }
 
 impl Line {
-    fn read(line: &str, variables: &Variables) -> Result<Self, Wrong> {
+    fn read(at: usize, line: &str, variables: &Variables) -> Result<Self, Wrong> {
         let (kind, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let (mut gid, mut sid, mut track, mut addresses, mut others) = (None, None, None, None, Vec::new());
         for part in ends::entries(rest) {
@@ -141,7 +152,7 @@ impl Line {
             other => return Err(Wrong::Value(format!("`{other}` is none of suppress, threshold, event_filter"))),
         };
         match (gid, sid) {
-            (Some(gid), Some(sid)) if gid != 0 || sid == 0 => Ok(Self { gid, sid, what }),
+            (Some(gid), Some(sid)) if gid != 0 || sid == 0 => Ok(Self { at, gid, sid, what }),
             _ => Err(Wrong::Value(format!("write {kind} gen_id 1, sig_id 7: a sig_id needs a gen_id that is not 0"))),
         }
     }
@@ -154,13 +165,18 @@ mod tests {
     use crate::rule::{ThresholdKind, Track};
     use crate::set::{Options, RuleFile, Ruleset};
 
-    fn rules(text: &str) -> Vec<Rule> {
+    fn set(text: &str) -> Ruleset {
         let tuning = Tuning::read(text, &Variables::default()).unwrap();
         let rules = "alert ip any any -> any any (sid:1;)\n\
             alert ip any any -> any any (threshold:type limit,track by_dst,count 5,seconds 9; sid:2;)\n\
-            alert ip any any -> any any (gid:3; sid:1;)\n";
+            alert ip any any -> any any (gid:3; sid:1;)\n\
+            alert ip any any -> any any (detection_filter:track by_src,count 4,seconds 9; sid:5;)\n";
         let file = RuleFile { name: "r".into(), text: rules.into() };
-        Ruleset::read(&[file], &Options { tuning, ..Options::default() }).unwrap().rules
+        Ruleset::read(&[file], &Options { tuning, ..Options::default() }).unwrap()
+    }
+
+    fn rules(text: &str) -> Vec<Rule> {
+        set(text).rules
     }
 
     #[test]
@@ -170,12 +186,20 @@ mod tests {
             all.iter().map(|rule| rule.threshold.map(|threshold| threshold.count)).collect::<Vec<_>>()
         };
         let line = "type both, track by_src, count 7, seconds 60";
-        assert_eq!(counts(&format!("threshold gen_id 1, sig_id 2, {line}\n")), [None, Some(7), None]);
-        assert_eq!(counts(&format!("event_filter gen_id 1, sig_id 0, {line}\n")), [Some(7), Some(5), None]);
-        assert_eq!(counts(&format!("# all\nthreshold gen_id 0, \\\n sig_id 0, {line}\n")), [Some(7), Some(5), Some(7)]);
+        assert_eq!(counts(&format!("threshold gen_id 1, sig_id 2, {line}\n")), [None, Some(7), None, None]);
+        assert_eq!(counts(&format!("event_filter gen_id 1, sig_id 0, {line}\n")), [Some(7), Some(5), None, None]);
+        assert_eq!(
+            counts(&format!("# all\nthreshold gen_id 0, \\\n sig_id 0, {line}\n")),
+            [Some(7), Some(5), Some(7), None]
+        );
         let wanted = Threshold { kind: ThresholdKind::Both, track: Track::Source, count: 7, seconds: 60 };
         assert_eq!(rules(&format!("threshold gen_id 3, sig_id 1, {line}"))[2].threshold, Some(wanted));
-        assert!(rules("suppress gen_id 1, sig_id 1").iter().map(|rule| rule.silent).eq([true, false, false]));
+        assert!(rules("suppress gen_id 1, sig_id 1").iter().map(|rule| rule.silent).eq([true, false, false, false]));
+        // A threshold says what is reported of what passes the filter.
+        let both = &rules(&format!("threshold gen_id 1, sig_id 5, {line}"))[3];
+        assert_eq!((both.threshold, both.filter.map(|filter| filter.count)), (Some(wanted), Some(4)));
+        let unknown = set("\nsuppress gen_id 1, sig_id 77\nsuppress gen_id 1, sig_id 1\nsuppress gen_id 0, sig_id 0");
+        assert_eq!(unknown.remarks(), ["line 2 of the thresholds: no rule has gid 1, sid 77"]);
         let suppressed = |by: &str, source: &str, destination: &str| {
             let text = format!("suppress gen_id 1, sig_id 1, track {by}, ip [10.0.0.0/8,!10.0.0.1]");
             rules(&text)[0].suppress[0].holds(source.parse().unwrap(), destination.parse().unwrap())

@@ -38,6 +38,9 @@ struct Arguments {
     /// Take from this file when rules report, in the form of threshold.config.
     #[arg(long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
+    /// Take this as the folder that sets of values are written to. Nothing is written here.
+    #[arg(long, value_name = "FOLDER")]
+    datasets: Option<PathBuf>,
     /// Value of a variable of rule headers, for example HOME_NET=[10.0.0.0/8]. Repeatable.
     #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
     variables: Vec<(String, String)>,
@@ -60,12 +63,13 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
     for path in &paths {
         texts.push(RuleFile { name: path.display().to_string(), text: files::read(path, RULES)? });
     }
-    let Arguments { config, classification, thresholds, .. } = arguments;
+    let Arguments { config, classification, thresholds, datasets, .. } = arguments;
     let files = ConfigFiles { config, classification, thresholds };
     let (mut variables, classes) = (files.variables()?, files.classes()?);
     variables.0.extend(arguments.variables);
     let tuning = files.tuning(&variables)?;
-    let program = Program::new(Ruleset::read(&texts, &Options { variables, classes, tuning, skip_unsupported })?);
+    let options = Options { variables, classes, tuning, datasets, skip_unsupported };
+    let program = Program::new(Ruleset::read(&texts, &options)?);
     for fault in &program.set.skipped {
         println!("left out: {fault}");
     }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The ids engine by the contract of engines.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_engine::{
@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 
 use crate::compile::COMPILE;
 use crate::driver::IdsDriver;
+use crate::error::IdsError;
 use crate::image::{IdsImage, RULES};
 use crate::service::SERVICES;
 use crate::settings::{self, Settings};
@@ -70,6 +71,11 @@ impl Engine for Ids {
     }
 
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError> {
+        let folders = job.parts.iter().filter_map(|part| Settings::of(part.part).datasets);
+        if let Some(path) = shared(&folders.collect::<Vec<_>>()) {
+            let why = "two blocks write their sets of values here: give each a folder of its own".to_owned();
+            return Err(IdsError::Config { path, why }.into());
+        }
         job.parts.iter().map(|part| Ok(Arc::new(IdsImage::compile(part)?) as Arc<dyn Image>)).collect()
     }
 
@@ -93,6 +99,13 @@ impl Engine for Ids {
     fn counted(&self, now: &Json, then: &Json) -> Json {
         difference(now, then)
     }
+}
+
+/// A folder that is also another one of these, or lies in it.
+fn shared(folders: &[PathBuf]) -> Option<PathBuf> {
+    let real: Vec<PathBuf> = folders.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())).collect();
+    let lies_in = |at: usize| (0..real.len()).any(|other| other != at && real[at].starts_with(&real[other]));
+    (0..real.len()).find(|at| lies_in(*at)).map(|at| folders[at].clone())
 }
 
 /// Names of gauges, which have an amount and not a number of events.
@@ -120,6 +133,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// Two blocks that would write over each other's sets.
+    #[test]
+    fn folders_of_sets_are_apart() {
+        let shared = |folders: &[&str]| shared(&folders.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(shared(&["/none/a", "/none/ab", "/none/b"]), None);
+        assert_eq!(shared(&["/none/a", "/none/a"]), Some("/none/a".into()));
+        assert_eq!(shared(&["/none/a/b", "/none/a"]), Some("/none/a/b".into()));
+    }
 
     #[test]
     fn counters_are_differences() {

@@ -56,6 +56,7 @@ impl IdsImage {
             variables: settings.variables.clone(),
             classes: settings.classes.clone(),
             tuning: settings.tuning.clone(),
+            datasets: settings.datasets.clone(),
             skip_unsupported: settings.skip_unsupported,
         };
         let set = Ruleset::read(files, &options)?;

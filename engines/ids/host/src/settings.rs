@@ -109,6 +109,8 @@ pub struct Settings {
     pub classes: Classes,
     /// What a file says about when rules report.
     pub tuning: Tuning,
+    /// The folder that sets of values are written to.
+    pub datasets: Option<PathBuf>,
     /// Rules that are wrong or use what the engine does not support are left out, with a message.
     pub skip_unsupported: bool,
     /// The limits of the block.
@@ -187,6 +189,9 @@ pub(crate) struct Keys {
     /// File that says when rules report, in the form of threshold.config.
     #[schemars(with = "Option<PathBuf>")]
     thresholds: Option<Spanned<PathBuf>>,
+    /// Folder that sets of values of rules are written to, and that has nothing else.
+    #[schemars(with = "Option<PathBuf>")]
+    datasets: Option<Spanned<PathBuf>>,
     /// Variables of rule headers, such as HOME_NET; they replace those of `config`.
     #[serde(default)]
     variables: BTreeMap<String, String>,
@@ -302,6 +307,12 @@ impl Settings {
             flow: has(MoreOfAlerts::Flow),
         };
         let path = |file: &Option<Spanned<PathBuf>>| file.as_ref().map(|file| folder.join(file.get_ref()));
+        let datasets = path(&keys.datasets);
+        if let (Some(key), Some(folder)) = (&keys.datasets, &datasets)
+            && !folder.is_dir()
+        {
+            return Err(Fault::at(key.span(), format!("datasets: there is no folder {}", folder.display())));
+        }
         let beside = ConfigFiles {
             config: path(&keys.config),
             classification: path(&keys.classification),
@@ -330,6 +341,7 @@ impl Settings {
             variables,
             classes,
             tuning,
+            datasets,
             skip_unsupported: keys.skip_unsupported,
             bounds,
             buckets,

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Runs an inspector for tests: `inspect RULES MODE HISTORY [OPTION…]` with the options `checksums=check`,
-//! `checksums=ignore`, `SYSTEM=ADDRESS/LENGTH` and `records=all`. Commands come line by line, and each has an answer of one
-//! line.
+//! `checksums=ignore`, `SYSTEM=ADDRESS/LENGTH`, `datasets=FOLDER` and `records=all`. Commands come line by line, and each
+//! has an answer of one line.
 //!
 //!     frame NS HEX     a frame: {"drop": false, "alerts": [...], "records": [...]}
 //!     reload RULES     other rules: {}
@@ -17,9 +17,10 @@ use penstock_ids_compiler::{Options, Program, RuleFile, Ruleset};
 use penstock_streams::Policy;
 use serde_json::json;
 
-fn program(path: &str) -> Result<Arc<Program>, Box<dyn Error>> {
+fn program(path: &str, datasets: Option<&Path>) -> Result<Arc<Program>, Box<dyn Error>> {
     let file = RuleFile { name: path.to_owned(), text: std::fs::read_to_string(Path::new(path))? };
-    Ok(Arc::new(Program::new(Ruleset::read(&[file], &Options::default())?)))
+    let options = Options { datasets: datasets.map(Path::to_owned), ..Options::default() };
+    Ok(Arc::new(Program::new(Ruleset::read(&[file], &options)?)))
 }
 
 fn bytes(hex: &str) -> Result<Vec<u8>, Box<dyn Error>> {
@@ -33,12 +34,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("inspect RULES MODE HISTORY [OPTION…]".into());
     };
     let mut bounds = Bounds { history: history.parse()?, ..Bounds::default() };
-    let mut reports = Reports::default();
+    let (mut reports, mut datasets) = (Reports::default(), None);
     for option in options {
         let (name, value) = option.split_once('=').ok_or("an option is NAME=VALUE")?;
         match (name, value) {
             ("checksums", "check") => bounds.checksums = Checksums::Check,
             ("checksums", "ignore") => bounds.checksums = Checksums::Ignore,
+            ("datasets", folder) => datasets = Some(Path::new(folder)),
             ("records", _) => {
                 reports = Reports { flows: true, files: true, drops: true, anomalies: true, ..reports };
             }
@@ -48,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    let mut inspector = Inspector::reporting(program(rules)?, bounds, mode == "ips", reports);
+    let mut inspector = Inspector::reporting(program(rules, datasets)?, bounds, mode == "ips", reports);
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
@@ -59,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 json!({"drop": outcome.drop, "alerts": outcome.alerts, "records": outcome.records})
             }
             ["reload", path] => {
-                inspector.reload(program(path)?);
+                inspector.reload(program(path, datasets)?);
                 json!({})
             }
             ["finish"] => {

@@ -8,21 +8,26 @@ use penstock_ids_compiler::rule::MessageEvent;
 pub(crate) fn has(message: &Message, event: MessageEvent) -> bool {
     match event {
         MessageEvent::MissingHost => {
-            // Earlier versions need no host, and a URI may name it.
+            // Earlier versions need no host. A URI that names it does not stand for the header.
             let newer = message.field(Field::Version).is_some_and(|version| version.eq_ignore_ascii_case(b"HTTP/1.1"));
-            newer && headers(message, b"host").next().is_none() && authority(message).is_none()
+            newer && headers(message, b"host").next().is_none()
         }
         MessageEvent::AmbiguousHost => {
-            let named = authority(message).map(host);
             let header = headers(message, b"host").next().map(host);
-            named.zip(header).is_some_and(|(named, header)| !named.eq_ignore_ascii_case(header))
+            authority(message).and_then(host).zip(header).is_some_and(|(named, header)| {
+                header.is_none_or(|header| {
+                    let ports = named.1.zip(header.1);
+                    !named.0.eq_ignore_ascii_case(header.0) || ports.is_some_and(|(named, header)| named != header)
+                })
+            })
         }
         MessageEvent::MissingColon => lines(message).any(|line| !line.contains(&b':')),
-        MessageEvent::InvalidLength => {
-            let is_number = |value: &[u8]| !value.is_empty() && value.iter().all(u8::is_ascii_digit);
-            headers(message, b"content-length").any(|value| !is_number(value))
+        MessageEvent::InvalidLength => headers(message, b"content-length").any(|value| length(value).is_none()),
+        MessageEvent::DuplicateLength => {
+            let mut all = headers(message, b"content-length").map(length);
+            let first = all.next().flatten();
+            all.any(|other| first.is_none() || other != first)
         }
-        MessageEvent::DuplicateLength => headers(message, b"content-length").nth(1).is_some(),
         MessageEvent::Hello => true,
         MessageEvent::Malformed => message.dns.as_ref().is_some_and(|dns| dns.cut),
     }
@@ -50,11 +55,21 @@ fn authority(message: &Message) -> Option<&[u8]> {
     uri[at + 3..].split(|byte| matches!(byte, b'/' | b'?' | b'#')).next()
 }
 
-/// A host without user and port.
-fn host(text: &[u8]) -> &[u8] {
-    let text = text.rsplit(|byte| *byte == b'@').next().unwrap_or(text);
-    match text.iter().rposition(|byte| *byte == b':') {
-        Some(colon) if text[colon + 1..].iter().all(u8::is_ascii_digit) => &text[..colon],
-        _ => text,
-    }
+/// The number that a value of Content-Length stands for: its first digits, whatever stands around them.
+fn length(value: &[u8]) -> Option<i64> {
+    let digits = &value[value.iter().position(u8::is_ascii_digit)?..];
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+    str::from_utf8(&digits[..end]).ok()?.parse().ok()
+}
+
+/// A host without user, and its port; None: there is no host.
+fn host(text: &[u8]) -> Option<(&[u8], Option<u16>)> {
+    let text = text.rsplit(|byte| *byte == b'@').next().unwrap_or(text).trim_ascii();
+    let end = match text.first()? {
+        b'[' => text.iter().position(|byte| *byte == b']')? + 1,
+        _ => text.iter().position(|byte| *byte == b':').unwrap_or(text.len()),
+    };
+    let (name, rest) = text.split_at(end);
+    let port = rest.strip_prefix(b":").and_then(|port| str::from_utf8(port).ok()?.trim().parse().ok());
+    Some((name.strip_suffix(b".").unwrap_or(name), port))
 }

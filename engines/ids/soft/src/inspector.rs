@@ -230,10 +230,12 @@ impl Inspector {
     /// What was counted.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let rules = self.plan.program.set.rules.len() as u64;
+        let set = &self.plan.program.set;
+        let rules = set.rules.len() as u64;
+        let missed_values = self.detect.missed_values + set.datasets.iter().map(|set| set.missed(false)).sum::<u64>();
         Stats {
             frames: self.frames,
-            detect: DetectStats { rules, ..self.detect },
+            detect: DetectStats { rules, missed_values, ..self.detect },
             flows: FlowStats::of(self.flows.len(), self.flows.counters()),
             defrag: self.defrag.counters().into(),
             streams: StreamStats { waiting_bytes: self.held.bytes as u64, ..self.held.counters.into() },
@@ -257,14 +259,35 @@ impl Inspector {
                     .iter()
                     .filter_map(|armed| Some(Armed { rule: place(armed.rule)?, absent: None, ..*armed }))
                     .collect();
-                side.mixed = side.mixed.iter().filter_map(|number| place(*number)).collect();
+                self.kept -= side.memory();
+                side.mixed.retain_mut(|mixed| match place(mixed.rule) {
+                    Some(number) => {
+                        let [before, behind] = [&old[mixed.rule as usize], &program.set.rules[number as usize]];
+                        if before.rev != behind.rev {
+                            // Its conditions may be others.
+                            mixed.values.clear();
+                        }
+                        mixed.rule = number;
+                        true
+                    }
+                    None => false,
+                });
+                self.kept += side.memory();
             }
             if let Some(app) = &mut flow.state.app {
                 app.reload(&place);
             }
         }
-        for new in &program.set.datasets {
-            self.plan.program.set.datasets.iter().for_each(|old| new.take_from(old));
+        for old in &self.plan.program.set.datasets {
+            let new = program.set.dataset(old.name());
+            if new.is_none_or(|new| !new.is_kept_as(old)) {
+                // No set writes these values later.
+                self.detect.unsaved += u64::from(old.save().is_err());
+            }
+            if let Some(new) = new {
+                new.take_from(old);
+            }
+            self.detect.missed_values += old.missed(true);
         }
         let mut hits = vec![0; program.set.rules.len()];
         for (number, count) in (0..).zip(&self.told.hits) {
@@ -396,15 +419,24 @@ impl Inspector {
         let Self { plan, bounds, drops, detect, told: reported, hosts, reports, kept, .. } = self;
         let drops = *drops && !carried.told.has_passed;
         let mut look = Look::new(Around { plan, detect, kept, hosts, armed: bounds.armed }, drops);
+        look.evaluated = true;
         for number in &plan.event_rules {
             if fault_matches(plan.rule(*number), &seen) {
                 look.found_in(&seen, *number, false, None);
             }
         }
         let blocked = look.drops().0;
+        look.detect.host_frames += u64::from(look.evaluated);
         look.detect.blocked += u64::from(blocked);
         outcome.drop |= blocked;
-        outcome.alerts.extend(look.report(&seen, blocked, reported, reports.fields));
+        let alerts = look.report(&seen, blocked, reported, reports.fields);
+        if reports.drops && blocked {
+            // Of the packet, nothing but its length is known.
+            let mut objects = vec![("drop", json!({"len": carried.frame.len(), "reason": "rules"}))];
+            objects.extend(alerts.first().map(|alert| ("alert", json!(alert.alert))));
+            outcome.records.push(record_with(time, known.as_ref(), "drop", objects));
+        }
+        outcome.alerts.extend(alerts);
     }
 
     /// A record of an anomaly, if they are asked for.
@@ -520,6 +552,9 @@ impl Inspector {
                 // The payload of a reset is no part of the stream (RFC 9293, 3.5.3).
                 Transport::Tcp(tcp) if !sound || tcp.has(Tcp::RST) => {
                     seen.streams = [streams[0].position(), streams[1].position()];
+                    // The segment is not part of the stream: only its flags decide.
+                    let counted = held.counters;
+                    seen.events |= event_bits("stream-event", &segment_events(tcp, unopened, counted, counted));
                     let side = &state.sides[way as usize];
                     wanted = !side.armed.is_empty() || !side.mixed.is_empty();
                     if let Some(app) = &state.app {
@@ -654,7 +689,7 @@ impl Inspector {
                 records.extend(lines);
             }
             records.extend(flow_record(&mut flow, reports, bounds.epoch));
-            *kept -= flow.state.sides.iter().map(|side| side.history.len()).sum::<usize>();
+            *kept -= flow.state.sides.iter().map(Side::memory).sum::<usize>();
             *kept -= flow.state.app.as_ref().map_or(0, |app| app.counted());
         }
     }

@@ -5,7 +5,7 @@ use penstock_ids_compiler::rule::{Action, Rule, Step};
 use penstock_streams::{Chunk, Packet, Transport};
 use serde_json::{Value as Json, json};
 
-use crate::matching::{Bytes, Limited, find};
+use crate::matching::{Bytes, Limited, change, find};
 use crate::memory::{FlowMemory, HostBits};
 use crate::plan::{Plan, looks_at_packet};
 use crate::report::{Alert, AlertFields, AppObject};
@@ -29,6 +29,21 @@ pub(crate) struct Armed {
     pub(crate) absent: Option<(usize, u64)>,
 }
 
+/// A rule whose messages have come and that still misses bytes of the stream.
+#[derive(Debug, Clone)]
+pub(crate) struct Mixed {
+    pub(crate) rule: u32,
+    /// Values that change the rule's sets if it matches, with the number of the conditions that have met them.
+    pub(crate) values: Vec<(usize, Vec<u8>)>,
+}
+
+impl Mixed {
+    /// Bytes that it keeps.
+    pub(crate) fn memory(&self) -> usize {
+        self.values.iter().map(|(_, value)| value.len()).sum()
+    }
+}
+
 /// The budget for evaluating the rules of one direction, in compared bytes: an initial credit, and more for each byte
 /// of the stream. Otherwise a sender of many short segments could have the whole history searched for each of them.
 const CREDIT: i64 = 32 << 20;
@@ -43,8 +58,8 @@ pub(crate) struct Side {
     window: Window,
     /// The remaining budget for evaluation.
     credit: i64,
-    /// Rules whose messages have come and that still miss bytes of the stream.
-    pub(crate) mixed: Vec<u32>,
+    /// Rules that wait for bytes behind their messages.
+    pub(crate) mixed: Vec<Mixed>,
     /// The last bytes of the stream.
     pub(crate) history: Vec<u8>,
     /// Position of the first byte of `history`.
@@ -72,6 +87,11 @@ impl Side {
         }
         self.base = self.end();
         std::mem::take(&mut self.history).len()
+    }
+
+    /// Bytes that it keeps.
+    pub(crate) fn memory(&self) -> usize {
+        self.history.len() + self.mixed.iter().map(Mixed::memory).sum::<usize>()
     }
 
     /// Position behind the last byte.
@@ -330,7 +350,7 @@ impl<'a> Look<'a> {
     fn mixed(&mut self, seen: &Seen<'_>, side: &mut Side, all: bool) {
         let plan = self.plan;
         let mut waiting = std::mem::take(&mut side.mixed);
-        waiting.retain(|number| {
+        waiting.retain(|Mixed { rule: number, values }| {
             let cost = side.history.len() as i64 + COST;
             if cost > side.credit && !all {
                 self.detect.deferred += 1;
@@ -339,10 +359,16 @@ impl<'a> Look<'a> {
             side.credit -= cost;
             let mut limited = Limited::default();
             let bytes = Bytes { bytes: &side.history, base: side.base, fresh: 0 };
-            let matches = bytes.matches(&plan.rule(*number).steps, &mut limited);
+            let rule = plan.rule(*number);
+            let matches = bytes.matches(&rule.steps, &mut limited);
             side.credit = side.credit.saturating_sub_unsigned(limited.searches * SEARCH_COST.unsigned_abs());
             self.limits(&limited);
             if matches {
+                for (at, value) in values {
+                    *self.kept -= value.len();
+                    let group = rule.messages.as_ref().and_then(|messages| messages.groups.get(*at));
+                    group.into_iter().for_each(|group| change(&group.steps, value));
+                }
                 self.found_in(seen, *number, true, None);
             }
             !matches

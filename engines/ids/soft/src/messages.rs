@@ -11,7 +11,7 @@ use penstock_streams::Chunk;
 use serde_json::{Map, Value as Json, json};
 
 use crate::events;
-use crate::look::Look;
+use crate::look::{Look, Mixed};
 use crate::matching::{Bytes, Limited, change, is_change};
 use crate::records;
 use crate::scan::Window;
@@ -213,13 +213,16 @@ fn the_one<'a>(group: &Group, message: &'a Message, limited: &mut Limited) -> Op
     })
 }
 
-/// Changes the sets that a rule names, after a match. Before it, conditions on other fields may still fail.
+/// Values that change the sets of a rule if it matches, with the number of the conditions that have met them. Before a
+/// match, conditions on other bytes may still fail.
+fn values<'a>(groups: &'a [Group], message: &'a Message) -> impl Iterator<Item = (usize, Cow<'a, [u8]>)> {
+    let changing = groups.iter().enumerate().filter(|(_, group)| group.steps.iter().any(is_change));
+    changing.filter_map(|(at, group)| Some((at, the_one(group, message, &mut Limited::default())?)))
+}
+
+/// Changes the sets that a rule names, after a match.
 fn change_sets(groups: &[Group], message: &Message) {
-    for group in groups.iter().filter(|group| group.steps.iter().any(is_change)) {
-        if let Some(bytes) = the_one(group, message, &mut Limited::default()) {
-            change(&group.steps, &bytes);
-        }
-    }
+    values(groups, message).for_each(|(at, value)| change(&groups[at].steps, &value));
 }
 
 /// Whether the validity of a certificate is as a rule asks.
@@ -245,7 +248,7 @@ impl Look<'_> {
         app: &mut App,
         piece: &Piece<'_>,
         limits: &Limits,
-        mixed: &mut Vec<u32>,
+        mixed: &mut Vec<Mixed>,
     ) {
         app.begin(way, piece);
         let App { sides, exchange, .. } = app;
@@ -291,7 +294,7 @@ impl Look<'_> {
         progress: &mut Progress,
         event: &Event<'_>,
         payload: Option<&[u8]>,
-        mixed: &mut Vec<u32>,
+        mixed: &mut Vec<Mixed>,
     ) {
         let plan = self.plan;
         let message = event.message;
@@ -329,16 +332,24 @@ impl Look<'_> {
                 if !found {
                     continue;
                 }
-                change_sets(&messages.groups, message);
                 match payload {
-                    _ if rule.steps.is_empty() => self.found_message(seen, *number, payload.is_none(), message),
+                    _ if rule.steps.is_empty() => {
+                        change_sets(&messages.groups, message);
+                        self.found_message(seen, *number, payload.is_none(), message);
+                    }
                     Some(bytes) => {
                         if (Bytes { bytes, base: 0, fresh: 0 }).matches(&rule.steps, limited) {
+                            change_sets(&messages.groups, message);
                             self.found_message(seen, *number, false, message);
                         }
                     }
-                    None if mixed.contains(number) => {}
-                    None if mixed.len() < self.armed => mixed.push(*number),
+                    None if mixed.iter().any(|known| known.rule == *number) => {}
+                    None if mixed.len() < self.armed => {
+                        let values = values(&messages.groups, message).map(|(at, value)| (at, value.into_owned()));
+                        let new = Mixed { rule: *number, values: values.collect() };
+                        *self.kept += new.memory();
+                        mixed.push(new);
+                    }
                     None => self.detect.unarmed += 1,
                 }
             }

@@ -83,6 +83,8 @@ pub struct DetectStats {
     pub unarmed: u64,
     /// Sets of values that could not be written to their files.
     pub unsaved: u64,
+    /// Values for which sets had no room.
+    pub missed_values: u64,
     /// Messages of application protocols.
     pub app: AppStats,
     /// Bytes of streams that are no longer kept: a rule that needs them together with later bytes does not match.

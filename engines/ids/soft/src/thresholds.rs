@@ -12,8 +12,9 @@ use crate::seen::{Seen, flow_id};
 const MOST: usize = 1 << 16;
 const SECOND: u64 = 1_000_000_000;
 
-/// The key of a count: gid and sid of the rule, and the addresses or the flow that it tracks.
-type Key = (u32, u32, Option<IpAddr>, Option<IpAddr>, Option<u64>);
+/// The key of a count: gid and sid of the rule, whether it is the count of its `detection_filter`, and the addresses or
+/// the flow that it tracks.
+type Key = (u32, u32, bool, Option<IpAddr>, Option<IpAddr>, Option<u64>);
 
 /// Matches in the current period.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +39,13 @@ impl Default for Thresholds {
 impl Thresholds {
     /// Counts a match of a rule in a packet; whether the rule reports it.
     pub(crate) fn is_due(&mut self, rule: &Rule, seen: &Seen<'_>) -> bool {
-        let Some(Threshold { kind, track, count, seconds }) = rule.threshold else { return true };
+        // What the filter holds back is no match for the threshold.
+        let passes = rule.filter.is_none_or(|filter| self.counts(rule, filter, seen));
+        passes && rule.threshold.is_none_or(|threshold| self.counts(rule, threshold, seen))
+    }
+
+    fn counts(&mut self, rule: &Rule, threshold: Threshold, seen: &Seen<'_>) -> bool {
+        let Threshold { kind, track, count, seconds } = threshold;
         let (from, to, now) = (Some(seen.source.0), Some(seen.destination.0), seen.time);
         let (source, destination, flow) = match track {
             Track::Source => (from, None, None),
@@ -51,7 +58,8 @@ impl Thresholds {
             self.0.pop_lru();
         }
         let begin = Count { since: now, matches: 0, next: count };
-        let counted = self.0.get_or_insert_mut((rule.gid, rule.sid, source, destination, flow), || begin);
+        let key = (rule.gid, rule.sid, kind == ThresholdKind::Filter, source, destination, flow);
+        let counted = self.0.get_or_insert_mut(key, || begin);
         if now.saturating_sub(counted.since) >= u64::from(seconds) * SECOND {
             *counted = begin;
         }
