@@ -194,7 +194,8 @@ class Device(OfEngines):
         device is closed; gives the address. Port 0 is a free one. Its requests and the calls of Python take turns, so a
         request waits for the end of a run.
 
-        Raises UnsupportedError when there is no such server, or the address is not free.
+        Raises UnsupportedError when there is no such server, when the design has no part of its engine, when the server is
+        at work already, when the address is not free, and when the device is closed.
         """
         return self._card.serve(server, address)
 

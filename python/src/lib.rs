@@ -8,9 +8,9 @@ mod worker;
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use penstock_debug::{DebugError, DeviceWindow, Registers, Unit};
 use penstock_device::{Departure, ForGroup, Maker, Port, Request, Root, Traffic, capture, window};
@@ -29,10 +29,16 @@ type PyDeparture<'py> = (String, Option<usize>, Option<u8>, u32, (u64, u64, u64)
 /// A card at work on its own thread.
 #[pyclass(frozen, name = "Card", module = "penstock._native")]
 struct PyCard {
+    /// What keeps servers at work, by their names. They end in front of the card that they serve.
+    servers: Mutex<BTreeMap<&'static str, Serving>>,
     /// None once it is closed.
     worker: Mutex<Option<Arc<Worker<Card>>>>,
-    /// What keeps servers at work.
-    servers: Mutex<Vec<Box<dyn Any + Send>>>,
+}
+
+/// A server at work.
+struct Serving {
+    address: SocketAddr,
+    _handle: Box<dyn Any + Send>,
 }
 
 impl PyCard {
@@ -41,10 +47,16 @@ impl PyCard {
         py: Python<'_>,
         job: impl FnOnce(&mut Card) -> R + Send + 'static,
     ) -> PyResult<R> {
-        let closed = || UnsupportedError::new_err("the device is closed; open it anew");
         // Each call holds its own reference, so that another thread may close the device meanwhile.
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).clone();
         worker.ok_or_else(closed)?.call(py, job)
+    }
+
+    /// Takes what is at work from the card, which is closed then.
+    fn take(&self) -> (BTreeMap<&'static str, Serving>, Option<Arc<Worker<Card>>>) {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        (std::mem::take(&mut *servers), worker)
     }
 
     /// Does something with a unit as its debugger.
@@ -91,9 +103,12 @@ impl PyCard {
     }
 
     fn close(&self, py: Python<'_>) {
-        let servers = std::mem::take(&mut *self.servers.lock().unwrap_or_else(PoisonError::into_inner));
-        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
-        py.detach(|| drop((servers, worker)));
+        let (servers, worker) = self.take();
+        py.detach(|| {
+            // A request that a server has made ends first.
+            drop(servers);
+            drop(worker);
+        });
     }
 
     /// Name, target, ports, MHz; for each group of units its name, its first unit and the one after its last.
@@ -249,20 +264,31 @@ impl PyCard {
 
     /// Starts a server of an engine at an address, until the card is closed; the address with its port. The server's
     /// requests take their turns with those of Python.
-    fn serve(&self, name: &str, address: &str) -> PyResult<String> {
-        let server = engines().iter().flat_map(|engine| engine.servers()).find(|server| server.name == name);
-        let server = server.ok_or_else(|| UnsupportedError::new_err(format!("there is no server `{name}`")))?;
+    fn serve(&self, py: Python<'_>, name: &str, address: &str) -> PyResult<String> {
+        let servers = engines().iter().flat_map(|engine| engine.servers().iter().map(move |server| (engine, server)));
+        let found = servers.into_iter().find(|(_, server)| server.name == name);
+        let (engine, server) =
+            found.ok_or_else(|| UnsupportedError::new_err(format!("there is no server `{name}`")))?;
+        let of = engine.name();
+        if !self.call(py, move |card| card.design.parts().any(|part| card.design.engine(part).name() == of))? {
+            return Err(UnsupportedError::new_err(format!("`{name}` serves parts of {of}, and the design has none")));
+        }
+        // No other thread closes the card or starts the server meanwhile. The interpreter is not left, so none waits.
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Arc::downgrade);
+        let worker = worker.ok_or_else(closed)?;
+        if let Some(there) = servers.get(server.name) {
+            return Err(UnsupportedError::new_err(format!("`{name}` is at work at {} already", there.address)));
+        }
         let wrong = |error: std::io::Error| UnsupportedError::new_err(format!("{name} at {address}: {error}"));
         let listener = TcpListener::bind(address).map_err(wrong)?;
         let at = listener.local_addr().map_err(wrong)?;
-        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Arc::downgrade);
         let call = move |request: Request| {
-            let worker = worker.as_ref().and_then(Weak::upgrade);
-            let answer = worker.and_then(|worker| worker.call_apart(move |card| card.device.call(&request)));
+            let answer = Worker::call_apart(&worker, move |card: &mut Card| card.device.call(&request));
             answer.ok_or("the device is closed")?.map_err(|error| error.to_string())
         };
         let handle = (server.start)(listener, Box::new(call)).map_err(wrong)?;
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        servers.insert(server.name, Serving { address: at, _handle: handle });
         Ok(at.to_string())
     }
 
@@ -274,6 +300,10 @@ impl PyCard {
         let elf = self.call(py, move |card| card.elf(unit).map(<[u8]>::to_vec))?;
         Ok(elf.map(|elf| PyBytes::new(py, &elf)))
     }
+}
+
+fn closed() -> PyErr {
+    UnsupportedError::new_err("the device is closed; open it anew")
 }
 
 /// Writes frames, each with its time in ns, as a capture.

@@ -2,9 +2,9 @@
 //! A thread that owns something which must stay on it, and does one job after the other with it.
 
 use std::panic;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -77,9 +77,14 @@ impl<S: 'static> Worker<S> {
         self.wait(py, answer)
     }
 
-    /// As [`Worker::call`], for threads that are not Python's. None if the thread has ended.
-    pub fn call_apart<R: Send + 'static>(&self, job: impl FnOnce(&mut S) -> R + Send + 'static) -> Option<R> {
-        self.give(job)?.recv().ok()
+    /// As [`Worker::call`], for threads that are not Python's. None if the thread has ended. The caller holds the worker
+    /// no longer than it takes to give the job, so that whoever drops the worker waits for its end.
+    pub fn call_apart<R: Send + 'static>(
+        worker: &Weak<Self>,
+        job: impl FnOnce(&mut S) -> R + Send + 'static,
+    ) -> Option<R> {
+        let answer = worker.upgrade()?.give(job)?;
+        answer.recv().ok()
     }
 
     /// Has the thread do a job; the receiver of its answer. None if the thread has ended.

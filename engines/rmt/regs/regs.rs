@@ -12,7 +12,7 @@ pub const RMT_BLOCK_SELECT: u32 = 0x8;
 pub const RMT_BLOCK_COMMIT: u32 = 0xC;
 /// As powers of two: ternary rows of a stage, [7:0]; counters of a stage, [15:8]; meters of a stage, [23:16].
 pub const RMT_BLOCK_MORE: u32 = 0x10;
-/// Digests that found no room on their way to the host, of all tenants, since the reset.
+/// Frames whose digests found no room on their way to the host, of all tenants, since the reset.
 pub const RMT_BLOCK_LOST: u32 = 0x14;
 /// Words of a row. Written: the word is staged. Read: the word of the selected row, from the memory.
 pub const RMT_BLOCK_DATA: u32 = 0x100;

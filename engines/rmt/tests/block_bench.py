@@ -80,6 +80,7 @@ class Bench:
         self.records: deque[bytes] = deque()  # for the host, that came and were not compared
         self.told = 0  # that were compared
         self.compares = True
+        self.record_cycles: list[int] = []  # in which records came
         self.host_takes = 1.0  # how often it is ready for a record
         self.heads: dict[
             int, tuple[int, int, int, int]
@@ -226,6 +227,7 @@ class Bench:
         leaving = int(dut.out_valid.value) & ready
         dropped = int(dut.dropped.value)
         if self.values["record_ready"] and int(dut.record_valid.value):
+            self.record_cycles.append(self.cycle)
             self.records.append(int(dut.record.value).to_bytes(64, "little"))
         for p, port in enumerate(self.ports):
             if dropped >> p & 1:

@@ -17,7 +17,7 @@ class Exchange:
     def __init__(self, device: Any) -> None:
         self.device = device
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.thread = threading.Thread(target=self.work)
+        self.thread = threading.Thread(target=self.work, daemon=True)
         self.thread.start()
 
     @property
@@ -32,21 +32,31 @@ class Exchange:
                 line = lines.readline()
                 if line == "end\n":
                     return
-                self.device.send([bytes.fromhex(one) for one in line.split()])
-                self.device.run()
-                lines.write("".join(f"{frame.hex()}\n" for frame in map(bytes, self.device.receive(0))))
+                lines.write(self.carry(line))
+
+    def carry(self, line: str) -> str:
+        try:
+            self.device.send([bytes.fromhex(one) for one in line.split()])
+            self.device.run()
+            return "".join(f"{frame.hex()}\n" for frame in map(bytes, self.device.receive(0)))
+        # The process that asked reports it.
+        except Exception as error:
+            return f"failed: {error!r}\n"
 
     def end(self) -> None:
         ask(self.listener.getsockname()[1], "end")
-        self.thread.join()
+        self.thread.join(timeout=60)
         self.listener.close()
 
 
 def ask(port: int, line: str) -> str:
-    with socket.create_connection(("127.0.0.1", port)) as wire:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as wire:
         wire.sendall(f"{line}\n".encode())
         return wire.makefile().read()
 
 
 if __name__ == "__main__":
-    print(ask(int(sys.argv[1]), " ".join(sys.argv[2:])), end="")
+    answer = ask(int(sys.argv[1]), " ".join(sys.argv[2:]))
+    if answer.startswith("failed"):
+        sys.exit(answer)
+    print(answer, end="")

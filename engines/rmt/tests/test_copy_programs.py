@@ -166,6 +166,6 @@ def test_mac_learning(target: str, tmp_path: Path) -> None:
                 write("insert", source)
                 known[address] = at
         events = device.call("rmt", {"events": {}})
-        assert isinstance(events, dict) and events["messages"] == [] and events["lost_messages"] == 0
+        assert isinstance(events, dict) and events["messages"] == [] and events["lost_digests"] == 0
         assert events["sent"] == messages
     assert messages > 20 and moves > 2 and unicast > 200, (messages, moves, unicast)

@@ -35,12 +35,18 @@ def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield device
 
 
+@pytest.fixture(scope="module")
+def served(device: Device) -> str:
+    """The address of the device's server."""
+    return device.serve("p4runtime", ANY)
+
+
 @pytest.fixture
-def address(device: Device) -> str:
-    """The address of a server for the device with a program that begins anew."""
+def address(device: Device, served: str) -> str:
+    """The address of the server, with a program that begins anew."""
     ask = {"swap": {"file": "card_control.p4", "source": PROGRAM.read_text()}}
     device.call("rmt", ask)
-    return device.serve("p4runtime", ANY)
+    return served
 
 
 def said_by(python: Path, script: str, *words: str | Path) -> Any:
@@ -128,9 +134,27 @@ def test_finsy(target: str, tmp_path: Path) -> None:
         assert isinstance(tenants, list) and [one["loads"] for one in tenants] == [1, 2]
 
 
-def test_what_is_no_server(device: Device) -> None:
+def test_what_is_no_server(device: Device, served: str) -> None:
     with pytest.raises(PenstockError, match="no server `p5runtime`"):
         device.serve("p5runtime", ANY)
-    taken = device.serve("p4runtime", ANY)
-    with pytest.raises(PenstockError, match=taken):
-        device.serve("p4runtime", taken)
+    with pytest.raises(PenstockError, match=f"at work at {served} already"):
+        device.serve("p4runtime", ANY)
+    with Device.open(ROOT / "designs/forward.toml") as other, pytest.raises(PenstockError, match="has none"):
+        other.serve("p4runtime", ANY)
+
+
+def test_the_end_of_a_device_is_that_of_its_server() -> None:
+    """A controller's stream ends, and the address is free at once."""
+    device = Device.open(ROOT / "designs/rmt.toml")
+    address = device.serve("p4runtime", ANY)
+    with Device.open(ROOT / "designs/rmt.toml") as other, pytest.raises(PenstockError, match=address):
+        other.serve("p4runtime", address)
+    command = [str(finsy_python()), str(HERE / "stream_control.py"), address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as controller:
+        assert controller.stdout and controller.stdout.readline() == "open\n"
+        device.close()
+        assert controller.communicate(timeout=20)[0] == "UNAVAILABLE the server closes\n"
+    with pytest.raises(PenstockError, match="closed"):
+        device.serve("p4runtime", ANY)
+    with Device.open(ROOT / "designs/rmt.toml") as other:
+        assert other.serve("p4runtime", address) == address

@@ -5,6 +5,7 @@ lanes, swaps and host writes under load, registers that lanes share, rate, laten
 
 from __future__ import annotations
 
+import itertools
 import sys
 import zlib
 from dataclasses import dataclass
@@ -490,12 +491,15 @@ async def copies_take_nothing_from_others(dut: Any) -> None:
 
 
 def telling(tenant: int, bank: int, flag: int, stages: int) -> Config:
-    """A program that sends a digest of each frame: bytes 14 to 21, the mark, the frame's length and the bits with the
+    """A program that sends a digest of each frame: six words of its bytes, the mark, the frame's length and the bits with the
     flag, the last ones first.
     """
     bt = 64 * bank + tenant
-    words = [31, 28, 27, 5, 4, *(0,) * 5]
-    digest = (pack(*((word, 5 * n) for n, word in enumerate(words[:6]))), pack((1 << flag, 20)))
+    words = [31, 28, 27, 5, 4, 0, 6, 7, 8, 9]
+    digest = (
+        pack(*((word, 5 * n) for n, word in enumerate(words[:6]))),
+        pack(*((word, 5 * n) for n, word in enumerate(words[6:])), (1 << flag, 20)),
+    )
     state = (pack((4, 0), (6, 5), (6, 10)), 0, pack((24, 16)), 8 << 6, *(0,) * 8)
     writes: Config = [(machine.PARSER, 0, 8 * bt, state), (machine.CHECK, 0, bt, (0, 0, 0, 3 << 6))]
     writes.append((machine.EXIT, 0, bt, (0, 0, 0, 3 << 6, *(0,) * 9, *digest)))
@@ -547,6 +551,7 @@ async def digests_reach_the_host(dut: Any) -> None:
     bench.access(False, regs.RMT_BLOCK_LOST, 0, note)
     await bench.settle()
     bench.host_takes = 1.0
+    bench.record_cycles.clear()
     for _ in range(20 * 2 * count):
         await bench.step()
     for p, port in enumerate(bench.ports):
@@ -554,6 +559,11 @@ async def digests_reach_the_host(dut: Any) -> None:
         kept = [frame.results[0].record for frame in port.came[: len(came)]]
         assert len(came) in (512, 513) and [record[:8] + bytes(8) + record[16:] for record in came] == kept
     assert len(bench.records) + lost == 2 * count and lost
+    # A record was made already when the host stopped taking, and waits outside of its lane's queue.
+    assert sorted(sum(record[3] == p for record in bench.records) for p in range(2)) == [512, 513]
+    # The first one was made while the host took none.
+    cycles = bench.record_cycles[1:]
+    assert {after - before for before, after in itertools.pairwise(cycles)} == {12}, "cycles between two records"
     for port in bench.ports:
         port.came.clear()
     bench.records.clear()

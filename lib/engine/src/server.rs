@@ -17,7 +17,7 @@ pub struct Server {
     /// The service it offers, for the help of the option.
     pub about: &'static str,
     /// Serves the requests of `call` to connections of the socket, on its own threads, until the returned value is
-    /// dropped.
+    /// dropped, which frees the address and ends connections.
     pub start: fn(TcpListener, Box<Call>) -> io::Result<Box<dyn Any + Send>>,
 }
 

@@ -103,9 +103,10 @@ pub struct EventsAbout {
     /// Frames for P4Runtime controllers that were lost, as too many waited.
     #[serde(default)]
     pub lost_packets: u64,
-    /// Messages of all tenants that found no room in a block in hardware; they are not in `sent`.
+    /// Frames of all tenants whose digests found no room in a block in hardware, since the program was loaded; their
+    /// messages are not in `sent`.
     #[serde(default)]
-    pub lost_messages: u64,
+    pub lost_digests: u64,
     /// Messages that nobody has taken yet: the digest's name, and its fields.
     pub messages: Vec<(String, serde_json::Map<String, serde_json::Value>)>,
 }

@@ -113,7 +113,7 @@ impl Running for OnSoft<'_> {
             asserted,
             overruns,
             lost_packets: self.tenant.lost_packets(),
-            lost_messages: 0,
+            lost_digests: 0,
             messages,
         })
     }

@@ -2,14 +2,15 @@
 //! The gRPC server.
 
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::{io, thread};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::{io, mem};
 
-use tokio::sync::{mpsc, oneshot};
-use tokio::task;
+use tokio::sync::{mpsc, watch};
+use tokio::{select, task, time};
 use tokio_stream::Iter;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status, Streaming};
@@ -36,6 +37,12 @@ const VERSION: &str = "1.5.0";
 const MAX_MESSAGE: usize = 16 << 20;
 /// Entities of one message of an answer.
 const ENTITIES: usize = 1024;
+/// Time that requests have to end when the server closes.
+const GRACE: Duration = Duration::from_secs(1);
+/// Time between two questions whether a controller is still there, so that one whose machine is gone loses its stream.
+const ASK_AFTER: Duration = Duration::from_secs(10);
+/// Time that it has to answer.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// What the server knows of a device.
 #[derive(Default)]
@@ -62,6 +69,7 @@ pub struct Serving {
     switch: Arc<dyn Switch>,
     devices: Mutex<BTreeMap<u64, Device>>,
     streams: AtomicU64,
+    closing: Closing,
 }
 
 /// Serves a card to P4Runtime controllers, on a thread of its own, until the handle is dropped.
@@ -70,38 +78,69 @@ pub struct Serving {
 /// The system refuses the socket or the thread.
 pub fn serve(switch: Arc<dyn Switch>, listener: TcpListener) -> io::Result<Handle> {
     listener.set_nonblocking(true)?;
-    let (stop, stopped) = oneshot::channel::<()>();
+    let (open, closing) = watch::channel(());
+    let closing = Closing(closing);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let serving = Arc::new(Serving { switch, devices: Mutex::default(), streams: AtomicU64::new(0) });
+    let serving = Serving { switch, devices: Mutex::default(), streams: AtomicU64::new(0), closing };
+    let serving = Arc::new(serving);
     let work = move || {
-        let until = async {
-            // Sent, or the handle is gone.
-            let _ = stopped.await;
-        };
         // Every error is one connection's.
-        let _ = runtime.block_on(carry(serving, listener, until));
+        let _ = runtime.block_on(carry(serving, listener));
         runtime.shutdown_background();
     };
-    thread::Builder::new().name("p4runtime".to_owned()).spawn(work)?;
-    Ok(Handle { _stop: stop })
+    let thread = thread::Builder::new().name("p4runtime".to_owned()).spawn(work)?;
+    Ok(Handle { open, thread: Some(thread) })
 }
 
-/// Keeps a server at work.
+/// Keeps a server at work. Dropped, it ends the streams of controllers, and waits until the server's port is free.
 #[derive(Debug)]
 pub struct Handle {
     /// Its end stops the server.
-    _stop: oneshot::Sender<()>,
+    open: watch::Sender<()>,
+    /// None only while the handle is dropped.
+    thread: Option<JoinHandle<()>>,
 }
 
-async fn carry(
-    serving: Arc<Serving>,
-    listener: TcpListener,
-    until: impl Future<Output = ()>,
-) -> Result<(), Box<dyn std::error::Error>> {
+impl Drop for Handle {
+    fn drop(&mut self) {
+        drop(mem::replace(&mut self.open, watch::channel(()).0));
+        if let Some(thread) = self.thread.take() {
+            // A thread that has panicked serves no more either.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Says when the server closes.
+#[derive(Clone)]
+pub struct Closing(watch::Receiver<()>);
+
+impl Closing {
+    /// Waits until the server closes.
+    pub async fn wait(mut self) {
+        // Nothing is ever sent: the other end goes away with the handle.
+        while self.0.changed().await.is_ok() {}
+    }
+}
+
+async fn carry(serving: Arc<Serving>, listener: TcpListener) -> Result<(), Box<dyn std::error::Error>> {
+    let closing = serving.closing.clone();
     let incoming = TcpIncoming::from(tokio::net::TcpListener::from_std(listener)?).with_nodelay(Some(true));
     task::spawn(stream::tell(Arc::downgrade(&serving)));
     let service = P4RuntimeServer::new(Service(serving)).max_decoding_message_size(MAX_MESSAGE);
-    tonic::transport::Server::builder().add_service(service).serve_with_incoming_shutdown(incoming, until).await?;
+    let server = tonic::transport::Server::builder()
+        .http2_keepalive_interval(Some(ASK_AFTER))
+        .http2_keepalive_timeout(Some(ANSWER_WITHIN))
+        .add_service(service)
+        .serve_with_incoming_shutdown(incoming, closing.clone().wait());
+    let late = async {
+        closing.wait().await;
+        time::sleep(GRACE).await;
+    };
+    select! {
+        done = server => done?,
+        () = late => {}
+    }
     Ok(())
 }
 
@@ -114,6 +153,11 @@ impl Serving {
     /// What is known of the devices.
     pub fn controllers(&self) -> MutexGuard<'_, BTreeMap<u64, Device>> {
         self.devices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says when the server closes.
+    pub fn closing(&self) -> Closing {
+        self.closing.clone()
     }
 
     /// The program of a device.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use penstock_rmt_compiler::ir::Program;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task;
+use tokio::{pin, select, task};
 use tokio_stream::Stream;
 use tonic::{Status, Streaming};
 
@@ -39,7 +39,7 @@ impl Stream for Told {
     }
 }
 
-/// Takes a controller's messages until it goes away. An error ends its stream.
+/// Takes a controller's messages until it goes away or the server closes. An error ends its stream.
 pub async fn listen(
     serving: Arc<Serving>,
     stream: u64,
@@ -47,7 +47,22 @@ pub async fn listen(
     answers: Answers,
 ) {
     let mut at = None;
-    while let Ok(Some(message)) = messages.message().await {
+    let closing = serving.closing().wait();
+    pin!(closing);
+    loop {
+        let message = select! {
+            message = messages.message() => message,
+            () = &mut closing => Err(Status::unavailable("the server closes")),
+        };
+        let message = match message {
+            Ok(Some(message)) => message,
+            Ok(None) => break,
+            Err(status) => {
+                // A controller that has gone away does not hear it.
+                let _ = answers.send(Err(status));
+                break;
+            }
+        };
         let done = match message.update {
             Some(Update::Arbitration(update)) => arbitrate(&serving, stream, &mut at, &update, &answers),
             Some(other) => {

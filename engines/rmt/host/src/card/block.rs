@@ -194,7 +194,7 @@ impl AtWork {
 }
 
 impl CardBlock {
-    /// Finds out what the block is made of. No tenant has a program.
+    /// Finds out what the block is made of. No tenant has a program, and no record of an earlier one waits.
     ///
     /// # Errors
     /// The card refuses.
@@ -205,7 +205,11 @@ impl CardBlock {
             window.write(Row::of(Memory::Tenant, 0, tenant), &[0])?;
         }
         let rooms = (0..shape.stages).map(|_| Rooms::new(&shape)).collect();
-        Ok(Self { block, shape, rooms, tenants: BTreeMap::new(), queues: BTreeMap::new(), has_digests: false })
+        let (tenants, queues) = (BTreeMap::new(), BTreeMap::new());
+        let mut card = Self { block, shape, rooms, tenants, queues, has_digests: false };
+        // The card may have run other programs. No frame meets them any more, so these are their last records.
+        card.take_records(bus, digests::ALL)?;
+        Ok(card)
     }
 
     /// Checks that a program fits the pipeline.
@@ -236,7 +240,7 @@ impl CardBlock {
             cells: vec![BTreeMap::new(); source.program.tables.len()],
             shadow: Shadow::new(source.program.clone()),
             lowered,
-            messages: Messages::default(),
+            messages: Messages { lost_before: self.lost(bus)?, ..Messages::default() },
             bank,
             queue,
             tables: none(),
@@ -308,11 +312,11 @@ impl CardBlock {
         }
     }
 
-    /// Digests that found no room on their way to the host.
+    /// Frames whose digests found no room on their way to the host, of all tenants, modulo 2^32.
     ///
     /// # Errors
     /// The card refuses.
-    pub fn lost(&mut self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
+    pub fn lost(&self, bus: &mut dyn Bus) -> Result<u32, RmtError> {
         Ok(Window::new(bus, self.block).lost()?)
     }
 

@@ -15,6 +15,8 @@ use crate::error::RmtError;
 const IN_SHELL: usize = 512;
 /// Records that wait in the block, those of both lanes.
 const IN_BLOCK: usize = 2 * 512;
+/// All records that wait.
+pub const ALL: usize = IN_SHELL + IN_BLOCK;
 /// The first of a record's bits for calls of `digest`. Bit 0 is the program's bank.
 const FIRST_BIT: u32 = 4;
 
@@ -25,6 +27,8 @@ pub struct Messages {
     pub sent: u64,
     /// Those that nobody has taken yet, the oldest first.
     pub waiting: VecDeque<Message>,
+    /// Frames whose digests were lost before the program was loaded, as the card counts them.
+    pub lost_before: u32,
 }
 
 impl Messages {
@@ -55,7 +59,7 @@ impl CardBlock {
     /// # Errors
     /// The card refuses.
     pub fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, RmtError> {
-        Ok(self.take_records(bus, IN_SHELL)? > 0)
+        Ok(self.has_digests && self.take_records(bus, IN_SHELL)? > 0)
     }
 
     /// Takes all records that have been made so far.
@@ -63,13 +67,14 @@ impl CardBlock {
     /// # Errors
     /// The card refuses.
     pub fn drain(&mut self, bus: &mut dyn Bus) -> Result<(), RmtError> {
-        self.take_records(bus, IN_SHELL + IN_BLOCK).map(|_| ())
+        if self.has_digests {
+            self.take_records(bus, ALL)?;
+        }
+        Ok(())
     }
 
-    fn take_records(&mut self, bus: &mut dyn Bus, most: usize) -> Result<usize, RmtError> {
-        if !self.has_digests {
-            return Ok(0);
-        }
+    /// Takes records, and gives them to the programs that sent them; how many there were.
+    pub(super) fn take_records(&mut self, bus: &mut dyn Bus, most: usize) -> Result<usize, RmtError> {
         for taken in 0..most {
             let Some(record) = records::take(bus, self.block)? else { return Ok(taken) };
             self.give(&record);

@@ -172,10 +172,11 @@ impl Running for OnCard<'_> {
 
     fn events(&mut self) -> Result<EventsAbout, RmtError> {
         self.card.drain(self.bus)?;
-        let lost_messages = self.card.lost(self.bus)?;
+        let lost = self.card.lost(self.bus)?;
         let at = self.card.at_work(self.tenant)?;
+        let lost_digests = lost.wrapping_sub(at.messages.lost_before).into();
         let messages = messages::named(&at.shadow.program, at.messages.waiting.drain(..));
-        Ok(EventsAbout { sent: at.messages.sent, lost_messages, messages, ..EventsAbout::default() })
+        Ok(EventsAbout { sent: at.messages.sent, lost_digests, messages, ..EventsAbout::default() })
     }
 
     fn stream(&mut self) -> Result<Streamed, RmtError> {

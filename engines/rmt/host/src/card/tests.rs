@@ -31,6 +31,7 @@ struct Rows {
     staged: [u32; 32],
     rows: BTreeMap<u32, [u32; 32]>,
     records: VecDeque<Record>,
+    lost: u32,
 }
 
 /// Registers of the first block's records, with their level and what removes one.
@@ -69,7 +70,7 @@ impl Bus for Rows {
             0x0 => STAGES | 8 << 8 | 4 << 16 | 3 << 24,
             0x4 => 10 | 12 << 8 | 12 << 16 | 2 << 24,
             0x10 => 7 | 10 << 8 | 10 << 16,
-            0x14 => 3,
+            0x14 => self.lost,
             at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
         })
     }
@@ -423,9 +424,11 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
 fn records_are_messages_of_the_program_that_sent_them() {
     let source = Source::compile("tells.p4", TELLS.to_owned()).unwrap();
     let digest = |name: &str| source.program.digests.iter().position(|digest| digest.name == name).unwrap();
-    let mut bus = Rows::default();
+    // The count wraps around while the program runs.
+    let mut bus = Rows { lost: u32::MAX - 1, ..Rows::default() };
     let mut card = CardBlock::begin(&mut bus, 0).unwrap();
     card.load(&mut bus, TENANT, &source, &[]).unwrap();
+    bus.lost = 1;
     let row = bus.row(EXIT, 0, TENANT.into());
     assert_eq!(row[14] >> 20, 3);
     // The header is in words 0 to 3; word 28 says the port, and the copy of the key lies in a word of its own.
@@ -447,7 +450,7 @@ fn records_are_messages_of_the_program_that_sent_them() {
     };
     let said = |card: &mut CardBlock, bus: &mut Rows| {
         let events = OnCard { card, bus, tenant: TENANT }.events().unwrap();
-        assert_eq!(events.lost_messages, 3);
+        assert_eq!(events.lost_digests, 3);
         let values = |(name, fields): (String, serde_json::Map<String, serde_json::Value>)| {
             (name, fields.into_iter().map(|(_, value)| value).collect::<Vec<_>>())
         };
@@ -473,7 +476,15 @@ fn records_are_messages_of_the_program_that_sent_them() {
     bus.records = [record(0x30)].into();
     card.load(&mut bus, TENANT, &source, &[]).unwrap();
     card.load(&mut bus, TENANT, &source, &[]).unwrap();
+    // Losses of programs before are not this program's.
+    bus.lost += 3;
     assert_eq!(said(&mut card, &mut bus), []);
     bus.records = [record(0x20)].into();
     assert_eq!(said(&mut card, &mut bus), [seen]);
+    // A driver that begins anew on the card finds records of a program that it does not know.
+    bus.records = [record(0x30), record(0x20)].into();
+    let mut card = CardBlock::begin(&mut bus, 0).unwrap();
+    card.load(&mut bus, TENANT, &source, &[]).unwrap();
+    bus.lost += 3;
+    assert_eq!(said(&mut card, &mut bus), []);
 }

@@ -152,9 +152,9 @@ impl<'a> Window<'a> {
         })
     }
 
-    /// Digests that found no room.
-    pub fn lost(&mut self) -> Result<u64, CardError> {
-        Ok(self.get(own::RMT_BLOCK_LOST)?.into())
+    /// Frames whose digests found no room, since the card's reset, modulo 2^32.
+    pub fn lost(&mut self) -> Result<u32, CardError> {
+        self.get(own::RMT_BLOCK_LOST)
     }
 
     fn select(&mut self, row: Row) -> Result<(), CardError> {
