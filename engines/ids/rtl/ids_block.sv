@@ -60,6 +60,7 @@ module ids_block
   logic [31:0] timeout;
   logic [15:0] age, verdict_ticket, map_index;
   logic map_write, verdict_drop, entry_write, record_valid, record_pop, taken, evicted, fetched, records_full;
+  logic [4:0] memory_errors;
   logic [2:0] map_select;
   logic [1:0] map_value;
   logic [Filters-1:0] map_done, holds;
@@ -319,7 +320,8 @@ module ids_block
       .mem(mem),
       .taken,
       .evicted,
-      .fetched
+      .fetched,
+      .failed(memory_errors)
   );
 
   ids_records #(
@@ -383,6 +385,7 @@ module ids_block
       .taken,
       .evicted,
       .fetched,
+      .memory_errors,
       .lost,
       .late,
       .decided,
