@@ -13,11 +13,11 @@
 //   updates ────────────────────────────────────────────────────────────────────────────────────────────> WRITE
 //                                                                                                  unlocks the set
 //
-// A lookup a cycle; a hit takes 4 cycles, a new line 11, a line from card memory 12 and the memory's 45 or more. Of the
-// memory a lookup that misses reads 128 bytes, and writes as many, for the line whose place it takes on the chip: two
-// random accesses. With a million flows in turn nearly all lookups miss: 100 million a second are 200 million accesses,
-// half of what eight channels of 50 million have, and keep some 30 lookups under way. The frames wait in the store of
-// their port and behind the filter. Each port has up to InFlight lookups under way, as has each channel.
+// A lookup a cycle; a hit takes 4 cycles, a new line 11, a line from card memory 12 and the memory's 45 or more. A lookup
+// that misses reads 128 bytes of card memory and writes 128 bytes for the line it replaces: two random accesses. With a
+// million flows in turn nearly all lookups miss: 100 million a second are 200 million accesses, half of what eight
+// channels of 50 million have, and keep some 30 lookups under way. The frames wait in the store of their port and
+// behind the filter. Each port has up to InFlight lookups under way, as has each channel.
 //
 // A set is locked from its lookup until the update that follows each lookup. A lookup or mark of a locked set waits,
 // and its port's later lookups wait behind it. All lines of a bucket belong into the same set, so the lock also keeps
@@ -38,7 +38,7 @@ module ids_flow
     input wire logic [15:0] now,  // 2^28 ns
     input wire logic [15:0] age,
 
-    // When no lookup is under way any more, all lines become invalid, a set and a bucket a cycle. Lookups wait for `ready`.
+    // When no lookup is under way, all lines become invalid, a set and a bucket a cycle. Lookups wait for `ready`.
     input  wire logic clear,
     output logic      ready,
 
@@ -516,7 +516,7 @@ module ids_flow
     fill_answer.place = filling_fetch_q.place;
     fill_answer.aged = 16'(now - filled.used) >= age && same_q;
     fill_answer.state = filled.states[filling_fetch_q.direction];
-    // The way to the answers and the directory is another's in this cycle.
+    // Hits own the answer port in this cycle; a new flow owns the directory's write port.
     fill_asks = filling_q && !hits && !(fill_twin && place_new);
   end
 
@@ -598,7 +598,7 @@ module ids_flow
     writes = marked_update_q;
     for (int unsigned p = 0; p < Ports; p++) if (write_grant[p]) writes = update[p];
     unlocks = write_grant[Ports:0] != '0;
-    // What a mark reads takes its place, or the line that it asked for is another's.
+    // A mark writes the line it fetched, unless another flow owns that line now.
     fills = fill_goes && (!filling_fetch_q.is_mark || same_q);
     written = fill_goes ? filling_fetch_q.place : writes.place;
     write_set = set_t'(written.set);
