@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use penstock_engine::Root;
 
 use super::Hardware;
-use crate::design::Design;
+use crate::design::{Design, DesignError};
 use crate::device::DeviceError;
 use crate::file_list;
 
@@ -52,6 +52,9 @@ pub enum ProjectError {
         /// CMACs of the board.
         there: u32,
     },
+    /// A part of the design needs what the shell does not have.
+    #[error(transparent)]
+    Design(#[from] DesignError),
     /// The folder holds something else.
     #[error("{}: the folder is there already and is no project of `penstock fpga init`: give another one", .0.display())]
     Occupied(PathBuf),
@@ -221,7 +224,7 @@ fn instance(ports: &[BoxPort]) -> String {
 /// Writes the project of a design into a folder; gives the commands that build it.
 ///
 /// # Errors
-/// There is no such shell or board, the design does not fit it, or a file cannot be read or written.
+/// There is no such shell or board, the design does not fit it or needs card memory, or a file cannot be read or written.
 pub fn write(
     root: &Root,
     design: &Design,
@@ -239,6 +242,12 @@ pub fn write(
     if design.ports > there {
         let (design, ports, board) = (design.name.clone(), design.ports, board.to_owned());
         return Err(ProjectError::Ports { design, ports, board, there });
+    }
+    // The shell's cards have no channels of card memory.
+    let parts = design.parts().map(|part| design.part(part));
+    if let Some(fault) = parts.filter_map(penstock_engine::Part::without_memory).next() {
+        let (path, unread) = (&design.path, |source| ProjectError::File { path: design.path.clone(), source });
+        return Err(DesignError::at(path, &fs::read_to_string(path).map_err(unread)?, fault).into());
     }
     let marks = [folder.join("hardware.json"), folder.join("penstock_322mhz.sv")];
     let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());

@@ -38,5 +38,6 @@ package ids_regs_pkg;
   localparam logic [31:0] IDS_BLOCK_TUNNEL = 32'h000000C0;
   localparam logic [31:0] IDS_BLOCK_TUNNEL_COUNT = 32'h00000008;
   localparam logic [31:0] IDS_BLOCK_FETCHED = 32'h000000E0;
+  localparam logic [31:0] IDS_BLOCK_MEMORY_ERRORS = 32'h000000E4;
 
 endpackage

@@ -77,3 +77,5 @@ pub const IDS_BLOCK_TUNNEL: u32 = 0xC0;
 pub const IDS_BLOCK_TUNNEL_COUNT: u32 = 0x8;
 /// Flow lines that were read from card memory.
 pub const IDS_BLOCK_FETCHED: u32 = 0xE0;
+/// Reads and writes of flow lines that card memory answered with an error.
+pub const IDS_BLOCK_MEMORY_ERRORS: u32 = 0xE4;

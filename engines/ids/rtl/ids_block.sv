@@ -9,9 +9,10 @@
 //                        of all ports                                  └─> ids_records ─> host
 //
 // Two ports share a filter and an exact table: lane 0 and lane 1 of its memories. A port takes a beat a cycle, 128
-// Gb/s; a folded frame, of 65 to 80 bytes, takes two cycles. A port waits for its own output and, for at most a frame's
-// search, for another port that searches a frame of the same set of flows. Frames that no rule can match leave about 50
-// cycles after their last beat.
+// Gb/s; a folded frame, of 65 to 80 bytes, takes two cycles. A port waits for its own output and for frames of the same
+// set of flows at all ports, each for its search and, if its line is in card memory, for that line. It also waits while
+// the queues of any channel of card memory are full. Frames that no rule can match, with their line on the chip, leave
+// about 50 cycles after their last beat.
 module ids_block
   import penstock_pkg::*, ids_pkg::*;
 #(
@@ -60,6 +61,7 @@ module ids_block
   logic [31:0] timeout;
   logic [15:0] age, verdict_ticket, map_index;
   logic map_write, verdict_drop, entry_write, record_valid, record_pop, taken, evicted, fetched, records_full;
+  logic [4:0] memory_errors;
   logic [2:0] map_select;
   logic [1:0] map_value;
   logic [Filters-1:0] map_done, holds;
@@ -319,7 +321,8 @@ module ids_block
       .mem(mem),
       .taken,
       .evicted,
-      .fetched
+      .fetched,
+      .failed(memory_errors)
   );
 
   ids_records #(
@@ -383,6 +386,7 @@ module ids_block
       .taken,
       .evicted,
       .fetched,
+      .memory_errors,
       .lost,
       .late,
       .decided,

@@ -10,8 +10,11 @@
 //
 // Line n of the channel has the 128 bytes from 128 n on: its first beat has key, generation and last use, its second
 // one both directions. All bursts have ID 0, so reads answer in order and so do writes. A line that is asked for while
-// an older value of it is on the way to memory waits until the memory has answered. A line that cannot be read is
-// empty.
+// an older value of it is on the way to memory waits until the memory has answered.
+//
+// A line that cannot be read is empty. So is one whose last write failed, for memory may have an older value of it: the
+// channel remembers up to Bad such lines until they are written again, and if there are more, no line of the channel
+// can be read until `clear`.
 //
 // Up to InFlight lines are under way in each direction. `room` is a register: eight more of each can come after it.
 module ids_channel
@@ -22,7 +25,10 @@ module ids_channel
     input wire logic clk,
     input wire logic rst,
 
-    output logic room,
+    input  wire logic clear,   // no line is in memory any more; nothing is under way
+    output logic      room,
+    output logic      idle,    // nothing is under way
+    output logic [1:0] failed,  // a write, and a read, that memory answered with an error
 
     input wire logic             read,
     input wire logic [LineW-1:0] read_at,
@@ -44,6 +50,7 @@ module ids_channel
   localparam int unsigned BeatW = 512;
   localparam int unsigned StateW = $bits(direction_t[1:0]);
   localparam int unsigned HeadW = $bits(whole_t) - StateW;
+  localparam int unsigned Bad = 8;
   localparam logic [1:0] Okay = 2'b00;
 
   // ---- how many are under way
@@ -52,7 +59,9 @@ module ids_channel
     reads_q <= reads_q + CountW'(read) - CountW'(valid && pop);
     writes_q <= writes_q + CountW'(write) - CountW'(mem.bvalid);
     room <= reads_q <= CountW'(InFlight - Room) && writes_q <= CountW'(InFlight - Room);
+    idle <= reads_q == '0 && writes_q == '0 && !read && !write;
     if (rst) begin
+      idle <= 1'b0;
       reads_q <= '0;
       writes_q <= '0;
       room <= 1'b0;
@@ -77,8 +86,30 @@ module ids_channel
   end
   assign mem.bready = 1'b1;
 
+  // ---- lines whose last write failed
+  logic [Bad-1:0] bad_q, bad_same, bad_free;
+  logic [LineW-1:0] bad_at_q[Bad];
+  logic all_bad_q, write_failed;
+  always_comb begin
+    write_failed = mem.bvalid && mem.bresp != Okay;
+    for (int unsigned n = 0; n < Bad; n++) bad_same[n] = bad_q[n] && bad_at_q[n] == open_at_q[first_q];
+    bad_free = ~bad_q & (bad_q + 1'b1);
+  end
+  always_ff @(posedge clk) begin
+    if (mem.bvalid && !write_failed) bad_q <= bad_q & ~bad_same;
+    if (write_failed && bad_same == '0) begin
+      bad_q <= bad_q | bad_free;
+      all_bad_q <= all_bad_q || bad_free == '0;
+      for (int unsigned n = 0; n < Bad; n++) if (bad_free[n]) bad_at_q[n] <= open_at_q[first_q];
+    end
+    if (clear || rst) begin
+      bad_q <= '0;
+      all_bad_q <= 1'b0;
+    end
+  end
+
   // ---- reads
-  logic wants, ask, waits, asking_q, asked_valid;
+  logic wants, ask, waits, asking_q, asked_valid, wanted_bad, asked_bad;
   logic [LineW-1:0] wanted_at, ask_at_q;
   fetch_t wanted, asked;
 
@@ -101,6 +132,8 @@ module ids_channel
     waits = 1'b0;
     for (int unsigned n = 0; n < InFlight; n++) waits |= open_q[n] && open_at_q[n] == wanted_at;
     ask = wants && !waits && (!asking_q || mem.arready);
+    wanted_bad = all_bad_q;
+    for (int unsigned n = 0; n < Bad; n++) wanted_bad |= bad_q[n] && bad_at_q[n] == wanted_at;
   end
 
   always_ff @(posedge clk) begin
@@ -115,33 +148,36 @@ module ids_channel
   assign mem.rready = 1'b1;
 
   fifo_dist #(
-      .Width($bits(fetch_t)),
+      .Width(1 + $bits(fetch_t)),
       .Depth(InFlight)
   ) i_asked (
       .clk,
       .rst,
       .push (ask),
-      .din  (wanted),
+      .din  ({wanted_bad, wanted}),
       .ready(),
       .valid(asked_valid),
       .pop  (mem.rvalid && mem.rlast),
-      .dout (asked),
+      .dout ({asked_bad, asked}),
       .level()
   );
 
   logic [HeadW-1:0] head_q;
-  logic failed_q;
+  logic head_failed_q, read_failed;
   whole_t came;
   always_ff @(posedge clk)
     if (mem.rvalid && !mem.rlast) begin
-      head_q   <= mem.rdata[HeadW-1:0];
-      failed_q <= mem.rresp != Okay;
+      head_q <= mem.rdata[HeadW-1:0];
+      head_failed_q <= mem.rresp != Okay;
     end
 
   always_comb begin
     came = {head_q, mem.rdata[StateW-1:0]};
-    if (failed_q || mem.rresp != Okay) came.valid = 1'b0;
+    read_failed = mem.rvalid && mem.rlast && (head_failed_q || mem.rresp != Okay);
+    if (read_failed || asked_bad) came.valid = 1'b0;
   end
+
+  always_ff @(posedge clk) failed <= rst ? '0 : {write_failed, read_failed};
 
   fifo_dist #(
       .Width($bits(fetch_t) + $bits(whole_t)),
@@ -198,6 +234,8 @@ module ids_channel
   assign mem.wlast = second_q;
 
 `ifndef SYNTHESIS
+  logic second_beat_q;
+  always_ff @(posedge clk) second_beat_q <= !rst && (mem.rvalid ? !mem.rlast : second_beat_q);
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!ask || !waits) else $error("%m: a line is read before its write has an answer");
@@ -206,8 +244,6 @@ module ids_channel
       assert (!mem.bvalid || open_q[first_q]) else $error("%m: an answer to no write");
       assert (!write || !open_q[free_q]) else $error("%m: more writes than there is room for");
     end
-  logic second_beat_q;
-  always_ff @(posedge clk) second_beat_q <= !rst && (mem.rvalid ? !mem.rlast : second_beat_q);
 `endif
 endmodule
 

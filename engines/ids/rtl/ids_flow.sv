@@ -13,11 +13,11 @@
 //   updates ────────────────────────────────────────────────────────────────────────────────────────────> WRITE
 //                                                                                                  unlocks the set
 //
-// A lookup a cycle; a hit takes 4 cycles, a new line 11, a line from card memory 12 and the memory's 45 or more. Of the
-// memory a lookup that misses reads 128 bytes, and writes as many, for the line whose place it takes on the chip: two
-// random accesses. With a million flows in turn nearly all lookups miss: 100 million a second are 200 million accesses,
-// half of what eight channels of 50 million have, and keep some 30 lookups under way. The frames wait in the store of
-// their port and behind the filter. Each port has up to InFlight lookups under way, as has each channel.
+// A lookup a cycle; a hit takes 4 cycles, a new line 11, a line from card memory 12 and the memory's 45 or more. A lookup
+// that misses reads 128 bytes of card memory and writes 128 bytes for the line it replaces: two random accesses. With a
+// million flows in turn nearly all lookups miss: 100 million a second are 200 million accesses, half of what eight
+// channels of 50 million have, and keep some 30 lookups under way. The frames wait in the store of their port and
+// behind the filter. Each port has up to InFlight lookups under way, as has each channel.
 //
 // A set is locked from its lookup until the update that follows each lookup. A lookup or mark of a locked set waits,
 // and its port's later lookups wait behind it. All lines of a bucket belong into the same set, so the lock also keeps
@@ -38,7 +38,8 @@ module ids_flow
     input wire logic [15:0] now,  // 2^28 ns
     input wire logic [15:0] age,
 
-    input  wire logic clear,  // all lines become invalid, a set and a bucket a cycle; no frame is searched meanwhile
+    // When no lookup is under way, all lines become invalid, a set and a bucket a cycle. Lookups wait for `ready`.
+    input  wire logic clear,
     output logic      ready,
 
     input  wire logic      [Ports-1:0] lookup_valid,
@@ -62,7 +63,8 @@ module ids_flow
 
     output logic taken,    // a line was given to a flow
     output logic evicted,  // that another flow had
-    output logic fetched   // a line was read from card memory
+    output logic fetched,  // a line was read from card memory
+    output logic [4:0] failed  // reads and writes of lines that card memory answered with an error
 );
   localparam bit Large = BucketsLog2 != 0;
   localparam int unsigned Sets = 1 << SetsLog2;
@@ -96,11 +98,13 @@ module ids_flow
   // ---- ISSUE
   logic [Sets-1:0] locked_q;
   logic [BucketLog2:0] init_q;  // sets and buckets that have been emptied after a reset
-  logic ready_q, mark_busy_q, room, fill_waits_q;
+  logic [SetsLog2:0] locks_q;
+  logic ready_q, waits_q, empties, mark_busy_q, room, fill_waits_q;
   set_t sets[Readers];
   logic [Readers-1:0] eligible, grant;
 
   assign ready = ready_q;
+  assign empties = !ready_q && !waits_q;
 
   always_comb begin
     for (int unsigned p = 0; p < Ports; p++) begin
@@ -370,6 +374,8 @@ module ids_flow
   // ---- what comes back: lines of the channels, and lookups that get a new line
   logic [MemoryChannels:0] back, back_grant;
   logic [MemoryChannels:0] rooms;
+  logic [MemoryChannels-1:0] idles;
+  logic [MemoryChannels-1:0][1:0] fails;
   fetch_t back_fetch[MemoryChannels+1];
   whole_t back_line[MemoryChannels+1];
   logic back_moves;
@@ -392,7 +398,10 @@ module ids_flow
       ) i_channel (
           .clk,
           .rst,
+          .clear(empties),
           .room(rooms[c]),
+          .idle(idles[c]),
+          .failed(fails[c]),
           .read(send_reads_q && here),
           .read_at(at_of(send_q.line)),
           .read_in(send_q),
@@ -410,6 +419,8 @@ module ids_flow
     assign row = '0;
     for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_channel
       assign rooms[c] = 1'b1;
+      assign idles[c] = 1'b1;
+      assign fails[c] = '0;
       assign back[c] = 1'b0;
       assign back_fetch[c] = '0;
       assign back_line[c] = '0;
@@ -434,7 +445,10 @@ module ids_flow
   );
   assign back_line[MemoryChannels] = '0;
 
-  always_ff @(posedge clk) room <= rooms == '1 && !rst;
+  always_ff @(posedge clk) begin
+    room   <= rooms == '1 && !rst;
+    failed <= rst ? '0 : 5'($countones(fails));
+  end
 
   // ---- FILL, COMPARE: whether it is the flow's line
   logic fill_q, same_q, filling_q, fill_goes;
@@ -502,7 +516,7 @@ module ids_flow
     fill_answer.place = filling_fetch_q.place;
     fill_answer.aged = 16'(now - filled.used) >= age && same_q;
     fill_answer.state = filled.states[filling_fetch_q.direction];
-    // The way to the answers and the directory is another's in this cycle.
+    // Hits own the answer port in this cycle; a new flow owns the directory's write port.
     fill_asks = filling_q && !hits && !(fill_twin && place_new);
   end
 
@@ -584,7 +598,7 @@ module ids_flow
     writes = marked_update_q;
     for (int unsigned p = 0; p < Ports; p++) if (write_grant[p]) writes = update[p];
     unlocks = write_grant[Ports:0] != '0;
-    // What a mark reads takes its place, or the line that it asked for is another's.
+    // A mark writes the line it fetched, unless another flow owns that line now.
     fills = fill_goes && (!filling_fetch_q.is_mark || same_q);
     written = fill_goes ? filling_fetch_q.place : writes.place;
     write_set = set_t'(written.set);
@@ -610,7 +624,7 @@ module ids_flow
       home_new = '{valid: 1'b1, tag: filling_fetch_q.tag, gen: filled.line.gen};
     end
 
-    if (!ready_q) begin
+    if (empties) begin
       head_we = '1;
       write_set = set_t'(init_q);
       head_new = '0;
@@ -623,16 +637,20 @@ module ids_flow
   always_ff @(posedge clk) begin
     if (unlocks) locked_q[set_t'(written.set)] <= 1'b0;
     if (issue.valid) locked_q[issue.set] <= 1'b1;
+    locks_q <= locks_q + (SetsLog2 + 1)'(issue.valid) - (SetsLog2 + 1)'(unlocks);
     taken <= place_new || (fill_goes && fill_twin);
     evicted <= place_evicts || (fill_goes && fill_twin);
-    if (!ready_q) init_q <= init_q + 1'b1;
+    if (locks_q == '0 && idles == '1) waits_q <= 1'b0;
+    if (empties) init_q <= init_q + 1'b1;
     ready_q <= init_q[BucketLog2] || (BucketLog2 + 1)'(init_q + 1'b1) == {1'b1, BucketLog2'(0)};
     if (clear || rst) begin
       init_q  <= '0;
+      waits_q <= 1'b1;
       ready_q <= 1'b0;
     end
     if (rst) begin
       locked_q <= '0;
+      locks_q <= '0;
       taken <= 1'b0;
       evicted <= 1'b0;
     end
@@ -643,6 +661,7 @@ module ids_flow
     if (!rst) begin
       assert (!unlocks || locked_q[set_t'(written.set)]) else $error("%m: update of a set that is not locked");
       assert (!fill_goes || locked_q[set_t'(written.set)]) else $error("%m: a line for a set that is not locked");
+      assert (!empties || locks_q == '0) else $error("%m: lines are cleared while a lookup is under way");
       assert ($onehot0(hit_q)) else $error("%m: a flow has two lines");
       assert (!choose_q.valid || $onehot0(tag_q)) else $error("%m: two lines of a bucket have the same tag");
       assert (!place_new || !Large || $onehot(choice)) else $error("%m: a new flow without a line");

@@ -85,7 +85,7 @@ package ids_pkg;
   localparam int unsigned TagW = 12;
   localparam int unsigned InFlight = 32;  // lookups of a port, and lines of a channel, that are under way
 
-  // A line of the directory: of card memory, for it is the line's number that says where.
+  // Directory entry of one line in card memory.
   typedef struct packed {
     logic            valid;
     logic [TagW-1:0] tag;    // of its flow's hash

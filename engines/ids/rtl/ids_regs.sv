@@ -61,6 +61,7 @@ module ids_regs
     input wire logic             taken,
     input wire logic             evicted,
     input wire logic             fetched,
+    input wire logic [      4:0] memory_errors,
     input wire logic [Ports-1:0] lost,
     input wire logic [Ports-1:0] late,
     input wire logic [Ports-1:0] decided,
@@ -70,7 +71,7 @@ module ids_regs
     input wire logic [Ports-1:0] searched
 );
   // ---- counters
-  logic [31:0] lost_q, evicted_q, taken_q, fetched_q, late_q;
+  logic [31:0] lost_q, evicted_q, taken_q, fetched_q, errors_q, late_q;
   logic [31:0] decided_q[Ports], told_q[Ports], found_q[Ports], unchecked_q[Ports], searched_q[Ports];
 
   always_ff @(posedge clk) begin
@@ -79,6 +80,7 @@ module ids_regs
     evicted_q <= evicted_q + 32'(evicted);
     taken_q   <= taken_q + 32'(taken);
     fetched_q <= fetched_q + 32'(fetched);
+    errors_q  <= errors_q + 32'(memory_errors);
     for (int unsigned p = 0; p < Ports; p++) begin
       decided_q[p]   <= rst ? '0 : decided_q[p] + 32'(decided[p]);
       told_q[p]      <= rst ? '0 : told_q[p] + 32'(told[p]);
@@ -92,6 +94,7 @@ module ids_regs
       evicted_q <= '0;
       taken_q   <= '0;
       fetched_q <= '0;
+      errors_q  <= '0;
     end
   end
 
@@ -266,6 +269,7 @@ module ids_regs
             IDS_BLOCK_EVICTED: data_q <= evicted_q;
             IDS_BLOCK_FLOWS: data_q <= taken_q;
             IDS_BLOCK_FETCHED: data_q <= fetched_q;
+            IDS_BLOCK_MEMORY_ERRORS: data_q <= errors_q;
             IDS_BLOCK_LATE: data_q <= late_q;
             default: begin
               err_q <= 1'b1;

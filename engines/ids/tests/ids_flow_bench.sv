@@ -47,7 +47,16 @@ module ids_flow_bench
 
     output logic taken,
     output logic evicted,
-    output logic fetched
+    output logic fetched,
+    output logic [4:0] failed,
+
+    // Bursts of a channel that fail: of writes, no byte reaches memory; of reads, which of the two beats have an error
+    input wire logic [MemoryChannels-1:0]       fail_write,
+    input wire logic [MemoryChannels-1:0][ 1:0] fail_read,
+    output logic     [MemoryChannels-1:0]       writes,
+    output logic     [MemoryChannels-1:0]       reads,
+    output logic     [MemoryChannels-1:0][20:0] write_line,
+    output logic     [MemoryChannels-1:0][20:0] read_line
 );
   request_t lookup[Ports];
   answer_t answer[Ports];
@@ -55,6 +64,7 @@ module ids_flow_bench
   mark_t mark[Ports+1];
   logic [Ports:0] marks_valid, marks_ready;
   axi_if mem[MemoryChannels] ();
+  axi_if behind[MemoryChannels] ();
 
   function automatic direction_t state_of(logic followed, logic [31:0] next);
     direction_t state;
@@ -120,7 +130,8 @@ module ids_flow_bench
       .mem(mem),
       .taken,
       .evicted,
-      .fetched
+      .fetched,
+      .failed
   );
 
   for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_channel
@@ -129,13 +140,73 @@ module ids_flow_bench
     ) i_memory (
         .clk,
         .rst,
-        .link(mem[c])
+        .link(behind[c])
     );
     axi_check i_check (
         .clk,
         .rst,
         .link(mem[c])
     );
+
+    // Bursts have one ID, so answers come in their order; the data of a write come before the next one's address.
+    logic write_fails[$];
+    logic [1:0] read_fails[$];
+    logic failing_q, second_q;
+    assign behind[c].awid = mem[c].awid;
+    assign behind[c].awaddr = mem[c].awaddr;
+    assign behind[c].awlen = mem[c].awlen;
+    assign behind[c].awvalid = mem[c].awvalid;
+    assign mem[c].awready = behind[c].awready;
+    assign behind[c].wdata = mem[c].wdata;
+    assign behind[c].wstrb = failing_q ? '0 : mem[c].wstrb;
+    assign behind[c].wlast = mem[c].wlast;
+    assign behind[c].wvalid = mem[c].wvalid;
+    assign mem[c].wready = behind[c].wready;
+    assign mem[c].bid = behind[c].bid;
+    assign mem[c].bvalid = behind[c].bvalid;
+    assign behind[c].bready = mem[c].bready;
+    assign behind[c].arid = mem[c].arid;
+    assign behind[c].araddr = mem[c].araddr;
+    assign behind[c].arlen = mem[c].arlen;
+    assign behind[c].arvalid = mem[c].arvalid;
+    assign mem[c].arready = behind[c].arready;
+    assign mem[c].rid = behind[c].rid;
+    assign mem[c].rdata = behind[c].rdata;
+    assign mem[c].rlast = behind[c].rlast;
+    assign mem[c].rvalid = behind[c].rvalid;
+    assign behind[c].rready = mem[c].rready;
+
+    assign writes[c] = mem[c].awvalid && mem[c].awready;
+    assign reads[c] = mem[c].arvalid && mem[c].arready;
+    assign write_line[c] = {mem[c].awaddr[24:11], 3'(c), mem[c].awaddr[10:7]};
+    assign read_line[c] = {mem[c].araddr[24:11], 3'(c), mem[c].araddr[10:7]};
+
+    // The errors of the answer that comes next
+    logic b_fails_q;
+    logic [1:0] r_fails_q;
+    assign mem[c].bresp = b_fails_q ? 2'b10 : 2'b00;
+    assign mem[c].rresp = r_fails_q[second_q] ? 2'b10 : 2'b00;
+    // verilog_lint: waive-start always-ff-non-blocking
+    // verilator lint_off BLKSEQ
+    always_ff @(posedge clk) begin
+      if (writes[c]) begin
+        write_fails.push_back(fail_write[c]);
+        failing_q <= fail_write[c];
+      end
+      if (reads[c]) read_fails.push_back(fail_read[c]);
+      if (mem[c].bvalid) void'(write_fails.pop_front());
+      if (mem[c].rvalid && mem[c].rlast) void'(read_fails.pop_front());
+      if (mem[c].rvalid) second_q <= !mem[c].rlast;
+      b_fails_q <= write_fails.size() != 0 && write_fails[0];
+      r_fails_q <= read_fails.size() != 0 ? read_fails[0] : '0;
+      if (rst) begin
+        write_fails.delete();
+        read_fails.delete();
+        second_q <= 1'b0;
+      end
+    end
+    // verilator lint_on BLKSEQ
+    // verilog_lint: waive-stop always-ff-non-blocking
   end
 
   always_ff @(posedge clk)

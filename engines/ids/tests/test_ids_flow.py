@@ -19,6 +19,8 @@ from penstock.hdl import simulate
 sys.path[:0] = [str(Path(__file__).resolve().parent)]
 
 HOMES, TAGS = 16, 20  # lines of a bucket; the first bit of a tag
+CHANNELS, BAD = 8, 8  # of card memory; lines that a channel knows to be bad
+FAILS = ("fail_write", "fail_read")
 
 
 @dataclass
@@ -28,6 +30,8 @@ class Line:
     owner: int | None = None
     gen: int = 0
     states: list[tuple[bool, int] | None] = field(default_factory=lambda: [None, None])  # followed, number
+    bad: bool = False  # memory has an older value
+    unread: bool = False  # it is asked for and comes with an error, or is bad
 
 
 @dataclass
@@ -50,12 +54,15 @@ class Bench:
         self.home: dict[int, int] = {}  # of a flow, the number of its line
         self.busy: set[int] = set()  # flows that have an answer and no update
         self.marks: deque[tuple[int, int, int, bool]] = deque()
+        self.lost: set[int] = set()  # channels with more bad lines than they can know
         self.cycle = self.taken = self.evicted = self.fetched = self.ended = self.began = self.next = 0
         self.rate, self.delay = 1.0, (1, 20)
+        self.fails = 0.0  # how likely an access of card memory fails
+        self.failed = self.failures = self.unread = 0
 
     async def start(self) -> None:
         dut = self.dut
-        for name in ("lookup_valid", "answer_pop", "update_valid", "mark_valid", "now", "clear"):
+        for name in ("lookup_valid", "answer_pop", "update_valid", "mark_valid", "now", "clear", *FAILS):
             getattr(dut, name).value = 0
         dut.rst.value = 1
         cocotb.start_soon(Clock(dut.clk, 4, unit="ns").start())
@@ -86,13 +93,21 @@ class Bench:
         number, gen = of("number", 21), of("gen", 5)
         got = (bool(of("followed", 1)), of("next", 32)) if of("open", 1) else None
         assert flow not in self.busy, "two frames of a flow at once"
-        self.busy.add(flow)
         line = self.lines.setdefault(number, Line())
-        if self.home.get(flow) == number:
+        if line.unread and line.owner == flow:  # what the memory has of it is lost
+            line.unread = False
+            self.unread += 1
+            del self.home[flow]
+            line.owner, line.states = None, [None, None]
+            self.ended += 1
+            self.takes(flow, number, line)
+            assert gen == line.gen and got is None, (flow, number, gen, got, line)
+        elif self.home.get(flow) == number:
             assert gen == line.gen and got == line.states[direction], (flow, number, gen, got, line)
         else:
             self.begins(flow, number, line)
             assert gen == line.gen and got is None, (flow, number, gen, got, line)
+        self.busy.add(flow)
         self.next += 1
         due = self.cycle + self.rng.randint(*self.delay)
         due = max(due, port.updates[-1][0] if port.updates else 0)
@@ -102,7 +117,6 @@ class Bench:
     def begins(self, flow: int, number: int, line: Line) -> None:
         """A flow without a line takes this one: an invalid one if there is one, or that of a flow with its tag."""
         assert flow not in self.home, f"flow {flow} had line {self.home.get(flow)} and gets {number}"
-        self.began += 1
         if self.buckets:
             assert number // HOMES == self.bucket(flow)
             first = number // HOMES * HOMES
@@ -116,6 +130,11 @@ class Bench:
             assert line.owner not in self.busy
             self.ended += 1
             del self.home[line.owner]
+        line.unread = False
+        self.takes(flow, number, line)
+
+    def takes(self, flow: int, number: int, line: Line) -> None:
+        self.began += 1
         line.owner, line.gen, line.states = flow, line.gen + 1 & 31, [None, None]
         self.home[flow] = number
 
@@ -150,7 +169,11 @@ class Bench:
             number, gen, direction, follow = self.marks[0]
             dut.mark_number.value, dut.mark_gen.value = number, gen
             dut.mark_direction.value, dut.mark_follow.value = direction, follow
+        if self.fails:
+            dut.fail_write.value = sum((rng.random() < self.fails) << c for c in range(CHANNELS))
+            dut.fail_read.value = sum((rng.random() < self.fails) * rng.randint(1, 3) << 2 * c for c in range(CHANNELS))
         await ReadOnly()
+        self.memory()
         lookups = int(dut.lookup_valid.value) & int(dut.lookup_ready.value)
         answers = int(dut.answer_valid.value) & pops
         updates = valid & int(dut.update_ready.value)
@@ -169,8 +192,30 @@ class Bench:
         self.taken += int(dut.taken.value)
         self.evicted += int(dut.evicted.value)
         self.fetched += int(dut.fetched.value)
+        self.failed += int(dut.failed.value)
         await FallingEdge(dut.clk)
         self.cycle += 1
+
+    def memory(self) -> None:
+        """Follows the lines that are written and read, and those of them that fail."""
+        dut = self.dut
+        for access in ("write", "read"):
+            going = int(getattr(dut, f"{access}s").value)
+            for c in range(CHANNELS) if going else ():
+                if going >> c & 1:
+                    line = self.lines[int(getattr(dut, f"{access}_line").value) >> 21 * c & (1 << 21) - 1]
+                    if access == "write":
+                        line.bad = bool(int(dut.fail_write.value) >> c & 1)
+                        self.failures += line.bad
+                    else:
+                        failed = int(dut.fail_read.value) >> 2 * c & 3 != 0
+                        line.unread = failed or line.bad or c in self.lost
+                        self.failures += failed
+
+    def bad(self) -> list[int]:
+        """How many lines of each channel are bad."""
+        lines = [number // HOMES % CHANNELS for number, line in self.lines.items() if line.bad]
+        return [lines.count(c) for c in range(CHANNELS)]
 
     async def drain(self, timeout: int = 200_000) -> None:
         for _ in range(timeout):
@@ -183,6 +228,7 @@ class Bench:
             await self.step()
         assert not self.busy
         assert (self.taken, self.evicted) == (self.began, self.ended)
+        assert self.failed == self.failures
 
 
 def hashes(rng: random.Random, flows: int, tags: int) -> dict[int, int]:
@@ -216,6 +262,77 @@ async def random_lookups(dut: Any) -> None:
         )  # fmt: skip
         assert bench.ended >= least and (least or bench.taken == flows or not bench.buckets)
         assert bench.fetched > 100 or not bench.buckets
+
+
+@cocotb.test()
+async def errors(dut: Any) -> None:
+    """Card memory answers with errors: no older value of a line is taken for the last one."""
+    rng = random.Random(4)
+    flows = 150
+    bench = Bench(dut, 4, hashes(rng, flows, 4096))
+    await bench.start()
+
+    async def lookups(count: int) -> None:
+        for n in range(count):
+            bench.ports[n % 2].wanted.append((rng.randrange(flows), rng.randrange(2)))
+        await bench.drain()
+
+    bench.fails = 0.05
+    for _ in range(40):
+        await lookups(100)
+        assert max(bench.bad()) <= BAD
+    assert bench.unread > 100
+    # All writes of a channel fail: when more lines are bad than it knows of, it reads none until it is cleared.
+    bench.fails = 0.0
+    dut.fail_read.value = 0
+    dut.fail_write.value = 1 << CHANNELS // 2
+    for _ in range(40):
+        if max(bench.bad()) > BAD:
+            break
+        await lookups(20)
+    assert [n > BAD for n in bench.bad()].index(True) == CHANNELS // 2
+    bench.lost = {CHANNELS // 2}
+    dut.fail_write.value = 0
+    await lookups(1500)
+    assert sum(bench.bad()) <= 2 * BAD
+    # After a clear all lines are as after a reset.
+    unread = bench.unread
+    bench.lines, bench.home, bench.lost = {}, {}, set()
+    dut.clear.value = 1
+    await FallingEdge(dut.clk)
+    dut.clear.value = 0
+    await bench.emptied()
+    await lookups(1500)
+    assert bench.unread == unread
+
+
+@cocotb.test()
+async def clear_waits(dut: Any) -> None:
+    """A clear begins when all lookups have their updates, and then every flow is new."""
+    rng = random.Random(5)
+    flows = 100
+    bench = Bench(dut, 5, hashes(rng, flows, 4096))
+    await bench.start()
+    bench.delay = (60, 100)
+    for n in range(400):
+        bench.ports[n % 2].wanted.append((rng.randrange(flows), 0))
+    for _ in range(500):
+        await bench.step()
+    for port in bench.ports:
+        port.wanted = deque()
+    assert any(port.asked for port in bench.ports) and bench.busy
+    dut.clear.value = 1
+    await bench.step()
+    dut.clear.value = 0
+    while any(port.asked or port.updates for port in bench.ports):
+        await bench.step()
+        assert not int(dut.ready.value), "lines are cleared while a lookup is under way"
+    await bench.step()
+    await bench.emptied()
+    bench.lines, bench.home = {}, {}
+    for n in range(1000):
+        bench.ports[n % 2].wanted.append((rng.randrange(flows), rng.randrange(2)))
+    await bench.drain()
 
 
 @cocotb.test()
@@ -286,7 +403,14 @@ async def rate(dut: Any) -> None:
     assert lookups * 250 / cycles > 100 and bench.fetched - fetched > lookups * 6 // 10
 
 
-CASES = {"random_lookups": (4, 4), "small": (4, 0), "marks": (4, 4), "rate": (11, 12)}
+CASES = {
+    "random_lookups": (4, 4),
+    "small": (4, 0),
+    "errors": (4, 4),
+    "clear_waits": (4, 4),
+    "marks": (4, 4),
+    "rate": (11, 12),
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use penstock_unit::{Identity, Unit};
 
+use crate::Fault;
+
 /// Names under which a part accepts files in place of those of the design: `--table NAME=FILE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TableNames {
@@ -63,6 +65,11 @@ pub trait Part: Any + Debug + Send + Sync {
     /// none.
     fn needs_program(&self) -> bool {
         true
+    }
+
+    /// Why the part cannot be on a card whose blocks have no channels of card memory, with the key that asks for them.
+    fn without_memory(&self) -> Option<Fault> {
+        None
     }
 
     /// Parameters of card_top that the engine adds, by their names.

@@ -97,6 +97,18 @@ pub fn run(lab: &Lab) -> Result<(), BenchError> {
     Ok(())
 }
 
+/// Why frames were told that no rule and no lost line explains, by the increase of each counter; None: there are none.
+fn told_wrongly(since: &dyn Fn(&str) -> Result<u64, BenchError>) -> Result<Option<String>, BenchError> {
+    for name in ["told_order", "told_fragment", "told_headers", "told_class", "lost_records", "memory_errors"] {
+        let count = since(name)?;
+        if count > 0 {
+            return Ok(Some(format!("{name} counts {count}")));
+        }
+    }
+    let (told, known) = (since("told")?, since("strings")? + since("unchecked")? + since("evicted")?);
+    Ok((told > known).then(|| format!("{told} frames were told, and {known} of them had a reason")))
+}
+
 fn measure(device: &mut RtlDevice, flows: u32, case: &BTreeMap<String, Value>) -> Result<Vec<Row>, BenchError> {
     let wrong = |text: String| BenchError::Wrong(BENCH, format!("{flows} flows: {text}"));
     for first in (0..flows).step_by(AT_ONCE as usize) {
@@ -114,10 +126,14 @@ fn measure(device: &mut RtlDevice, flows: u32, case: &BTreeMap<String, Value>) -
     let traffic = traffic(flows, WARMUP + WINDOW + BEYOND);
     let seen = device.measure(&traffic, Rate::Lossless, WARMUP, WINDOW)?;
     let after = card::stats(device)?;
-    let since = |name| Ok::<_, BenchError>(card::counter(BENCH, &after, name)? - card::counter(BENCH, &before, name)?);
+    let since =
+        |name: &str| Ok::<_, BenchError>(card::counter(BENCH, &after, name)? - card::counter(BENCH, &before, name)?);
     let (frames, unchecked) = (since("frames")?, since("unchecked")?);
     if seen.drops.total() > 0 || frames != seen.offered {
         return Err(wrong(format!("{} frames entered, {frames} were decided: {:?}", seen.offered, seen.drops)));
+    }
+    if let Some(text) = told_wrongly(&since)? {
+        return Err(wrong(text));
     }
     if frames > traffic.frames.len() as u64 {
         return Err(wrong(format!("{frames} frames entered, so segments came again")));
@@ -146,6 +162,19 @@ mod tests {
 
     use super::*;
     use crate::input::program;
+
+    /// Frames may be told for a string, for hits without a lookup and for a lost line, and for nothing else.
+    #[test]
+    fn other_reasons_are_wrong() {
+        let counts = |pairs: &[(&str, u64)]| {
+            let counts: BTreeMap<String, u64> =
+                pairs.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+            told_wrongly(&|name| Ok(counts.get(name).copied().unwrap_or_default())).unwrap()
+        };
+        assert_eq!(counts(&[("told", 6), ("strings", 1), ("unchecked", 2), ("evicted", 3)]), None);
+        assert!(counts(&[("told", 7), ("strings", 1), ("unchecked", 2), ("evicted", 3)]).is_some());
+        assert_eq!(counts(&[("told", 1), ("told_order", 1), ("evicted", 1)]), Some("told_order counts 1".to_owned()));
+    }
 
     /// Segments of flows that were opened are in order, and no rule is met.
     #[test]

@@ -64,6 +64,8 @@ pub struct CardStats {
     pub evicted: u64,
     /// Flow lines that were read from card memory.
     pub fetched: u64,
+    /// Reads and writes of flow lines that card memory answered with an error.
+    pub memory_errors: u64,
     /// Told frames that the host has read, by reason; a frame may have several.
     #[serde(flatten)]
     pub reasons: Reasons,
@@ -338,6 +340,7 @@ impl CardBlock {
             late: one(bus, own::IDS_BLOCK_LATE)?,
             evicted: one(bus, own::IDS_BLOCK_EVICTED)?,
             fetched: one(bus, own::IDS_BLOCK_FETCHED)?,
+            memory_errors: one(bus, own::IDS_BLOCK_MEMORY_ERRORS)?,
             reasons: self.reasons,
         })
     }

@@ -89,7 +89,7 @@ impl Image for IdsImage {
         &self.messages
     }
 
-    /// Of the block's tables the shape (engines/ids/rtl/ids_block.sv).
+    /// Log2 sizes of the block's tables (engines/ids/rtl/ids_block.sv).
     fn parameter(&self) -> Option<u64> {
         Some(u64::from(self.settings.buckets) << 24)
     }

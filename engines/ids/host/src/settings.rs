@@ -117,6 +117,8 @@ pub struct Settings {
     pub bounds: Bounds,
     /// Powers of two: buckets of flow lines in a card's memory; 0: all lines are on the chip.
     pub buckets: u32,
+    /// Where the manifest says how many flows there are.
+    pub flows_at: Option<std::ops::Range<usize>>,
 }
 
 impl Part for Settings {
@@ -127,6 +129,14 @@ impl Part for Settings {
 
     fn table_names(&self) -> TableNames {
         TableNames::Fixed(vec!["rules", "eve"])
+    }
+
+    fn without_memory(&self) -> Option<Fault> {
+        let most = 1 << ON_CHIP;
+        let message = format!(
+            "flows: above {most} their lines are in card memory, of which this card has no channels: say {most} at most"
+        );
+        (self.buckets != 0).then(|| Fault { span: self.flows_at.clone(), message })
     }
 
     fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
@@ -279,6 +289,7 @@ impl Settings {
         };
         let default = Bounds::default();
         let buckets = buckets(keys.flows.as_ref());
+        let flows_at = keys.flows.as_ref().map(Spanned::span);
         let bounds = Bounds {
             systems: systems(keys.host_os)?,
             tunnels: Tunnels {
@@ -345,6 +356,7 @@ impl Settings {
             skip_unsupported: keys.skip_unsupported,
             bounds,
             buckets,
+            flows_at,
         })
     }
 
@@ -415,6 +427,9 @@ mod tests {
         assert_eq!((settings.buckets, buckets(1_024)), (0, 0));
         let some = [1_025, 8_192, 8_193, 1_000_000, 1 << 20, 4_000_000].map(buckets);
         assert_eq!(some, [11, 11, 11, 17, 17, 17]);
+        let refused = |flows| read(&format!("[ids]\nflows = {flows}\n")).unwrap().without_memory();
+        assert_eq!((settings.without_memory(), refused(1_024)), (None, None));
+        assert_eq!(refused(1_025).unwrap().span, Some(14..18));
         for (text, words) in [
             ("mode = \"both\"", "expected `ids` or `ips`"),
             ("history = 1", "history is 64 to"),
