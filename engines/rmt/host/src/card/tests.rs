@@ -471,7 +471,7 @@ fn records_are_messages_of_the_program_that_sent_them() {
     assert!(card.serve(&mut bus).unwrap() && !card.serve(&mut bus).unwrap());
     let streamed = OnCard { card: &mut card, bus: &mut bus, tenant: TENANT }.stream().unwrap();
     assert_eq!(streamed.digests, [(digest("odd_t"), config, vec![vec![7, 0x88B5]])]);
-    assert_eq!(said(&mut card, &mut bus), [seen.clone()]);
+    assert_eq!(said(&mut card, &mut bus), std::slice::from_ref(&seen));
     // The second program has the other bank, and the third one that of the first, of which a record still waited.
     bus.records = [record(0x30)].into();
     card.load(&mut bus, TENANT, &source, &[]).unwrap();
