@@ -38,9 +38,13 @@ fn numbers_follow_from_names() {
 fn an_action_is_there_once() {
     let source = include_str!("kinds.p4").replace(
         "table all",
-        "action put(out bit<9> to, bit<9> port) { to = port; }
-         table one { actions = { put(std.egress_spec); } const default_action = put(std.egress_spec, 8); }
-         table two { actions = { put(std.mcast_grp[8:0]); } const default_action = put(std.mcast_grp[8:0], 9); }
+        "bit<9> other = 0;
+         action put(out bit<9> to, bit<9> port) { to = port; }
+         table one {
+             actions = { put(standard_metadata.egress_spec); }
+             const default_action = put(standard_metadata.egress_spec, 8);
+         }
+         table two { actions = { put(other); } const default_action = put(other, 9); }
          table all",
     );
     let info = of("kinds.p4", &source.replace("all.apply", "one.apply(); two.apply(); all.apply"));
