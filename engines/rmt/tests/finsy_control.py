@@ -14,10 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import finsy as fy
+import finsy.p4client
 from finsy.p4client import P4ClientError
 from finsy.p4entity import P4ValueSetMember
 from finsy.p4schema import P4ConfigAction
 from finsy.proto import p4r
+
+# finsy gives a request 10 s, in which a simulated card does not load a program while the machine has other work.
+finsy.p4client._DEFAULT_RPC_TIMEOUT = 120.0
 
 REST = bytes(range(20))
 

@@ -213,7 +213,7 @@ class Program:
 
     def operand(self) -> int:
         rng = self.rng
-        source = rng.choice([rng.randrange(32)] * 10 + [rng.randrange(32, 39)] * 5 + [rng.randrange(39, 64)])
+        source = rng.choice([rng.randrange(32)] * 5 + [rng.randrange(32, 40)] * 3)
         return pack(
             (source, 0),
             (rng.choice([0, 0, 8, 16, rng.randrange(32)]), 6),
