@@ -73,7 +73,7 @@ impl Told {
     }
 }
 
-/// What a server tells its clients. It may block.
+/// Answers a request. It may block.
 pub type Teller = dyn Fn(&Asked) -> Told + Send + Sync;
 
 /// A server.

@@ -29,7 +29,7 @@ type PyDeparture<'py> = (String, Option<usize>, Option<u8>, u32, (u64, u64, u64)
 /// A card at work on its own thread.
 #[pyclass(frozen, name = "Card", module = "penstock._native")]
 struct PyCard {
-    /// What keeps servers at work, by their names. They end in front of the card that they serve.
+    /// Handles of servers by name. The servers end in front of the card that they serve.
     servers: Mutex<BTreeMap<&'static str, Serving>>,
     /// None once it is closed.
     worker: Mutex<Option<Arc<Worker<Card>>>>,

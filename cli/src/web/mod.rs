@@ -8,7 +8,7 @@
 //! | `POST /do` | the body is a request of the control socket |
 //! | `POST /ctl` | the body is a list of words, a request to a service as behind `penstock ctl` |
 //!
-//! Whoever reaches the address can look. The two that act need the token, and exist only if the card was given one.
+//! Everybody who reaches the address can look. The two that act need the token, and exist only if the card was given one.
 
 mod snapshot;
 mod token;

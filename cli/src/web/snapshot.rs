@@ -74,7 +74,7 @@ impl Snapshot {
     }
 }
 
-/// What the services of the card's engines show.
+/// Asks the services of the card's engines for their views.
 fn views(card: &mut Asker, loaded: &[ProgramAbout]) -> Result<Vec<Shown>, ControlError> {
     let mut all = Vec::new();
     for engine in engines().iter().filter(|engine| loaded.iter().any(|about| about.engine == engine.name())) {

@@ -326,7 +326,7 @@ mod tests {
         assert_eq!((form(b"multipart/mixed; boundary=x", body, 99), form(&kind[..19], body, 99)), (None, None));
     }
 
-    /// What a sender may do so that a file of a form is not seen as the receiver has it.
+    /// A sender can try to hide a file of a form: the inspector must see the file that the receiver gets.
     #[test]
     fn forms_hide_no_file() {
         let kind = b"multipart/form-data; boundary=x";

@@ -18,8 +18,8 @@ pub struct Fault {
 /// EtherTypes of VLAN tags.
 const TAGS: [u16; 3] = [0x8100, 0x88A8, 0x9100];
 
-/// The fault of a frame that is not decoded because a length in it is wrong; None: it lies behind MPLS, PPPoE or more
-/// tags than are decoded, or there is none.
+/// The fault of a frame that is not decoded because a length in it is wrong. None if the frame has no fault, or if it
+/// lies behind MPLS, PPPoE or more tags than this function reads.
 #[must_use]
 pub fn fault(frame: &[u8]) -> Option<Fault> {
     let without = |event| Some(Fault { event, ends: None });

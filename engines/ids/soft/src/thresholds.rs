@@ -39,7 +39,7 @@ impl Default for Thresholds {
 impl Thresholds {
     /// Counts a match of a rule in a packet; whether the rule reports it.
     pub(crate) fn is_due(&mut self, rule: &Rule, seen: &Seen<'_>) -> bool {
-        // What the filter holds back is no match for the threshold.
+        // The threshold does not count matches that the filter holds back.
         let passes = rule.filter.is_none_or(|filter| self.counts(rule, filter, seen));
         passes && rule.threshold.is_none_or(|threshold| self.counts(rule, threshold, seen))
     }

@@ -399,7 +399,7 @@ pub enum StmtKind {
     Loop {
         /// 1 bit.
         condition: Expr,
-        /// What is done in a turn.
+        /// The statements of a turn.
         body: Vec<Stmt>,
     },
     /// Ends ingress or egress.

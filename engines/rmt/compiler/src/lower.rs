@@ -144,7 +144,7 @@ struct Lower<'a> {
     applied: HashMap<String, control::Applied<'a>>,
     /// Numbers of P4Info that are given out.
     ids: HashMap<u32, String>,
-    /// Of each table, the statements that compute its keys, in front of its application.
+    /// The statements that compute the keys of each table, which run in front of its application.
     keys: Vec<Vec<ir::Stmt>>,
     /// States of the parser so far.
     states: Vec<ir::State>,

@@ -84,7 +84,7 @@ impl Type {
         }
     }
 
-    /// Bits of a value; None of types that have no single value, as numbers of more than [`MAX_BITS`] bits have none.
+    /// Bits of a value; None for types without a single value, and for numbers of more than [`MAX_BITS`] bits.
     pub fn bits(&self) -> Option<u32> {
         match self {
             Self::Bool => Some(1),

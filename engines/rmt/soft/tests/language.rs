@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Constructs of P4, in small programs on one frame. The expected bytes follow from the P4-16 specification, but for what
-//! it leaves open: the end of loops without end, literal messages, and invalid headers, which are the engine's own choice.
+//! Constructs of P4, in small programs on one frame. The expected bytes follow from the P4-16 specification. It leaves
+//! three things open, which are the engine's own choice: the end of loops without end, messages, and invalid headers.
 
 use penstock_rmt::{Block, Tenant};
 use penstock_unit::{Block as _, Entering, Verdict};

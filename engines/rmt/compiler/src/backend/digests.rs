@@ -70,7 +70,7 @@ pub struct Marked {
     calls: Vec<Call>,
 }
 
-/// The calls of a program as assignments; None if ingress has none.
+/// Replaces the calls of `digest` in ingress by assignments; None if ingress does not call it.
 pub fn mark(program: &Program) -> Check<Option<Marked>> {
     let mut mark = Mark {
         uses: Uses::of(program),
