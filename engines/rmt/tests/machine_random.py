@@ -65,6 +65,7 @@ class Program:
     part: int  # number of its partitions, 0 to 15
     stateful: bool
     heads: bool = True  # it adds and removes headers
+    lone: bool = True  # the tenant has no program in the other bank, which this one's rows could name
     writes: list[Write] = field(default_factory=list)
 
     SIZE = 2  # log2 of buckets
@@ -213,7 +214,7 @@ class Program:
 
     def operand(self) -> int:
         rng = self.rng
-        source = rng.choice([rng.randrange(32)] * 5 + [rng.randrange(32, 40)] * 3)
+        source = rng.choice([rng.randrange(32)] * 10 + [rng.randrange(32, 39)] * 5 + [rng.randrange(39, 64)])
         return pack(
             (source, 0),
             (rng.choice([0, 0, 8, 16, rng.randrange(32)]), 6),
@@ -297,7 +298,7 @@ class Program:
             values = [word & mask for word, mask in zip(rng.choice(keys), masks, strict=True)]
             if rng.random() < 0.1:
                 values[0] ^= 1  # fits nothing if the mask lacks the bit
-            owner = self.bt ^ rng.choice([0] * 8 + [1, 64])  # of some rows another tenant, or the other bank
+            owner = self.bt ^ rng.choice([0] * 8 + [1, 64 * self.lone])  # of some rows another tenant, or the other bank
             row = self.ROWS * self.part + n
             self.writes.append((TERNARY, stage, row, (pack((rng.random() < 0.9, 0), (owner, 1)), *values, *masks)))
             target = (rng.randrange(8), *(rng.getrandbits(32) for _ in range(4)))
@@ -351,10 +352,18 @@ def random_frame(rng: random.Random, longest: int = 400) -> bytes:
 
 
 def random_program(
-    rng: random.Random, tenant: int, bank: int, stages: int, part: int, stateful: bool, port: int, heads: bool = True
+    rng: random.Random,
+    tenant: int,
+    bank: int,
+    stages: int,
+    part: int,
+    stateful: bool,
+    port: int,
+    heads: bool = True,
+    lone: bool = True,
 ) -> Program:
     """A program with entries that frames of this port find."""
-    program = Program(rng, tenant, bank, stages, part, stateful, heads)
+    program = Program(rng, tenant, bank, stages, part, stateful, heads, lone)
     program.make()
     for _ in range(2):
         model = Machine(stages)

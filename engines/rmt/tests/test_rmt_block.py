@@ -736,7 +736,7 @@ async def swap_under_load(dut: Any) -> None:
     model = machines(bench, neighbours)
     for program in neighbours:
         bench.write([*program.writes, program.enable])
-    versions = [random_program(rng, 3, n % 2, stages, n % 2, False, 0) for n in range(4)]
+    versions = [random_program(rng, 3, n % 2, stages, n % 2, False, 0, lone=False) for n in range(4)]
     singles = [machines(bench, [version]) for version in versions]
     bench.write([*versions[0].writes, versions[0].enable])
     await bench.settle()

@@ -1,7 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Where programs go in the machine.
 
+use std::ops::Range;
+
 use penstock_rmt_compiler::Compiled;
+
+/// The words of a row of EXIT that say what the new head is made of (machine.md).
+const EDITS: Range<usize> = 4..13;
 
 fn program(name: &str, text: &str) -> Compiled {
     penstock_rmt_compiler::compile(name, text).unwrap_or_else(|faults| panic!("{faults}"))
@@ -70,7 +75,7 @@ fn a_gateway_adds_and_removes_headers() {
     assert!(lowered.show().contains("new head  hdr.outer_ethernet, hdr.outer_ipv4"), "{}", lowered.show());
     // The words of all eight headers are of the head, but the half in front of Ethernet, and half a word behind the
     // outer Ethernet.
-    let halves: u32 = lowered.exit(0)[4..]
+    let halves: u32 = lowered.exit(0)[EDITS]
         .iter()
         .flat_map(|word| (0..3).map(move |n| word >> (10 * n)))
         .map(|fields| (fields >> 8 & 3).count_ones())
@@ -80,7 +85,7 @@ fn a_gateway_adds_and_removes_headers() {
         [("router.p4", include_str!("../../programs/router.p4")), ("acl.p4", include_str!("../../programs/acl.p4"))]
     {
         let lowered = program(name, text).lower(3).unwrap_or_else(|faults| panic!("{faults}"));
-        assert_eq!(lowered.exit(0)[4..], [0; 9], "{name} adds and removes no headers");
+        assert_eq!(lowered.exit(0)[EDITS], [0; 9], "{name} adds and removes no headers");
     }
 }
 
