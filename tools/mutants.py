@@ -23,7 +23,7 @@ import time
 import tomllib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -57,11 +57,17 @@ class Mutant:
     source: str
 
 
+FIELDS = {field.name for field in fields(Mutant)} - {"source"}
+
+
 def load() -> list[Mutant]:
     mutants = []
     for path in sorted(ROOT / name for name in tracked("*mutants.toml")):
+        source = str(path.relative_to(ROOT))
         for row in tomllib.loads(path.read_text())["mutant"]:
-            mutants.append(Mutant(**row, source=str(path.relative_to(ROOT))))
+            if wrong := row.keys() ^ FIELDS:
+                sys.exit(f"{source}: {row.get('name', 'a bug')}: has or lacks {', '.join(sorted(wrong))}")
+            mutants.append(Mutant(**row, source=source))
     return mutants
 
 

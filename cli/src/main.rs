@@ -6,6 +6,7 @@ mod cmd;
 mod daemon;
 mod dump;
 mod gdb;
+mod log;
 mod report;
 mod show;
 mod status;

@@ -47,6 +47,16 @@ def test_soft_keeps_times(tmp_path: Path, make_design: DesignMaker) -> None:
     assert times(tmp_path / "out/port1.pcap") == times(capture)
 
 
+def test_gen_tells_what_it_wrote(tmp_path: Path) -> None:
+    capture = tmp_path / "in.pcap"
+    done = call("gen", "-o", capture, "--count", "70", "--size", "60,1500", "--json")
+    told, packets = json.loads(done.stdout), list(RawPcapReader(str(capture)))
+    sizes = [len(data) for data, _ in packets]
+    at = times(capture)
+    assert told == {"file": str(capture), "frames": 70, "bytes": sum(sizes), "ns": at[-1] - at[0]}
+    assert set(sizes) == {60, 1500}
+
+
 def test_captures_of_an_earlier_run_are_removed(tmp_path: Path, make_design: DesignMaker) -> None:
     capture = write_capture(tmp_path / "a.pcap", [bytes(60)])
     out = tmp_path / "out"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import shutil
@@ -382,6 +383,41 @@ def test_a_card_in_the_background(net: Net, tmp_path: Path, make_design: DesignM
         time.sleep(0.05)
     assert "test is up: port0 = p0" in log.read_text()
     assert up("--port", "0=nothing").stderr.count("there is no interface `nothing`") == 1
+
+
+def test_a_log_for_collectors(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+    """Each line is JSON: a start, a change, a change that was refused, a fault, and the end."""
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "PENSTOCK_ROOT": str(ROOT)}
+    command = net.command(CARD, COMMAND_LINE, "up", make_design(FORWARD, units=2), "--log-format", "json")
+    with subprocess.Popen(
+        [*command, "--port", "0=p0", "--port", "1=p1"],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as up:
+        assert up.stderr is not None and up.stdout is not None
+        lines = []
+        while not lines or "control socket" not in lines[-1]["message"]:
+            lines.append(json.loads(up.stderr.readline()))
+        for words in (["disable", "1"], ["disable", "7"], ["status"]):
+            subprocess.run([COMMAND_LINE, "ctl", *words], env=env, capture_output=True, check=False)
+        net.run(CARD, "ip", "link", "set", "p1", "down")
+        while lines[-1]["level"] != "WARN" or "request" in lines[-1]:
+            lines.append(json.loads(up.stderr.readline()))
+        up.send_signal(signal.SIGTERM)
+        lines += [json.loads(line) for line in up.stderr]
+        assert up.wait(20) == 0 and up.stdout.read() == ""
+    times = [datetime.datetime.fromisoformat(line["timestamp"]) for line in lines]
+    now = datetime.datetime.now(datetime.UTC)
+    assert times == sorted(times) and now - times[0] < datetime.timedelta(minutes=2)
+    assert lines[0]["message"].startswith("test is up: port0 = p0") and lines[0]["level"] == "INFO"
+    done, refused = (line for line in lines if "request" in line)
+    assert json.loads(done["request"]) == {"do": "disable", "unit": 1}
+    assert (done["level"], done["message"]) == ("INFO", "changed")
+    assert json.loads(refused["request"]) == {"do": "disable", "unit": 7}
+    assert refused["level"] == "WARN" and "there is no unit 7" in refused["why"]
+    assert any(line["level"] == "WARN" and line["message"].startswith("port1 (p1) is down") for line in lines)
 
 
 def test_the_unit_file() -> None:

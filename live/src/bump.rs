@@ -17,6 +17,7 @@ use penstock_device::{
     SoftDevice, regs,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tracing::warn;
 
 use crate::control::{Changed, Command, ControlError, Server, What, about};
 use crate::driver::Driver;
@@ -199,16 +200,15 @@ impl Live {
         self.wires.iter().filter_map(|wire| Some((wire.interface.as_str(), wire.refusal()?)))
     }
 
-    /// Carries frames until a signal arrives; `tell` gets faults, in sentences, as they occur. Returns the card's last
-    /// status.
-    pub fn run(&mut self, tell: &mut dyn FnMut(&str)) -> Result<Status, LiveError> {
+    /// Carries frames until a signal arrives, and logs faults as they occur. Returns the card's last status.
+    pub fn run(&mut self) -> Result<Status, LiveError> {
         while !self.is_stopped() {
             let moved = self.carry()?;
             let has_more = self.obey()?;
-            self.step_reload(tell)?;
-            self.look(moved, tell)?;
+            self.step_reload()?;
+            self.look(moved)?;
             if moved == 0 && !has_more && self.reload.is_none() {
-                self.sleep(tell)?;
+                self.sleep()?;
             }
         }
         let end = Instant::now() + LAST_FRAMES;
@@ -218,9 +218,9 @@ impl Live {
         self.send_out();
         self.wires.iter_mut().for_each(Wire::flush);
         if circling > 0 {
-            self.note(format!("{circling} frames still circle over loopback"), tell);
+            self.note(format!("{circling} frames still circle over loopback"));
         }
-        self.look_closely(tell)?;
+        self.look_closely()?;
         Ok(self.status()?)
     }
 
@@ -401,7 +401,7 @@ impl Live {
 
     /// Continues a reload, if there is one: starts the next unit, or checks whether it is up. If the new program does
     /// not start, units that have it get the old one again.
-    fn step_reload(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), DeviceError> {
+    fn step_reload(&mut self) -> Result<(), DeviceError> {
         let Some(mut reload) = self.reload.take() else { return Ok(()) };
         let Some(&unit) = reload.left.front() else {
             self.end_reload(reload);
@@ -425,7 +425,7 @@ impl Live {
                     reload.failure = Some(error.to_string());
                 } else {
                     reload.left.pop_front();
-                    self.note(format!("unit {unit} gets no more frames: {error}"), tell);
+                    self.note(format!("unit {unit} gets no more frames: {error}"));
                 }
             }
         }
@@ -460,13 +460,13 @@ impl Live {
     }
 
     /// Looks now and then, and when a unit was given up.
-    fn look(&mut self, moved: usize, tell: &mut dyn FnMut(&str)) -> Result<(), DeviceError> {
+    fn look(&mut self, moved: usize) -> Result<(), DeviceError> {
         self.is_new |= moved > 0;
-        if Instant::now() >= self.next_look || self.device.has_faults() { self.look_closely(tell) } else { Ok(()) }
+        if Instant::now() >= self.next_look || self.device.has_faults() { self.look_closely() } else { Ok(()) }
     }
 
     /// Reports faults, and finds interfaces that are down or back.
-    fn look_closely(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), DeviceError> {
+    fn look_closely(&mut self) -> Result<(), DeviceError> {
         self.next_look = Instant::now() + LOOK;
         self.is_new = false;
         self.taps.retain(|tap| !tap.is_over());
@@ -475,12 +475,13 @@ impl Live {
             news.extend(wire.take_news());
             news.extend(wire.retry().or_else(|| wire.check()));
         }
-        news.into_iter().for_each(|text| self.note(text, tell));
+        news.into_iter().for_each(|text| self.note(text));
         Ok(())
     }
 
-    fn note(&mut self, text: String, tell: &mut dyn FnMut(&str)) {
-        tell(&text);
+    /// Logs a fault and keeps it for the status.
+    fn note(&mut self, text: String) {
+        warn!("{text}");
         if self.faults.len() == FAULTS {
             self.faults.pop_front();
         }
@@ -488,7 +489,7 @@ impl Live {
     }
 
     /// Waits until there is something to do.
-    fn sleep(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), LiveError> {
+    fn sleep(&mut self) -> Result<(), LiveError> {
         let mut time = None;
         if self.is_new || self.wires.iter().any(|wire| wire.link() != Link::Up || wire.changes_silently()) {
             time = Some(LOOK);
@@ -515,7 +516,7 @@ impl Live {
         self.server.quiet();
         for (index, _) in of_wire.into_iter().zip(failed).filter(|(_, failed)| *failed) {
             if let Some(text) = self.wires[index].check() {
-                self.note(text, tell);
+                self.note(text);
             }
         }
         Ok(())

@@ -22,6 +22,7 @@ use penstock_device::{
 };
 use rustix::fs::Mode;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use tracing::{info, warn};
 
 use crate::filter::FilterError;
 use crate::protocol::{Answer, Loaded, ProgramAbout, Reply, Request, Way};
@@ -338,7 +339,7 @@ impl Connection {
                         Err(why) => Answer::Error(why),
                     }
                 }
-                Ok(request) => self.answer(request),
+                Ok(request) => self.answer_and_log(request),
                 Err(error) => Answer::Error(format!("this is no request: {error}")),
             };
             let Ok(mut text) = serde_json::to_string(&answer) else { return };
@@ -370,6 +371,27 @@ impl Connection {
         // When it is full, the card's thread is awake already.
         let _ = (&self.waker).write(&[0]);
         answered.recv().unwrap_or_else(|_| gone())
+    }
+
+    /// Answers a request. The log has what changes programs, tables, or the units that get frames.
+    fn answer_and_log(&self, request: Request) -> Answer {
+        let is_of_log = matches!(
+            request,
+            Request::Reload { .. }
+                | Request::Swap { .. }
+                | Request::Table { .. }
+                | Request::Ingress { .. }
+                | Request::Enable { .. }
+                | Request::Disable { .. }
+        );
+        let words = if is_of_log { serde_json::to_string(&request).ok() } else { None };
+        let answer = self.answer(request);
+        match (words, &answer) {
+            (Some(request), Answer::Ok(_)) => info!(%request, "changed"),
+            (Some(request), Answer::Error(why)) => warn!(%request, %why, "not changed"),
+            (None, _) => {}
+        }
+        answer
     }
 
     fn answer(&self, request: Request) -> Answer {

@@ -10,9 +10,10 @@ use penstock_bench::mix::{Mix, Trace};
 use penstock_bench::wire::{self, LINE_GBPS};
 use penstock_device::capture::{self, CaptureError};
 use penstock_engine::say;
+use serde_json::json;
 
 use crate::files::{self, FileError};
-use crate::show::grouped;
+use crate::show::{grouped, warn};
 
 /// Ethernet, IPv4 and UDP headers.
 const MIN_UDP: usize = 42;
@@ -56,6 +57,9 @@ pub struct Args {
     /// Share of the flows, 0..1, whose source is on the block list.
     #[arg(long, default_value_t = 0.5, requires = "hostile")]
     pub share: f64,
+    /// Print what was written as JSON: file, frames, bytes, and ns from the first frame to the last.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Sizes to draw from.
@@ -133,9 +137,14 @@ pub fn run(args: &Args) -> Result<(), GenError> {
         places.push((time as u64, start..bytes.len()));
         time += wire::bits(size) / args.rate;
     }
+    let ns = places.last().map_or(0, |(time, _)| *time);
     capture::write(&args.output, places.into_iter().map(|(time, range)| (time, &bytes[range])))?;
     if args.size.0.iter().any(|size| *size > CARD_SIZE) {
-        eprintln!("warning: a card drops frames of more than {CARD_SIZE} bytes as oversize");
+        warn(&format!("warning: a card drops frames of more than {CARD_SIZE} bytes as oversize\n"));
+    }
+    if args.json {
+        say!("{}", json!({ "file": args.output, "frames": args.count, "bytes": bytes.len(), "ns": ns }));
+        return Ok(());
     }
     say!("{}: {} frames, {} bytes", args.output.display(), grouped(args.count), grouped(bytes.len() as u64));
     Ok(())

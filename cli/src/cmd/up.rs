@@ -1,13 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock up`: the card in native code between real interfaces.
 
-use std::io::{self, Write, stderr, stdout};
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use penstock_device::{Design, DesignError, ForGroup, Override, Policy, Port, Root};
-use penstock_engine::say::plain;
 use penstock_live::{ControlError, Driver, Live, LiveError, Setup, control, exporter};
 
 use crate::card::{Card, CardError};
@@ -16,6 +15,7 @@ use crate::cmd::servers::{ServerError, Servers};
 use crate::cmd::tables::Tables;
 use crate::daemon::{self, DaemonError};
 use crate::files::{self, FileError};
+use crate::log;
 use crate::status::Look;
 use crate::web::{self, Token, TokenError};
 
@@ -71,6 +71,9 @@ pub struct Args {
     /// File for the messages of a card in the background [default: beside the control socket]
     #[arg(long, value_name = "FILE", requires = "daemon")]
     pub log: Option<PathBuf>,
+    /// Form of messages: text, or json for a line of JSON each, with its time.
+    #[arg(long, value_enum, default_value_t, value_name = "FORM")]
+    pub log_format: log::Format,
     /// Servers of engines.
     #[command(flatten)]
     pub servers: Servers,
@@ -104,6 +107,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     if args.daemon {
         return in_background(args);
     }
+    let log = args.log_format;
+    log.start();
     let metrics = args.metrics.as_deref().map(|address| Page::open("metrics", address)).transpose()?;
     let web = args.web.as_deref().map(|address| Page::open("web", address)).transpose()?;
     let token = args.web_token.as_deref().map(Token::read).transpose()?;
@@ -142,11 +147,11 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     }
     head += &served;
     head += &format!("control socket {}; Ctrl-C stops it\n", setup.socket.display());
-    tell(&mut stdout(), &head);
+    log.say(&head);
     daemon::ready(head.lines().next().unwrap_or_default(), &setup.socket);
-    let status = live.run(&mut |fault| tell(&mut stderr(), &format!("{fault}\n")))?;
+    let status = live.run()?;
     daemon::stopping();
-    tell(&mut stdout(), &Look::since_start(&status).summary());
+    log.say(&Look::since_start(&status).summary());
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&status).map_err(|error| FileError::output(path, error.into()))?;
         files::write(path, text + "\n")?;
@@ -184,13 +189,8 @@ fn in_background(args: &Args) -> Result<(), UpError> {
     let log = args.log.clone().unwrap_or_else(|| daemon::log_beside(&socket));
     let process = daemon::start(&log)?;
     let text = format!("{name} is up in the background: process {process}; log in {}\n", log.display());
-    tell(&mut stdout(), &text);
+    log::print(&text);
     Ok(())
-}
-
-/// Writes at once, also through a pipe. A closed output is no reason to stop.
-fn tell(to: &mut impl Write, text: &str) {
-    let _ = to.write_all(plain(text).as_bytes()).and_then(|()| to.flush());
 }
 
 fn driver(word: &str) -> Result<Driver, String> {
