@@ -298,7 +298,9 @@ class Program:
             values = [word & mask for word, mask in zip(rng.choice(keys), masks, strict=True)]
             if rng.random() < 0.1:
                 values[0] ^= 1  # fits nothing if the mask lacks the bit
-            owner = self.bt ^ rng.choice([0] * 8 + [1, 64 * self.lone])  # of some rows another tenant, or the other bank
+            owner = self.bt ^ rng.choice(
+                [0] * 8 + [1, 64 * self.lone]
+            )  # of some rows another tenant, or the other bank
             row = self.ROWS * self.part + n
             self.writes.append((TERNARY, stage, row, (pack((rng.random() < 0.9, 0), (owner, 1)), *values, *masks)))
             target = (rng.randrange(8), *(rng.getrandbits(32) for _ in range(4)))
