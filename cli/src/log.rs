@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The messages of a card that is up.
 //!
-//! As text, what a user asked for goes to standard output, and faults and changes to standard error. As JSON, all goes
-//! to standard error, a line each, which collectors of logs read: `timestamp` (RFC 3339), `level`, `message`, and for a
-//! change the `request` that a client of the control socket sent.
+//! As text, what a user asked for goes to standard output, and faults to standard error. As JSON, all goes to standard
+//! error, a line each, which collectors of logs read: `timestamp` (RFC 3339), `level` (`WARN` for faults), `message`. A
+//! change has a line too, with the `request` that a client of the control socket sent.
 
 use std::io::{Write, stderr, stdout};
 
@@ -29,12 +29,15 @@ impl Format {
     /// Has messages printed in this form from now on.
     pub fn start(self) {
         let lines = fmt::layer().with_writer(stderr).with_target(false);
-        let layer = match self {
-            Self::Text => lines.with_ansi(false).with_level(false).without_time().boxed(),
-            Self::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed(),
+        let (layer, level) = match self {
+            Self::Text => (lines.with_ansi(false).with_level(false).without_time().boxed(), Level::WARN),
+            Self::Json => {
+                let lines = lines.json().flatten_event(true).with_current_span(false).with_span_list(false);
+                (lines.boxed(), Level::INFO)
+            }
         };
         // Libraries log too, for example each connection.
-        let own = Targets::new().with_target("penstock", Level::INFO);
+        let own = Targets::new().with_target("penstock", level);
         registry().with(layer.with_filter(own)).init();
     }
 

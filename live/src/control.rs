@@ -22,7 +22,7 @@ use penstock_device::{
 };
 use rustix::fs::Mode;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use tracing::{info, warn};
+use tracing::info;
 
 use crate::filter::FilterError;
 use crate::protocol::{Answer, Loaded, ProgramAbout, Reply, Request, Way};
@@ -388,7 +388,7 @@ impl Connection {
         let answer = self.answer(request);
         match (words, &answer) {
             (Some(request), Answer::Ok(_)) => info!(%request, "changed"),
-            (Some(request), Answer::Error(why)) => warn!(%request, %why, "not changed"),
+            (Some(request), Answer::Error(why)) => info!(%request, %why, "not changed"),
             (None, _) => {}
         }
         answer
