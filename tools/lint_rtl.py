@@ -21,8 +21,11 @@ from registry import Engine  # noqa: E402
 
 MAX_UNITS = 32
 MAX_BLOCKS = 8
-# The card as it stands in a shell's box
-PLUGIN = ("opennic_plugin", "shell/cards/opennic/plugin.f")
+# The card as it stands in each shell
+SHELLS = (
+    ("opennic_plugin", "shell/cards/opennic/plugin.f"),
+    ("mqnic_app_block", "shell/cards/corundum/app.f"),
+)
 Shape = dict[str, int | str]
 
 
@@ -86,14 +89,15 @@ def main() -> int:
     if not opts.syntax:
         runs += [(shape, "-DSYNTHESIS") for shape in telling[1:4]]
     warnings = "-Wno-fatal" if opts.syntax else "-Wall"
-    top, list_of_top = PLUGIN
-    plugin = list(dict.fromkeys([*card_sources(), *filelist(list_of_top)]))
+    in_shells = [
+        (telling[-1], view, warnings, top, list(dict.fromkeys([*card_sources(), *filelist(list_of_top)])))
+        for top, list_of_top in SHELLS
+        for view in ("--assert", "-DSYNTHESIS")
+    ]
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         results = workers.map(lambda run: lint(*run, warnings), runs)
-        behind_shell = workers.map(
-            lambda view: lint(telling[-1], view, warnings, top, plugin), ["--assert", "-DSYNTHESIS"]
-        )
-        return 0 if all([*results, *behind_shell]) else 1
+        behind_shells = workers.map(lambda run: lint(*run), in_shells)
+        return 0 if all([*results, *behind_shells]) else 1
 
 
 def lint(shape: Shape, view: str, warnings: str, top: str = "card_top", sources: Sequence[Path] | None = None) -> bool:

@@ -397,7 +397,7 @@ pub fn open(
     Ok(match target {
         Target::Soft => Box::new(SoftDevice::open(design)?),
         Target::Rtl => Box::new(RtlDevice::open(root, design, None, progress)?),
-        Target::Fpga => Box::new(FpgaDevice::open(root, design, &Place::Own, progress)?),
+        Target::Fpga => Box::new(FpgaDevice::open(root, design, &Place::default(), progress)?),
     })
 }
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The same cards on `rtl` and on `fpga`, a simulated card behind a BAR and OpenNIC's shell: the frames that leave are
-those of `soft`. Then what only `fpga` has: owners, resets, and cards that end.
+"""The same cards on `rtl` and on `fpga`, simulated cards behind a BAR and the model of a shell: the frames that leave
+are those of `soft`. Then what only `fpga` has: owners, resets, and cards that end.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from built import COMMAND_LINE
@@ -28,9 +29,16 @@ FLOW_PROGRAMS = ROOT / "engines/flow/programs"
 SHORTEST = 60
 
 
-@pytest.fixture(params=("rtl", "fpga"))
-def target(request: pytest.FixtureRequest) -> str:
-    return request.param
+# Where a card is: on rtl, or simulated in OpenNIC's or in Corundum's shell. A second model of a card takes minutes.
+EVERYWHERE = pytest.mark.parametrize("place", ("rtl", "sim", "sim-corundum"))
+MOSTLY = pytest.mark.parametrize("place", ("rtl", "sim", pytest.param("sim-corundum", marks=pytest.mark.long)))
+
+
+def opened(design: Path, place: str, **options: Any) -> Device:
+    """The design on soft, on rtl, or on fpga on a card at this place."""
+    if place in ("soft", "rtl"):
+        return Device.open(design, place, **options)
+    return Device.open(design, "fpga", card=place, **options)
 
 
 def packet(source: str, destination: str, ports: tuple[int, int], transport: type = UDP, size: int = 0) -> bytes:
@@ -43,12 +51,13 @@ def left(result: Result) -> list[list[bytes]]:
     return [sorted(result.at(port)) for port in (0, 1)]
 
 
-def test_forwarding(target: str) -> None:
+@EVERYWHERE
+def test_forwarding(place: str) -> None:
     rng = random.Random(1)
     sizes = [60, 61, 64, 65, 127, 128, 129, 192, 1500, 1514, 9000, *(rng.randrange(60, 2000) for _ in range(60))]
     sent = [[rng.randbytes(size) for size in sizes] for _ in range(2)]
-    with Device.open(FORWARD, target) as card:
-        assert card.target == target and card.read(regs.CARD_PORTS) == 2
+    with opened(FORWARD, place) as card:
+        assert card.target == ("rtl" if place == "rtl" else "fpga") and card.read(regs.CARD_PORTS) == 2
         with pytest.raises(AccessError, match="0x00000ff0"):
             card.read(0x0000_0FF0)
         for port in (0, 1):
@@ -72,9 +81,10 @@ def test_forwarding(target: str) -> None:
         assert all(abs(gap - 992) < 100 for gap in gaps) and len(gaps) == 7
 
 
-def test_frames_that_a_program_generates(target: str) -> None:
+@EVERYWHERE
+def test_frames_that_a_program_generates(place: str) -> None:
     """They are told apart from those that entered, although no frame says who made it."""
-    with Device.open(FORWARD, target, program=ROOT / "engines/rpu/programs/generator.c") as card:
+    with opened(FORWARD, place, program=ROOT / "engines/rpu/programs/generator.c") as card:
         # 40 frames of 60 bytes to ports 0 and 1 in turn, 100 cycles apart
         card.units[0].debug_in = (40 | 100 << 16) << 32 | 60 | 1 << 20
         sent = [bytes([number]) * 64 for number in range(30)]
@@ -98,9 +108,10 @@ def test_nothing_overflows() -> None:
         assert result.drops["overflow"] > 100 and len(result.at(1)) + result.drops["overflow"] == len(frames)
 
 
-def test_units_are_seen(target: str) -> None:
+@EVERYWHERE
+def test_units_are_seen(place: str) -> None:
     """Memories, registers and halts of a unit."""
-    with Device.open(FORWARD, target) as card:
+    with opened(FORWARD, place) as card:
         unit = card.units[0]
         unit.dmem[0x4000:0x400C] = b"twelve bytes"
         assert unit.dmem[0x4000:0x400C] == b"twelve bytes"
@@ -114,15 +125,16 @@ def test_units_are_seen(target: str) -> None:
         assert card.run().at(1) == [bytes(64)] and card.counters().units[0].rx_frames >= 1
 
 
-def test_firewall(target: str, tmp_path: Path) -> None:
+@EVERYWHERE
+def test_firewall(place: str, tmp_path: Path) -> None:
     """A table of an accelerator, filled again while the unit goes on."""
     rng = random.Random(2)
     sources = [f"{rng.choice(('192.0.2', '198.51.100', '203.0.113'))}.{rng.randrange(256)}" for _ in range(120)]
     frames = [packet(source, "10.0.0.1", (1000 + n, 53), size=rng.randrange(200)) for n, source in enumerate(sources)]
     lists = (["192.0.2.0/24"], ["198.51.100.0/24", "203.0.113.128/25"])
     seen = {}
-    for on in ("soft", target):
-        with Device.open(FIREWALL, on, units=1, tables={"ip_prefix": lists[0]}) as card:
+    for on in ("soft", place):
+        with opened(FIREWALL, on, units=1, tables={"ip_prefix": lists[0]}) as card:
             results = []
             for prefixes in lists:
                 if prefixes != card.tables["ip_prefix"]:
@@ -130,11 +142,12 @@ def test_firewall(target: str, tmp_path: Path) -> None:
                 card.send(frames)
                 results.append(card.run())
             seen[on] = [(left(result), result.drops) for result in results]
-    assert seen["soft"] == seen[target]
+    assert seen["soft"] == seen[place]
     assert all(10 < drops["blocked"] < len(frames) - 10 for _, drops in seen["soft"])
 
 
-def test_xdp_firewall(target: str) -> None:
+@MOSTLY
+def test_xdp_firewall(place: str) -> None:
     """State that frames of one port leave for those of the other."""
     rng = random.Random(7)
     flows = [(rng.choice((TCP, UDP)), f"10.0.0.{n}", f"192.0.2.{n % 9}", (1024 + n, 80)) for n in range(60)]
@@ -142,15 +155,15 @@ def test_xdp_firewall(target: str) -> None:
     answers = [packet(outside, inside, ports[::-1], kind) for kind, inside, outside, ports in flows]
     rng.shuffle(answers)
     seen = {}
-    for on in ("soft", target):
-        with Device.open(XDP_FIREWALL, on, units=1) as card:
+    for on in ("soft", place):
+        with opened(XDP_FIREWALL, on, units=1) as card:
             card.send(called, 0)
             first = card.run()
             card.send(answers, 1)
             second = card.run()
             seen[on] = left(first), left(second), second.drops, len(card.maps["flows"])
-    assert seen["soft"] == seen[target]
-    assert len(seen[target][1][0]) == 30 and seen[target][2]["blocked"] == 30
+    assert seen["soft"] == seen[place]
+    assert len(seen[place][1][0]) == 30 and seen[place][2]["blocked"] == 30
 
 
 MARK = """#include <packet.h>
@@ -163,13 +176,14 @@ SEC("xdp") int mark(struct xdp_md *ctx) {
 """
 
 
-def test_reload_under_load(target: str, tmp_path: Path) -> None:
+@MOSTLY
+def test_reload_under_load(place: str, tmp_path: Path) -> None:
     """A program is given way to another one while frames come at line rate: none is lost, and each meets one of them."""
     programs = [tmp_path / f"{mark}.c" for mark in (1, 2)]
     for mark, path in enumerate(programs, 1):
         path.write_text(MARK % mark)
     frames = [number.to_bytes(4, "big") + bytes(60) for number in range(900)]
-    with Device.open(XDP_FIREWALL, target, units=1, program=programs[0]) as card:
+    with opened(XDP_FIREWALL, place, units=1, program=programs[0]) as card:
         card.send(frames)
         card.step(2000)
         card.swap(programs[1])
@@ -179,7 +193,8 @@ def test_reload_under_load(target: str, tmp_path: Path) -> None:
         assert set(marks) == {1, 2} and marks == sorted(marks)
 
 
-def test_nat(target: str, tmp_path: Path) -> None:
+@MOSTLY
+def test_nat(place: str, tmp_path: Path) -> None:
     """An inline block that keeps flows and changes frames; then two frames in turns, one of which is dropped."""
     design = tmp_path / "nat.toml"
     text = NAT.read_text().replace("flow.contexts = 63569", "flow.contexts = 1000").replace('"../', f'"{ROOT}/')
@@ -187,8 +202,8 @@ def test_nat(target: str, tmp_path: Path) -> None:
     inside = [packet(f"10.0.0.{n}", "192.0.2.1", (5000 + n, 53)) for n in range(20)]
     answers = [packet("192.0.2.1", "203.0.113.1", (53, 1024 + n)) for n in range(30)]
     seen = {}
-    for on in ("soft", target):
-        with Device.open(design, on) as card:
+    for on in ("soft", place):
+        with opened(design, on) as card:
             seen[on] = []
             for port, frames in ((1, inside), (0, answers)):
                 card.send(frames, port)
@@ -199,9 +214,9 @@ def test_nat(target: str, tmp_path: Path) -> None:
             card.send([answers[25], answers[5]], 0)
             result = card.run(rate="turns")
             seen[on].append((left(result), result.drops, [frame.source for frame in result.frames]))
-    assert seen["soft"] == seen[target]
-    assert len(seen[target][0][0][0]) == 20 and len(seen[target][1][0][1]) == 20
-    assert seen[target][1][1]["blocked"] == 10 and seen[target][2][2] == [1]
+    assert seen["soft"] == seen[place]
+    assert len(seen[place][0][0][0]) == 20 and len(seen[place][1][0][1]) == 20
+    assert seen[place][1][1]["blocked"] == 10 and seen[place][2][2] == [1]
 
 
 @pytest.fixture(scope="module")

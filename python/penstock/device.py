@@ -101,8 +101,9 @@ class Device(OfEngines):
         `target`: "soft", native code, "rtl", the card's SystemVerilog cycle for cycle, or "fpga", a card behind a BAR.
         The first time a card of these ports, units and accelerators is opened on rtl, its model is built, which takes
         a minute or two. `card` says where the card is on fpga: "pci:0000:81:00.0", a real one, "sim:SOCKET", one that
-        `penstock fpga sim` simulates, or "sim", the default, a simulated one of its own (docs/cards.md). `program`
-        (see `Program`), `tables`, `units` (1..32), `ports` (1..4) and `policy` replace those of the design.
+        `penstock fpga sim` simulates, or "sim", the default, a simulated one of its own, or "sim-corundum", the same
+        in Corundum's shell (docs/cards.md). `program` (see `Program`), `tables`, `units` (1..32), `ports` (1..4) and
+        `policy` replace those of the design.
         If the design has several groups of units, `program` and `units` are mappings from the names of groups, and a
         table that several groups have is called "GROUP.TABLE". `load=False` leaves the units in reset, for a later
         `load`.

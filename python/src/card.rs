@@ -71,7 +71,7 @@ impl Card {
             return Err(Error::Word(format!("a card needs target fpga, and not {target}")));
         }
         let place =
-            place.map_or(Ok(Place::Own), str::parse).map_err(|error: NoPlace| Error::Word(error.to_string()))?;
+            place.map_or(Ok(Place::default()), str::parse).map_err(|error: NoPlace| Error::Word(error.to_string()))?;
         let policy = changes.policy.map(|word| {
             let wrong = format!("`{word}` is no policy: give round-robin, least-loaded, flow-hash or flow-hash-drop");
             Policy::parse(&word).ok_or(DesignError::Option(wrong))

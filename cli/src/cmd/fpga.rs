@@ -7,7 +7,7 @@ use std::process;
 
 use clap::Subcommand;
 use penstock_device::fpga::{
-    FpgaDevice, FpgaError, Identity, NoPlace, Place, ProjectError, open_bar, simulator, write_project,
+    FpgaDevice, FpgaError, Identity, NoPlace, Place, ProjectError, Shell, open_bar, simulator, write_project,
 };
 use penstock_device::{Design, DesignError, Device, DeviceError, EngineError, Image, Root};
 
@@ -26,9 +26,9 @@ enum Command {
     Init {
         /// The design.
         design: PathBuf,
-        /// The card's shell.
-        #[arg(long, default_value = "opennic")]
-        shell: String,
+        /// The card's shell: opennic or corundum.
+        #[arg(long, default_value_t)]
+        shell: Shell,
         /// The board, as the shell calls it.
         #[arg(long, default_value = "au250")]
         board: String,
@@ -36,10 +36,13 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
-    /// Simulates a design's card in the shell OpenNIC, for hosts that come to a socket one after the other.
+    /// Simulates a design's card in a shell, for hosts that come to a socket one after the other.
     Sim {
         /// The design.
         design: PathBuf,
+        /// The card's shell: opennic or corundum.
+        #[arg(long, default_value_t)]
+        shell: Shell,
         /// The socket: other commands then find the card at sim:SOCKET.
         #[arg(long, value_name = "SOCKET")]
         at: PathBuf,
@@ -56,7 +59,7 @@ enum Command {
     Load {
         /// The design.
         design: PathBuf,
-        /// Where it is: sim:SOCKET, pci:0000:81:00.0, or sim for a simulated one of its own.
+        /// Where it is: sim:SOCKET, pci:0000:81:00.0, or sim or sim-SHELL for a simulated one of its own.
         #[arg(long)]
         card: String,
     },
@@ -85,14 +88,14 @@ pub enum Error {
 pub fn run(args: &Args, root: &Root) -> Result<(), Error> {
     match &args.command {
         Command::Init { design, shell, board, out } => {
-            let commands = write_project(root, &Design::read(design)?, shell, board, out)?;
+            let commands = write_project(root, &Design::read(design)?, *shell, board, out)?;
             println!("{}: the project is written; it was never built. To build it:", out.display());
             commands.iter().for_each(|command| println!("    {command}"));
         }
-        Command::Sim { design, at, drift } => {
+        Command::Sim { design, shell, at, drift } => {
             let design = Design::read(design)?;
             let mut bar = Bar::new(design.units());
-            let program = simulator(root, &design, &mut |progress| bar.show(progress));
+            let program = simulator(root, &design, *shell, &mut |progress| bar.show(progress));
             bar.finish();
             let program = program?;
             let source = process::Command::new(&program).arg(at).arg(drift.to_string()).exec();

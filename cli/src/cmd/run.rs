@@ -46,7 +46,7 @@ pub struct Args {
     /// The target that runs the design.
     #[arg(long, value_enum, default_value_t = TargetName::Soft)]
     pub target: TargetName,
-    /// Where the card is, on fpga: sim:SOCKET or pci:0000:81:00.0 [default: a simulated card of its own]
+    /// Where the card is, on fpga: sim:SOCKET or pci:0000:81:00.0 [default: sim, a simulated card of its own]
     #[arg(long, value_name = "CARD")]
     pub card: Option<String>,
     /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one
@@ -162,7 +162,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if args.card.is_some() && target != Target::Fpga {
         return Err(RunError::CardElsewhere);
     }
-    let place = args.card.as_deref().map_or(Ok(Place::Own), str::parse)?;
+    let place = args.card.as_deref().map_or(Ok(Place::default()), str::parse)?;
     let change = Override {
         programs: args.programs.clone(),
         tables: args.tables.0.clone(),

@@ -2,7 +2,7 @@
 //! How the host reaches a card's BAR: the resource file of a PCI device, or a simulated card behind a Unix socket.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -13,6 +13,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use super::shell::Shell;
 
 /// Time after which a simulated card counts as gone.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -100,22 +102,28 @@ pub struct Arrived {
     pub bytes: Vec<u8>,
 }
 
-/// Where a card is: `sim`, a simulated one that is started for the design; `sim:PATH`, the socket of one that runs; or
-/// `pci:0000:81:00.0`, a PCI address.
+/// Where a card is: `sim` or `sim-corundum`, a simulated one that is started for the design, in OpenNIC's shell or
+/// another one; `sim:PATH`, the socket of one that runs; or `pci:0000:81:00.0`, a PCI address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// A simulated card of one's own.
-    Own,
+    /// A simulated card of one's own, in this shell.
+    Own(Shell),
     /// The socket of a simulated card.
     Sim(PathBuf),
     /// A PCI device, by domain, bus, device and function.
     Pci(String),
 }
 
+impl Default for Place {
+    fn default() -> Self {
+        Self::Own(Shell::default())
+    }
+}
+
 /// A text that names no card.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "`{0}` names no card: give sim, a simulated card of your own, sim:PATH, the socket of one that runs, or pci:0000:81:00.0, the address that lspci -D shows"
+    "`{0}` names no card: give sim or sim-SHELL, a simulated card of your own, sim:PATH, the socket of one that runs, or pci:0000:81:00.0, the address that lspci -D shows"
 )]
 pub struct NoPlace(String);
 
@@ -125,7 +133,11 @@ impl FromStr for Place {
     fn from_str(text: &str) -> Result<Self, NoPlace> {
         let is_hex = |part: &str, digits| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_hexdigit());
         match text.split_once(':') {
-            None if text == "sim" => Ok(Self::Own),
+            None if text == "sim" => Ok(Self::Own(Shell::default())),
+            None => {
+                let shell = text.strip_prefix("sim-").and_then(|shell| shell.parse().ok());
+                shell.map(Self::Own).ok_or_else(|| NoPlace(text.to_owned()))
+            }
             Some(("sim", path)) if !path.is_empty() => Ok(Self::Sim(path.into())),
             Some(("pci", address)) => {
                 let parts: Vec<&str> = address.split([':', '.']).collect();
@@ -146,7 +158,7 @@ impl FromStr for Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Own => f.write_str("sim"),
+            Self::Own(shell) => write!(f, "sim-{shell}"),
             Self::Sim(path) => write!(f, "sim:{}", path.display()),
             Self::Pci(address) => write!(f, "pci:{address}"),
         }
@@ -164,6 +176,18 @@ pub struct SysfsBar {
 }
 
 impl SysfsBar {
+    /// Opens the BAR and the region that the shell of a PCI device leaves to the card, as [`SysfsBar::open`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of_card(devices: &Path, address: &str) -> io::Result<Self> {
+        let id = |name| fs::read_to_string(devices.join(address).join(name)).unwrap_or_default();
+        let (vendor, device) = (id("vendor"), id("device"));
+        let is = |shell: &Shell| shell.pci_ids() == Some((vendor.trim(), device.trim()));
+        let (number, base) = Shell::ALL.into_iter().find(is).unwrap_or_default().region();
+        Self::open(devices, address, number, base)
+    }
+
     /// Opens BAR `number` of a PCI device and locks it, so that no second process drives the card; `base` is the place
     /// in the BAR where our region begins.
     ///
@@ -230,7 +254,7 @@ fn words(kind: u8, first: u32, second: u32) -> impl Iterator<Item = u8> {
     [kind].into_iter().chain(first.to_le_bytes()).chain(second.to_le_bytes())
 }
 
-/// A simulated card behind a Unix socket (shell/cards/sim/opennic.cpp has the requests). Its time goes on with
+/// A simulated card behind a Unix socket (shell/cards/sim/shell.h has the requests). Its time goes on with
 /// requests only.
 pub struct SimBar {
     stream: UnixStream,
@@ -386,8 +410,6 @@ impl Wires for SimBar {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     const ADDRESS: &str = "0000:81:00.0";
@@ -413,16 +435,25 @@ mod tests {
         expected[0x2FFC..].fill(0xFF);
         assert_eq!(fs::read(&file).unwrap(), expected);
         assert!(open(0).is_ok(), "the lock ends with its owner");
+        // Corundum's cards are known by their numbers, and their region begins where the BAR does.
+        let place = || SysfsBar::of_card(&devices, ADDRESS).map(|bar| bar.base).map_err(|error| error.to_string());
+        assert!(place().is_err_and(|error| error.contains("begin at 0x200000")));
+        for (name, id) in [("vendor", "0x1234\n"), ("device", "0x1001\n")] {
+            fs::write(devices.join(ADDRESS).join(name), id).unwrap();
+        }
+        assert_eq!(place(), Ok(0));
         fs::remove_dir_all(devices).unwrap();
     }
 
     #[test]
     fn places_of_cards() {
         let place = |text: &str| text.parse::<Place>().ok();
-        assert_eq!(place("sim"), Some(Place::Own));
+        assert_eq!(place("sim"), Some(Place::Own(Shell::OpenNic)));
+        assert_eq!(place("sim-corundum"), Some(Place::Own(Shell::Corundum)));
         assert_eq!(place("sim:/run/card"), Some(Place::Sim("/run/card".into())));
         assert_eq!(place("pci:0000:81:00.0").map(|place| place.to_string()), Some("pci:0000:81:00.0".into()));
-        for text in ["", "sim:", "pci:", "pci:81:00.0", "pci:0000:81:00", "pci:../..:0.0", "usb:1"] {
+        for text in ["", "sim-", "sim-mine", "sim:", "pci:", "pci:81:00.0", "pci:0000:81:00", "pci:../..:0.0", "usb:1"]
+        {
             assert_eq!(place(text), None, "{text}");
         }
     }

@@ -13,6 +13,7 @@ mod project;
 /// Offsets of the registers in a card's BAR, written by tools/regs.py.
 #[path = "../../../shell/cards/regs/regs.rs"]
 pub mod registers;
+mod shell;
 mod window;
 
 use std::fmt;
@@ -25,6 +26,7 @@ pub use hardware::Hardware;
 pub use machine::Behind;
 use machine::Wanted;
 pub use project::{ProjectError, write as write_project};
+pub use shell::{NoShell, Shell};
 
 use crate::card::CardDevice;
 use crate::design::Design;
@@ -36,9 +38,6 @@ const MAGIC: u32 = 0x504E_4650;
 const MAJOR: u32 = 1;
 /// Where Linux shows PCI devices.
 const DEVICES: &str = "/sys/bus/pci/devices";
-/// OpenNIC's BAR with its registers, and where box_322mhz begins in it.
-const OPENNIC_BAR: u32 = 2;
-const OPENNIC_BOX: usize = 0x20_0000;
 
 /// The identity that a card reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,12 +166,12 @@ impl fmt::Display for Identity {
 pub fn open_bar(place: &Place) -> Result<Box<dyn Bar>, FpgaError> {
     let unreachable = |source, help| unreachable(place, source, help);
     Ok(match place {
-        Place::Own => return Err(FpgaError::NeedsDesign),
+        Place::Own(_) => return Err(FpgaError::NeedsDesign),
         Place::Sim(path) => Box::new(
             SimBar::open(path).map_err(|e| unreachable(e, "`penstock fpga sim DESIGN --at SOCKET` starts a card"))?,
         ),
         Place::Pci(address) => Box::new(
-            SysfsBar::open(Path::new(DEVICES), address, OPENNIC_BAR, OPENNIC_BOX)
+            SysfsBar::of_card(Path::new(DEVICES), address)
                 .map_err(|e| unreachable(e, "see `lspci -D` for the address; the BAR's file needs root"))?,
         ),
     })
@@ -198,8 +197,8 @@ impl FpgaDevice {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, DeviceError> {
         let bar = match place {
-            Place::Own => {
-                let program = simulator(root, design, progress)?;
+            Place::Own(shell) => {
+                let program = simulator(root, design, *shell, progress)?;
                 Box::new(SimBar::start(&program).map_err(|source| unreachable(place, source, "is the machine full?"))?)
             }
             Place::Sim(_) | Place::Pci(_) => open_bar(place)?,
@@ -230,12 +229,17 @@ impl FpgaDevice {
     }
 }
 
-/// Builds the model of OpenNIC's shell around a design's card, or finds it in the cache; gives the path of the program
-/// (shell/cards/sim/opennic.cpp).
+/// Builds the model of a shell around a design's card, or finds it in the cache; gives the path of the program
+/// (shell/cards/sim).
 ///
 /// # Errors
 /// The model cannot be built.
-pub fn simulator(root: &Root, design: &Design, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, DeviceError> {
-    let around = Around::Shell(Hardware::of(root, design)?.hash());
+pub fn simulator(
+    root: &Root,
+    design: &Design,
+    shell: Shell,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PathBuf, DeviceError> {
+    let around = Around::Shell(shell, Hardware::of(root, design)?.hash());
     Ok(build::model(root, &rtl::parameters(root, design, around)?, progress)?)
 }

@@ -20,13 +20,15 @@ use super::engines::Engines;
 use crate::card_top::{MAX_BLOCKS, MAX_UNITS, packed};
 use crate::device::Progress;
 use crate::file_list;
+use crate::fpga::Shell;
 
 /// The clock loop.
 const DRIVER: (&str, &str) = ("driver.cpp", include_str!("../../rtl/driver.cpp"));
-/// What C++ includes: a unit as the clock loop knows it, and stand-ins for the compression libraries that Verilator's
+/// What C++ includes: a unit as the clock loop knows it, what the models of shells share, and stand-ins for the compression libraries that Verilator's
 /// FST writer asks for.
-const HEADERS: [(&str, &str); 3] = [
+const HEADERS: [(&str, &str); 4] = [
     ("unit_model.h", include_str!("../../rtl/split/unit_model.h")),
+    ("shell.h", include_str!("../../../shell/cards/sim/shell.h")),
     ("lz4.h", include_str!("../../rtl/stored/lz4.h")),
     ("zlib.h", include_str!("../../rtl/stored/zlib.h")),
 ];
@@ -41,9 +43,35 @@ const UNIT_CODE: (&str, &str) = ("unit.cpp", include_str!("../../rtl/split/unit.
 const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
 const ELEMENT_TRACE: (&str, &str) = ("element_trace.sv", include_str!("../../rtl/trace/element_trace.sv"));
 
-/// The model of OpenNIC's shell around the card, and the file list of the card as its plugin.
-const SHELL: (&str, &str) = ("opennic.cpp", include_str!("../../../shell/cards/sim/opennic.cpp"));
-const PLUGIN_LIST: &str = "shell/cards/opennic/plugin.f";
+/// How the model of a shell is built around the card.
+struct ShellModel {
+    /// Its clocks and signals.
+    code: (&'static str, &'static str),
+    /// The module that fits the card into the shell, and its file list.
+    top: &'static str,
+    list: &'static str,
+    /// The program.
+    program: &'static str,
+}
+
+impl ShellModel {
+    fn of(shell: Shell) -> Self {
+        match shell {
+            Shell::OpenNic => Self {
+                code: ("opennic.cpp", include_str!("../../../shell/cards/sim/opennic.cpp")),
+                top: "opennic_plugin",
+                list: "shell/cards/opennic/plugin.f",
+                program: "opennic_sim",
+            },
+            Shell::Corundum => Self {
+                code: ("corundum.cpp", include_str!("../../../shell/cards/sim/corundum.cpp")),
+                top: "mqnic_app_block",
+                list: "shell/cards/corundum/app.f",
+                program: "corundum_sim",
+            },
+        }
+    }
+}
 
 /// File list of the card around its units.
 const CARD_LIST: &str = "shell/rtl/rtl.f";
@@ -149,8 +177,8 @@ pub enum Around {
     Loop,
     /// The same, and it records waves; such a model is slower.
     Waves,
-    /// OpenNIC's shell, as a program, on a card with this hash of its hardware.
-    Shell([u32; 4]),
+    /// A shell, as a program, on a card with this hash of its hardware.
+    Shell(Shell, [u32; 4]),
 }
 
 /// Parameters of card_top.
@@ -178,7 +206,7 @@ pub fn model(root: &Root, parameters: &Parameters, progress: &mut dyn FnMut(Prog
     let key = key_of(parts.iter().map(|part| part.key.as_str()).chain([table.as_str()]));
     let (name, kind) = match parameters.around {
         Around::Loop | Around::Waves => ("card.so", "-shared"),
-        Around::Shell(_) => ("opennic_sim", "-pie"),
+        Around::Shell(shell, _) => (ShellModel::of(shell).program, "-pie"),
     };
     let model = cache.join(&key).join(name);
     if model.exists() {
@@ -255,10 +283,11 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
     lists.push(PathBuf::from(CARD_LIST));
     let (prefix, top, code) = match around {
         Around::Loop | Around::Waves => ("Vcard", "card_top", DRIVER),
-        Around::Shell(_) => {
-            lists.push(PathBuf::from(PLUGIN_LIST));
+        Around::Shell(shell, _) => {
+            let ShellModel { code, top, list, .. } = ShellModel::of(*shell);
+            lists.push(PathBuf::from(list));
             traces.clear();
-            ("Vplugin", "opennic_plugin", SHELL)
+            ("Vplugin", top, code)
         }
     };
     let mut card = Part {
@@ -311,8 +340,11 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
     // The card needs to know which units share maps, and nothing else of them.
     card.arguments.push(by_unit("Engine", 8, numbers.into_iter()));
     card.defines.push(format!("-DPENSTOCK_UNITS={}", units.len()));
-    if let Around::Shell(_) = around {
+    if let Around::Shell(shell, _) = around {
         card.arguments.push("-DPENSTOCK_METASTABLE".to_string());
+        if *shell == Shell::Corundum {
+            card.arguments.push(format!("-GIF_COUNT={ports}"));
+        }
     }
     let mut parts = vec![card.sealed(root, verilator)?, runtime];
     let mut kinds: Vec<(Kind, String)> = Vec::new();
@@ -347,7 +379,7 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
         parts.push(unit);
     }
     let mut table = unit_table(units, &kinds);
-    if let Around::Shell(hash) = around {
+    if let Around::Shell(_, hash) = around {
         let words = hash.map(|word| format!("0x{word:08x}"));
         table += &format!(
             "extern const unsigned card_design[4];\nconst unsigned card_design[4] = {{{}}};\n",

@@ -5,3 +5,4 @@ axi_none.sv
 mac_rx.sv
 mac_tx.sv
 bar_front.sv
+shell_card.sv

@@ -1,5 +1,5 @@
 sync_bits.sv
-sync_reset.sv
+reset_bridge.sv
 reset_side.sv
 reset_pair.sv
 sync_pulse.sv

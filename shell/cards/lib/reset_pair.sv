@@ -11,8 +11,8 @@
 // side sees with its `clear` only, when the other side stands still as well: a pointer that jumps would look like
 // words that are there.
 //
-//   a_rst_in ─┬─ or ─┬─> sync_reset ─> a_rst ──> b: seen a in reset ──┐
-//   b_rst_in ─┘      └─> sync_reset ─> b_rst ──> a: seen b in reset ──┴─> each leaves when both have seen
+//   a_rst_in ─┬─ or ─┬─> reset_bridge ─> a_rst ──> b: seen a in reset ──┐
+//   b_rst_in ─┘      └─> reset_bridge ─> b_rst ──> a: seen b in reset ──┴─> each leaves when both have seen
 module reset_pair (
     input  wire logic a_clk,
     input  wire logic a_rst_in,  // of any clock

@@ -14,7 +14,7 @@ module reset_side (
     input wire logic peer_seen
 );
   logic begun, peer_in_reset, peer_has_seen;
-  sync_reset i_begun (
+  reset_bridge i_begun (
       .clk,
       .rst_in,
       .rst(begun)

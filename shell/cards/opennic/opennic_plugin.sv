@@ -2,15 +2,12 @@
 `default_nettype none
 
 // The card as a plugin of OpenNIC's box_322mhz: between the CMACs and nothing else. `penstock fpga init` writes the
-// module that gives it its
-// parameters and its clock.
+// module that gives it its parameters and its clock.
 //
-//   cmac_clk[p]: CMAC p ─> mac_rx ─┆─> card_top ─┆─> mac_tx ─> CMAC p            card_clk: card_top
-//   axil_aclk:   AXI4-Lite ─> bar_front ─┆─> card_top's registers
+//   CMAC p ─> shell_card ─> CMAC p      AXI4-Lite ─> shell_card's registers
 //
 // The shell's own way between host and CMACs, the `adap` streams, is closed: the plugin drops the host's frames, and
-// the host receives none. The card has neither host streams, host memory nor card memory: a frame to the host is
-// dropped as `unsent`, a burst is refused.
+// the host receives none.
 module opennic_plugin
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -31,8 +28,7 @@ module opennic_plugin
     input wire logic card_lock,  // it runs
 
 `ifdef PENSTOCK_SPLIT
-    // The model of the shell has a model for each unit and carries its wires (device/rtl/split); it also says which
-    // design it is, so that designs with the same card around their units share a model.
+    // of the model: see shell_card
     output logic      [split_pkg::BundleW-1:0] to_unit  [Units],
     input  wire logic [split_pkg::BundleW-1:0] from_unit[Units],
     output logic unit_rst,
@@ -84,134 +80,10 @@ module opennic_plugin
     input  wire logic axil_aclk,
     input  wire logic [Ports-1:0] cmac_clk
 );
-  localparam logic [31:0] Shell = "ONIC";
-  localparam int unsigned W = 8 * PortBytes;
-
-  // Resets: the shell's, the host's, and of a clock that does not run yet
-  logic axil_rst, card_reset, card_own_rst, axil_cross_rst, axil_clear, card_cross_rst, card_clear;
+  logic axil_rst;
   wire shell_rst = !mod_rstn[0] || !box_rstn;
-  sync_reset i_axil_rst (
-      .clk(axil_aclk),
-      .rst_in(shell_rst),
-      .rst(axil_rst)
-  );
-  sync_reset i_card_rst (
-      .clk(card_clk),
-      .rst_in(shell_rst || card_reset || !card_lock),
-      .rst(card_own_rst)
-  );
-  reset_pair i_bar_resets (
-      .a_clk(axil_aclk),
-      .a_rst_in(axil_rst),
-      .a_rst(axil_cross_rst),
-      .a_clear(axil_clear),
-      .b_clk(card_clk),
-      .b_rst_in(card_own_rst),
-      .b_rst(card_cross_rst),
-      .b_clear(card_clear)
-  );
   assign mod_rst_done = {7'h7F, !axil_rst};
   assign box_rst_done = !axil_rst;
-  wire card_rst = card_own_rst;
-`ifdef PENSTOCK_SPLIT
-  assign unit_rst = card_rst;
-`endif
-
-  // Ports
-  logic [Ports*W-1:0] rx_tdata, tx_tdata;
-  logic [Ports*PortBytes-1:0] rx_tkeep, tx_tkeep;
-  logic [Ports-1:0] rx_tvalid, rx_tlast, rx_tuser, tx_tvalid, tx_tlast, tx_tready, port_up;
-  logic [31:0] rx_lost[Ports], tx_lost[Ports];
-  for (genvar p = 0; p < Ports; p++) begin : gen_port
-    axis_if rx ();
-    axis_if tx ();
-    logic mac_own_rst, mac_rst, mac_clear, rst, clear, rx_lost_one, tx_lost_one;
-    sync_reset i_mac_rst (
-        .clk(cmac_clk[p]),
-        .rst_in(shell_rst),
-        .rst(mac_own_rst)
-    );
-    reset_pair i_resets (
-        .a_clk(cmac_clk[p]),
-        .a_rst_in(mac_own_rst),
-        .a_rst(mac_rst),
-        .a_clear(mac_clear),
-        .b_clk(card_clk),
-        .b_rst_in(card_own_rst),
-        .b_rst(rst),
-        .b_clear(clear)
-    );
-    mac_rx i_rx (
-        .mac_clk(cmac_clk[p]),
-        .mac_own_rst,
-        .mac_rst,
-        .mac_clear,
-        .mac_tvalid(s_axis_cmac_rx_tvalid[p]),
-        .mac_tdata(s_axis_cmac_rx_tdata[p*512+:512]),
-        .mac_tkeep(s_axis_cmac_rx_tkeep[p*64+:64]),
-        .mac_tlast(s_axis_cmac_rx_tlast[p]),
-        .mac_tuser(s_axis_cmac_rx_tuser_err[p]),
-        .lost(rx_lost_one),
-        .clk(card_clk),
-        .rst,
-        .clear,
-        .rx(rx)
-    );
-    mac_tx i_tx (
-        .clk(card_clk),
-        .own_rst(card_own_rst),
-        .rst,
-        .clear,
-        .tx(tx),
-        .lost(tx_lost_one),
-        .mac_clk(cmac_clk[p]),
-        .mac_own_rst,
-        .mac_rst,
-        .mac_clear,
-        .mac_tvalid(m_axis_cmac_tx_tvalid[p]),
-        .mac_tdata(m_axis_cmac_tx_tdata[p*512+:512]),
-        .mac_tkeep(m_axis_cmac_tx_tkeep[p*64+:64]),
-        .mac_tlast(m_axis_cmac_tx_tlast[p]),
-        .mac_tuser(m_axis_cmac_tx_tuser_err[p]),
-        .mac_tready(m_axis_cmac_tx_tready[p])
-    );
-    cross_count i_rx_lost (
-        .src_clk(cmac_clk[p]),
-        .src_rst(mac_own_rst),
-        .event_in(rx_lost_one),
-        .clk(axil_aclk),
-        .rst(axil_rst),
-        .count(rx_lost[p])
-    );
-    cross_count i_tx_lost (
-        .src_clk(card_clk),
-        .src_rst(card_own_rst),
-        .event_in(tx_lost_one),
-        .clk(axil_aclk),
-        .rst(axil_rst),
-        .count(tx_lost[p])
-    );
-    sync_bits i_up (
-        .src_clk(card_clk),
-        .src_rst(1'b0),
-        .d(!rst),
-        .clk(axil_aclk),
-        .rst(axil_rst),
-        .q(port_up[p])
-    );
-    assign rx_tdata[p*W+:W] = rx.tdata;
-    assign rx_tkeep[p*PortBytes+:PortBytes] = rx.tkeep;
-    assign rx_tvalid[p] = rx.tvalid;
-    assign rx_tlast[p] = rx.tlast;
-    assign rx_tuser[p] = rx.tuser;
-    assign rx.tready = 1'b1;
-    assign tx.tdata = tx_tdata[p*W+:W];
-    assign tx.tkeep = tx_tkeep[p*PortBytes+:PortBytes];
-    assign tx.tvalid = tx_tvalid[p];
-    assign tx.tlast = tx_tlast[p];
-    assign tx.tuser = 1'b0;
-    assign tx_tready[p] = tx.tready;
-  end
 
   // The shell's own streams
   assign s_axis_adap_tx_322mhz_tready = '1;
@@ -221,25 +93,31 @@ module opennic_plugin
   assign m_axis_adap_rx_322mhz_tlast = '0;
   assign m_axis_adap_rx_322mhz_tuser_err = '0;
 
-  // Registers
-  logic [31:0] awaddr, wdata, araddr, rdata;
-  logic [3:0] wstrb;
-  logic [1:0] bresp, rresp;
-  logic awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
-  bar_front #(
+  shell_card #(
       .Ports(Ports),
-      .Shell(Shell),
-      .Shape({8'd0, 8'(Blocks), 8'(Units), 8'(Ports)})
-  ) i_bar (
-      .clk(axil_aclk),
-      .own_rst(axil_rst),
-      .rst(axil_cross_rst),
-      .clear(axil_clear),
+      .Shell("ONIC"),
+      .Design(Design),
+      .Units(Units),
+      .IngressDepth(IngressDepth),
+      .Blocks(Blocks),
+      .MapRows(MapRows),
+      .Stages(Stages),
+      .BlockEngine(BlockEngine),
+      .BlockParam(BlockParam),
+      .Engine(Engine),
+      .UnitParam(UnitParam)
+  ) i_shell_card (
+      .card_clk,
+      .card_rst_in(shell_rst || !card_lock),
 `ifdef PENSTOCK_SPLIT
+      .to_unit,
+      .from_unit,
+      .unit_rst,
       .design_hash,
-`else
-      .design_hash(Design),
 `endif
+      .axil_clk(axil_aclk),
+      .axil_rst_in(shell_rst),
+      .axil_rst,
       .s_axil_awaddr,
       .s_axil_awvalid,
       .s_axil_awready,
@@ -256,294 +134,21 @@ module opennic_plugin
       .s_axil_rresp,
       .s_axil_rvalid,
       .s_axil_rready,
-      .card_reset,
-      .port_up,
-      .rx_lost,
-      .tx_lost,
-      .card_clk,
-      .card_rst(card_cross_rst),
-      .card_clear,
-      .m_axil_awaddr(awaddr),
-      .m_axil_awvalid(awvalid),
-      .m_axil_awready(awready),
-      .m_axil_wdata(wdata),
-      .m_axil_wstrb(wstrb),
-      .m_axil_wvalid(wvalid),
-      .m_axil_wready(wready),
-      .m_axil_bresp(bresp),
-      .m_axil_bvalid(bvalid),
-      .m_axil_bready(bready),
-      .m_axil_araddr(araddr),
-      .m_axil_arvalid(arvalid),
-      .m_axil_arready(arready),
-      .m_axil_rdata(rdata),
-      .m_axil_rresp(rresp),
-      .m_axil_rvalid(rvalid),
-      .m_axil_rready(rready)
-  );
-
-  // Memories that are not there
-  logic [0:0] m_axi_awid, m_axi_bid, m_axi_arid, m_axi_rid;
-  logic [7:0] m_axi_arlen;
-  logic [1:0] m_axi_bresp, m_axi_rresp;
-  logic m_axi_awvalid, m_axi_awready, m_axi_wlast, m_axi_wvalid, m_axi_wready;
-  logic m_axi_bvalid, m_axi_bready;
-  logic m_axi_arvalid, m_axi_arready, m_axi_rlast, m_axi_rvalid, m_axi_rready;
-  logic [0:0] m_axi_mem_awid, m_axi_mem_bid, m_axi_mem_arid, m_axi_mem_rid;
-  logic [7:0] m_axi_mem_arlen;
-  logic [1:0] m_axi_mem_bresp, m_axi_mem_rresp;
-  logic m_axi_mem_awvalid, m_axi_mem_awready, m_axi_mem_wlast, m_axi_mem_wvalid, m_axi_mem_wready;
-  logic m_axi_mem_bvalid, m_axi_mem_bready;
-  logic m_axi_mem_arvalid, m_axi_mem_arready, m_axi_mem_rlast, m_axi_mem_rvalid, m_axi_mem_rready;
-  axi_none #(
-      .IdW(1)
-  ) i_no_host (
-      .clk(card_clk),
-      .rst(card_rst),
-      .awid(m_axi_awid),
-      .awvalid(m_axi_awvalid),
-      .awready(m_axi_awready),
-      .wlast(m_axi_wlast),
-      .wvalid(m_axi_wvalid),
-      .wready(m_axi_wready),
-      .bid(m_axi_bid),
-      .bresp(m_axi_bresp),
-      .bvalid(m_axi_bvalid),
-      .bready(m_axi_bready),
-      .arid(m_axi_arid),
-      .arlen(m_axi_arlen),
-      .arvalid(m_axi_arvalid),
-      .arready(m_axi_arready),
-      .rid(m_axi_rid),
-      .rresp(m_axi_rresp),
-      .rlast(m_axi_rlast),
-      .rvalid(m_axi_rvalid),
-      .rready(m_axi_rready)
-  );
-  axi_none #(
-      .IdW(1)
-  ) i_no_mem (
-      .clk(card_clk),
-      .rst(card_rst),
-      .awid(m_axi_mem_awid),
-      .awvalid(m_axi_mem_awvalid),
-      .awready(m_axi_mem_awready),
-      .wlast(m_axi_mem_wlast),
-      .wvalid(m_axi_mem_wvalid),
-      .wready(m_axi_mem_wready),
-      .bid(m_axi_mem_bid),
-      .bresp(m_axi_mem_bresp),
-      .bvalid(m_axi_mem_bvalid),
-      .bready(m_axi_mem_bready),
-      .arid(m_axi_mem_arid),
-      .arlen(m_axi_mem_arlen),
-      .arvalid(m_axi_mem_arvalid),
-      .arready(m_axi_mem_arready),
-      .rid(m_axi_mem_rid),
-      .rresp(m_axi_mem_rresp),
-      .rlast(m_axi_mem_rlast),
-      .rvalid(m_axi_mem_rvalid),
-      .rready(m_axi_mem_rready)
-  );
-`ifdef SYNTHESIS
-  logic [MemoryChannels-1:0][8:0] m_axi_blocks_awid, m_axi_blocks_bid, m_axi_blocks_arid, m_axi_blocks_rid;
-  logic [MemoryChannels-1:0][7:0] m_axi_blocks_arlen;
-  logic [MemoryChannels-1:0][1:0] m_axi_blocks_bresp, m_axi_blocks_rresp;
-  logic [MemoryChannels-1:0] m_axi_blocks_awvalid, m_axi_blocks_awready, m_axi_blocks_wlast, m_axi_blocks_wvalid, m_axi_blocks_wready;
-  logic [MemoryChannels-1:0] m_axi_blocks_bvalid, m_axi_blocks_bready;
-  logic [MemoryChannels-1:0] m_axi_blocks_arvalid, m_axi_blocks_arready, m_axi_blocks_rlast, m_axi_blocks_rvalid, m_axi_blocks_rready;
-  for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_no_blocks
-    axi_none #(
-        .IdW(9)
-    ) i_none (
-        .clk(card_clk),
-        .rst(card_rst),
-        .awid(m_axi_blocks_awid[c]),
-        .awvalid(m_axi_blocks_awvalid[c]),
-        .awready(m_axi_blocks_awready[c]),
-        .wlast(m_axi_blocks_wlast[c]),
-        .wvalid(m_axi_blocks_wvalid[c]),
-        .wready(m_axi_blocks_wready[c]),
-        .bid(m_axi_blocks_bid[c]),
-        .bresp(m_axi_blocks_bresp[c]),
-        .bvalid(m_axi_blocks_bvalid[c]),
-        .bready(m_axi_blocks_bready[c]),
-        .arid(m_axi_blocks_arid[c]),
-        .arlen(m_axi_blocks_arlen[c]),
-        .arvalid(m_axi_blocks_arvalid[c]),
-        .arready(m_axi_blocks_arready[c]),
-        .rid(m_axi_blocks_rid[c]),
-        .rresp(m_axi_blocks_rresp[c]),
-        .rlast(m_axi_blocks_rlast[c]),
-        .rvalid(m_axi_blocks_rvalid[c]),
-        .rready(m_axi_blocks_rready[c])
-    );
-  end
-`endif
-
-  card_top #(
-      .Ports(Ports),
-      .Units(Units),
-      .IngressDepth(IngressDepth),
-      .Blocks(Blocks),
-      .MapRows(MapRows),
-      .Stages(Stages),
-      .BlockEngine(BlockEngine),
-      .BlockParam(BlockParam),
-      .Engine(Engine),
-      .UnitParam(UnitParam)
-  ) i_card (
-      .clk(card_clk),
-      .rst(card_rst),
-`ifdef PENSTOCK_SPLIT
-      .to_unit,
-      .from_unit,
-`endif
-      .rx_tdata,
-      .rx_tkeep,
-      .rx_tvalid,
-      .rx_tlast,
-      .rx_tuser,
-      .rx_pause(),
-      .tx_tdata,
-      .tx_tkeep,
-      .tx_tvalid,
-      .tx_tlast,
-      .tx_tready,
-      .tx_src(),
-      .tx_timestamp(),
-      .host_rx_tdata('0),
-      .host_rx_tkeep('0),
-      .host_rx_tvalid(1'b0),
-      .host_rx_tlast(1'b0),
-      .host_rx_tuser(1'b0),
-      .host_rx_tready(),
-      .host_tx_tdata(),
-      .host_tx_tkeep(),
-      .host_tx_tvalid(),
-      .host_tx_tlast(),
-      .host_tx_tready(1'b0),
-      .host_tx_src(),
-      .host_tx_mark(),
-      .host_tx_timestamp(),
-      .m_axi_awid(m_axi_awid),
-      .m_axi_awaddr(),
-      .m_axi_awlen(),
-      .m_axi_awsize(),
-      .m_axi_awburst(),
-      .m_axi_awcache(),
-      .m_axi_awprot(),
-      .m_axi_awvalid(m_axi_awvalid),
-      .m_axi_awready(m_axi_awready),
-      .m_axi_wdata(),
-      .m_axi_wstrb(),
-      .m_axi_wlast(m_axi_wlast),
-      .m_axi_wvalid(m_axi_wvalid),
-      .m_axi_wready(m_axi_wready),
-      .m_axi_bid(m_axi_bid),
-      .m_axi_bresp(m_axi_bresp),
-      .m_axi_bvalid(m_axi_bvalid),
-      .m_axi_bready(m_axi_bready),
-      .m_axi_arid(m_axi_arid),
-      .m_axi_araddr(),
-      .m_axi_arlen(m_axi_arlen),
-      .m_axi_arsize(),
-      .m_axi_arburst(),
-      .m_axi_arcache(),
-      .m_axi_arprot(),
-      .m_axi_arvalid(m_axi_arvalid),
-      .m_axi_arready(m_axi_arready),
-      .m_axi_rid(m_axi_rid),
-      .m_axi_rdata('0),
-      .m_axi_rresp(m_axi_rresp),
-      .m_axi_rlast(m_axi_rlast),
-      .m_axi_rvalid(m_axi_rvalid),
-      .m_axi_rready(m_axi_rready),
-      .m_axi_mem_awid(m_axi_mem_awid),
-      .m_axi_mem_awaddr(),
-      .m_axi_mem_awlen(),
-      .m_axi_mem_awsize(),
-      .m_axi_mem_awburst(),
-      .m_axi_mem_awcache(),
-      .m_axi_mem_awprot(),
-      .m_axi_mem_awvalid(m_axi_mem_awvalid),
-      .m_axi_mem_awready(m_axi_mem_awready),
-      .m_axi_mem_wdata(),
-      .m_axi_mem_wstrb(),
-      .m_axi_mem_wlast(m_axi_mem_wlast),
-      .m_axi_mem_wvalid(m_axi_mem_wvalid),
-      .m_axi_mem_wready(m_axi_mem_wready),
-      .m_axi_mem_bid(m_axi_mem_bid),
-      .m_axi_mem_bresp(m_axi_mem_bresp),
-      .m_axi_mem_bvalid(m_axi_mem_bvalid),
-      .m_axi_mem_bready(m_axi_mem_bready),
-      .m_axi_mem_arid(m_axi_mem_arid),
-      .m_axi_mem_araddr(),
-      .m_axi_mem_arlen(m_axi_mem_arlen),
-      .m_axi_mem_arsize(),
-      .m_axi_mem_arburst(),
-      .m_axi_mem_arcache(),
-      .m_axi_mem_arprot(),
-      .m_axi_mem_arvalid(m_axi_mem_arvalid),
-      .m_axi_mem_arready(m_axi_mem_arready),
-      .m_axi_mem_rid(m_axi_mem_rid),
-      .m_axi_mem_rdata('0),
-      .m_axi_mem_rresp(m_axi_mem_rresp),
-      .m_axi_mem_rlast(m_axi_mem_rlast),
-      .m_axi_mem_rvalid(m_axi_mem_rvalid),
-      .m_axi_mem_rready(m_axi_mem_rready),
-`ifdef SYNTHESIS
-      .m_axi_blocks_awid(m_axi_blocks_awid),
-      .m_axi_blocks_awaddr(),
-      .m_axi_blocks_awlen(),
-      .m_axi_blocks_awsize(),
-      .m_axi_blocks_awburst(),
-      .m_axi_blocks_awcache(),
-      .m_axi_blocks_awprot(),
-      .m_axi_blocks_awvalid(m_axi_blocks_awvalid),
-      .m_axi_blocks_awready(m_axi_blocks_awready),
-      .m_axi_blocks_wdata(),
-      .m_axi_blocks_wstrb(),
-      .m_axi_blocks_wlast(m_axi_blocks_wlast),
-      .m_axi_blocks_wvalid(m_axi_blocks_wvalid),
-      .m_axi_blocks_wready(m_axi_blocks_wready),
-      .m_axi_blocks_bid(m_axi_blocks_bid),
-      .m_axi_blocks_bresp(m_axi_blocks_bresp),
-      .m_axi_blocks_bvalid(m_axi_blocks_bvalid),
-      .m_axi_blocks_bready(m_axi_blocks_bready),
-      .m_axi_blocks_arid(m_axi_blocks_arid),
-      .m_axi_blocks_araddr(),
-      .m_axi_blocks_arlen(m_axi_blocks_arlen),
-      .m_axi_blocks_arsize(),
-      .m_axi_blocks_arburst(),
-      .m_axi_blocks_arcache(),
-      .m_axi_blocks_arprot(),
-      .m_axi_blocks_arvalid(m_axi_blocks_arvalid),
-      .m_axi_blocks_arready(m_axi_blocks_arready),
-      .m_axi_blocks_rid(m_axi_blocks_rid),
-      .m_axi_blocks_rdata('0),
-      .m_axi_blocks_rresp(m_axi_blocks_rresp),
-      .m_axi_blocks_rlast(m_axi_blocks_rlast),
-      .m_axi_blocks_rvalid(m_axi_blocks_rvalid),
-      .m_axi_blocks_rready(m_axi_blocks_rready),
-`endif
-      .s_axil_awaddr(awaddr),
-      .s_axil_awvalid(awvalid),
-      .s_axil_awready(awready),
-      .s_axil_wdata(wdata),
-      .s_axil_wstrb(wstrb),
-      .s_axil_wvalid(wvalid),
-      .s_axil_wready(wready),
-      .s_axil_bresp(bresp),
-      .s_axil_bvalid(bvalid),
-      .s_axil_bready(bready),
-      .s_axil_araddr(araddr),
-      .s_axil_arvalid(arvalid),
-      .s_axil_arready(arready),
-      .s_axil_rdata(rdata),
-      .s_axil_rresp(rresp),
-      .s_axil_rvalid(rvalid),
-      .s_axil_rready(rready)
+      .rx_clk(cmac_clk),
+      .rx_rst_in({Ports{shell_rst}}),
+      .mac_rx_tvalid(s_axis_cmac_rx_tvalid),
+      .mac_rx_tdata(s_axis_cmac_rx_tdata),
+      .mac_rx_tkeep(s_axis_cmac_rx_tkeep),
+      .mac_rx_tlast(s_axis_cmac_rx_tlast),
+      .mac_rx_tuser(s_axis_cmac_rx_tuser_err),
+      .tx_clk(cmac_clk),
+      .tx_rst_in({Ports{shell_rst}}),
+      .mac_tx_tvalid(m_axis_cmac_tx_tvalid),
+      .mac_tx_tdata(m_axis_cmac_tx_tdata),
+      .mac_tx_tkeep(m_axis_cmac_tx_tkeep),
+      .mac_tx_tlast(m_axis_cmac_tx_tlast),
+      .mac_tx_tuser(m_axis_cmac_tx_tuser_err),
+      .mac_tx_tready(m_axis_cmac_tx_tready)
   );
 endmodule
 

@@ -10,7 +10,7 @@ pub const BAR_VERSION: u32 = 0x4;
 pub const BAR_DESIGN: u32 = 0x8;
 /// How many there are, 4 bytes apart.
 pub const BAR_DESIGN_COUNT: u32 = 0x4;
-/// The card's shell, four letters: 0x4F4E4943 is OpenNIC.
+/// The card's shell, four letters: 0x4F4E4943 is OpenNIC, 0x434F5255 is Corundum.
 pub const BAR_SHELL: u32 = 0x18;
 /// Ethernet ports [7:0], units [15:8], inline blocks [23:16].
 pub const BAR_SHAPE: u32 = 0x1C;

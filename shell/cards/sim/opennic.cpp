@@ -1,491 +1,63 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A model of OpenNIC's shell around the card's plugin: the clocks, a CMAC at each port, and the host's accesses to the
-// BAR, which come over a Unix socket. `opennic_sim SOCKET [DRIFT]` serves one host after another; a second one meanwhile
-// is sent away. `opennic_sim -` serves the host at its standard input, and ends with it. DRIFT, in ppm, makes the CMACs'
-// clocks run fast or slow. At SIGUSR1 the shell resets its boxes.
-//
-// A request is a letter, two words and, for F, bytes; all words are little-endian. The answer is a status (0 done, 1
-// no such port, 2 the card broke, 3 another host drives it), a word and the cycles of 4 ns so far, in two words; after
-// status 2 so many bytes of text. Time goes on with requests only.
-//   R offset 0          reads a word of box_322mhz's region
-//   W offset value      writes one
-//   T cycles quiet      lets so many cycles of the card go by; with `quiet`, ends earlier when all frames have entered
-//                       and nothing has moved at the CMACs for so many cycles, and the word is 1
-//   L port ps           from now on a byte at the cable of the port takes so long, preamble, gap and FCS included
-//   F port length ...   a frame for a port, sent at that rate behind those before
-//   X 0 0               forgets the frames that have not begun to enter
-//   E port 0            the number of frames that have entered there; then the cycle in which each began, two words
-//   G port 0            the number of frames that have left there; then each as its length, the cycles of its first and
-//                       its last beat, and its bytes
-//
-// The units are instances of separate models (device/rtl/split), whose wires this file carries as device/rtl/driver.cpp
-// does.
-//
-// One edge:  the next clock that changes ─> inputs for the falling edge ─> eval ─> outputs before the rising edge ─>
-// eval
-#include <poll.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <deque>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "Vplugin.h"
-#include "unit_model.h"
-#include "verilated.h"
-
-// Hash of the card's hardware, in the order of the registers DESIGN: device/src/rtl/build.rs defines it.
-extern const uint32_t card_design[4];
+// A model of OpenNIC's shell around the card's plugin in box_322mhz (shell.h): the card's clock, that of the registers,
+// and one for each CMAC. The shell's own streams are idle.
+#include "shell.h"
 
 namespace {
 
-constexpr int Ports = PENSTOCK_PORTS;
-constexpr int Beat = 64;
-constexpr int64_t WireOverhead = 24;   // preamble 8, FCS 4, gap 12
-constexpr uint32_t LinePsAByte = 80;   // of 100 Gb/s
-constexpr uint64_t CardPs = 4000;
-constexpr uint64_t AxilPs = 8000;
-constexpr double CmacPs = 3103.03;     // 322.265625 MHz
-constexpr uint64_t BarPs = 16'000;     // from one access to the next: PCIe takes longer, which would show nothing
-constexpr uint64_t AccessLimitPs = 1'000'000'000;
-constexpr uint64_t ResetPs = 100'000;
+struct OpenNic {
+    Vplugin top;
+    AxiLite axil{top.s_axil_awaddr,  top.s_axil_wdata,   top.s_axil_araddr,  top.s_axil_rdata,   top.s_axil_awvalid,
+                 top.s_axil_awready, top.s_axil_wvalid,  top.s_axil_wready,  top.s_axil_bvalid,  top.s_axil_bready,
+                 top.s_axil_arvalid, top.s_axil_arready, top.s_axil_rvalid,  top.s_axil_rready};
+    static constexpr uint32_t Base = 0x200000;  // of box_322mhz
 
-std::string failure;
-volatile sig_atomic_t reset_asked = 0;
+    explicit OpenNic(VerilatedContext* context) : top(context) {}
 
-void fail(const std::string& text) {
-    if (failure.empty()) failure = text;
-}
-
-template <class Signal>
-uint8_t* bytes_of(Signal& signal) {
-    return reinterpret_cast<uint8_t*>(&signal);
-}
-
-void set_bit(uint8_t* image, int index, bool value) {
-    const uint8_t mask = static_cast<uint8_t>(1u << (index & 7));
-    image[index >> 3] = static_cast<uint8_t>(value ? image[index >> 3] | mask : image[index >> 3] & ~mask);
-}
-
-bool bit(const uint8_t* image, int index) { return (image[index >> 3] >> (index & 7)) & 1; }
-
-struct Clock {
-    double period;
-    double next;
-    bool high = false;
-};
-
-// A frame that has left, and the cycles of its first and last beat.
-struct Left {
-    uint64_t first, last;
-    std::vector<uint8_t> bytes;
-};
-
-// A CMAC: sends frames to the card at line rate, and takes them at line rate; its own queue holds some beats.
-struct Cmac {
-    std::deque<std::vector<uint8_t>> to_card;
-    size_t sent = 0;          // bytes of the first of them
-    double ps_a_byte = LinePsAByte;
-    double free_at = 0;       // when the wire has brought the beat before
-    double began_at = 0;      // when the frame that enters began
-    std::vector<uint64_t> entered;  // cycles in which frames began to
-    std::vector<uint8_t> frame;
-    bool inside = false;
-    double drained_at = 0;    // when the wire has taken what the card gave
-    uint64_t first = 0;       // cycle of the first beat of `frame`
-    std::vector<Left> left;
-};
-
-struct Shell {
-    VerilatedContext context;
-    Vplugin top{&context};
-    Clock card{CardPs, 1000}, axil{AxilPs, 1700};
-    Clock cmac[Ports];
-    Cmac port[Ports];
-    std::vector<std::unique_ptr<UnitModel>> units;
-    double now = 0;
-    double moved_at = 0;  // when a beat has moved at a CMAC
-
-    explicit Shell(double ppm) {
-        // Verilator ends a model that looks for an argument of the simulation before it was told of any.
-        const char* arguments[] = {"penstock"};
-        context.commandArgs(1, arguments);
-        Verilated::threadContextp(&context);
-        for (int p = 0; p < Ports; p++) cmac[p] = {CmacPs * (1 - ppm * 1e-6), 300.0 + 700.0 * p};
-        for (int u = 0; u < PENSTOCK_UNITS; u++) {
-            units.emplace_back(make_unit[u](&context, ("unit" + std::to_string(u)).c_str()));
-            units.back()->unit_id = static_cast<uint8_t>(u);
-            units.back()->card = PENSTOCK_PORTS << 6 | PENSTOCK_UNITS;
-        }
-        // Word 0 has the first four bytes of the hash, and Verilator's the last four.
-        for (int i = 0; i < 4; i++) top.design_hash[3 - i] = card_design[i];
-        top.mod_rstn = 0;
-        top.box_rstn = 0;
-        top.card_lock = 0;
-        run(ResetPs);
-        top.card_lock = 1;
-        leave_reset();
+    static std::vector<Clock> clocks(double mac_ps) {
+        std::vector<Clock> all{{Clock::Card, 0, CardPs, 1000}, {Clock::Registers, 0, 8000, 1700}};
+        for (int p = 0; p < Ports; p++) all.push_back({Clock::Rx | Clock::Tx, p, mac_ps, 300.0 + 700.0 * p});
+        return all;
     }
 
-    uint64_t cycle() const { return static_cast<uint64_t>(now / CardPs); }
-
-    // The shell's reset of its boxes.
-    void reset() {
-        top.mod_rstn = 0;
-        top.box_rstn = 0;
-        run(ResetPs);
-        leave_reset();
+    void set_clock(const Clock& clock, bool high) {
+        if (clock.roles & Clock::Card) top.card_clk = high;
+        else if (clock.roles & Clock::Registers) top.axil_aclk = high;
+        else set_bit(bytes_of(top.cmac_clk), clock.port, high);
     }
 
-    void leave_reset() {
-        top.mod_rstn = 0xFF;
-        top.box_rstn = 1;
-        run(2 * ResetPs);
+    void reset(bool on) {
+        top.mod_rstn = on ? 0 : 0xFF;
+        top.box_rstn = !on;
+        if (!on) top.card_lock = 1;
     }
 
-    // Carries out the next edge of a clock.
-    void edge() {
-        Clock* next = &card;
-        int which = -2;
-        if (axil.next < next->next) next = &axil, which = -1;
-        for (int p = 0; p < Ports; p++)
-            if (cmac[p].next < next->next) next = &cmac[p], which = p;
-        now = next->next;
-        const bool rise = !next->high;
-        // Inputs of a rising edge are sampled before it, and their effects are set at the falling edge.
-        if (rise && which >= 0) take(which);
-        next->high = rise;
-        next->next += next->period / 2;
-        if (which == -2) return card_edge(rise);
-        if (which == -1) top.axil_aclk = rise;
-        else set_bit(bytes_of(top.cmac_clk), which, rise);
-        if (!rise && which >= 0) drive(which);
-        top.eval();
+    void before_rise(const Clock&) {}
+    void after_fall(const Clock&) {}
+
+    void set_rx(int p, bool valid, const Beat& beat) {
+        set_bit(bytes_of(top.s_axis_cmac_rx_tvalid), p, valid);
+        if (!valid) return;
+        std::memcpy(bytes_of(top.s_axis_cmac_rx_tdata) + p * BeatBytes, beat.data, BeatBytes);
+        std::memcpy(bytes_of(top.s_axis_cmac_rx_tkeep) + p * 8, &beat.keep, 8);
+        set_bit(bytes_of(top.s_axis_cmac_rx_tlast), p, beat.last);
+        set_bit(bytes_of(top.s_axis_cmac_rx_tuser_err), p, beat.bad);
     }
 
-    // The card's clock, and that of its units.
-    void card_edge(bool rise) {
-        top.card_clk = rise;
-        if (rise) {
-            top.eval();
-            for (auto& unit : units) {
-                unit->clk = 1;
-                unit->eval();
-            }
-            return;
-        }
-        for (int u = 0; u < PENSTOCK_UNITS; u++) {
-            top.from_unit[u] = units[u]->from_unit;
-            units[u]->clk = 0;
-            units[u]->rst = top.unit_rst;
-        }
-        for (int pass = 0; pass == 0 || !settled(); pass++) {
-            if (pass == 8) return fail("the wires between card and units do not settle");
-            top.eval();
-            for (int u = 0; u < PENSTOCK_UNITS; u++) {
-                units[u]->to_unit = top.to_unit[u];
-                units[u]->eval();
-            }
-        }
-    }
+    void set_tx_ready(int p, bool ready) { set_bit(bytes_of(top.m_axis_cmac_tx_tready), p, ready); }
 
-    // Whether the card has the units' present outputs; if not, passes them on.
-    bool settled() {
-        bool same = true;
-        for (int u = 0; u < PENSTOCK_UNITS; u++) {
-            if (std::memcmp(&top.from_unit[u], &units[u]->from_unit, sizeof units[u]->from_unit) == 0) continue;
-            top.from_unit[u] = units[u]->from_unit;
-            same = false;
-        }
-        return same;
-    }
-
-    void run(double ps) {
-        for (const double end = now + ps; now < end && failure.empty();) edge();
-    }
-
-    // The same, until all frames have entered and nothing has moved for `quiet` ps; whether that came first.
-    bool run_until_quiet(double ps, double quiet) {
-        const auto sent = [this] {
-            return std::all_of(port, port + Ports, [](const Cmac& mac) { return mac.to_card.empty(); });
-        };
-        for (const double end = now + ps; now < end && failure.empty();) {
-            edge();
-            if (now - moved_at > quiet && sent()) return true;
-        }
-        return false;
-    }
-
-    void drive(int p) {
-        Cmac& mac = port[p];
-        const bool due = !mac.to_card.empty() && now >= mac.free_at;
-        set_bit(bytes_of(top.s_axis_cmac_rx_tvalid), p, due);
-        if (due) {
-            const auto& frame = mac.to_card.front();
-            const size_t count = std::min<size_t>(Beat, frame.size() - mac.sent);
-            const bool last = mac.sent + count == frame.size();
-            uint8_t* data = bytes_of(top.s_axis_cmac_rx_tdata) + p * Beat;
-            std::memset(data, 0xA5, Beat);
-            std::memcpy(data, &frame[mac.sent], count);
-            const uint64_t keep = count == Beat ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
-            std::memcpy(bytes_of(top.s_axis_cmac_rx_tkeep) + p * 8, &keep, 8);
-            set_bit(bytes_of(top.s_axis_cmac_rx_tlast), p, last);
-            set_bit(bytes_of(top.s_axis_cmac_rx_tuser_err), p, false);
-        }
-        // It holds four beats more than the wire has taken.
-        set_bit(bytes_of(top.m_axis_cmac_tx_tready), p, mac.drained_at <= now + 4.0 * Beat * LinePsAByte);
-    }
-
-    void take(int p) {
-        Cmac& mac = port[p];
-        if (bit(bytes_of(top.s_axis_cmac_rx_tvalid), p)) {
-            const auto& frame = mac.to_card.front();
-            const size_t count = std::min<size_t>(Beat, frame.size() - mac.sent);
-            const double line = std::max(mac.free_at, now - Beat * LinePsAByte);
-            if (mac.sent == 0) {
-                mac.entered.push_back(cycle());
-                mac.began_at = line;
-            }
-            mac.sent += count;
-            moved_at = now;
-            const bool last = mac.sent == frame.size();
-            mac.free_at = line + static_cast<double>(count * LinePsAByte);
-            if (last) {
-                // Within a frame bytes come at line rate; what the cable is slower is a gap behind it.
-                mac.free_at = std::max(mac.free_at + static_cast<double>(WireOverhead * LinePsAByte),
-                                       mac.began_at + static_cast<double>(frame.size() + WireOverhead) * mac.ps_a_byte);
-                mac.to_card.pop_front();
-                mac.sent = 0;
-            }
-        }
-        const bool ready = bit(bytes_of(top.m_axis_cmac_tx_tready), p);
-        if (!bit(bytes_of(top.m_axis_cmac_tx_tvalid), p)) {
-            if (mac.inside && ready) fail("port " + std::to_string(p) + ": the CMAC underruns");
-            return;
-        }
-        if (!ready) return;
-        uint64_t keep;
-        std::memcpy(&keep, bytes_of(top.m_axis_cmac_tx_tkeep) + p * 8, 8);
-        const int count = __builtin_popcountll(keep);
-        const bool last = bit(bytes_of(top.m_axis_cmac_tx_tlast), p);
-        if (keep != (count == Beat ? ~uint64_t{0} : (uint64_t{1} << count) - 1) || count == 0 || (!last && count != Beat))
-            fail("port " + std::to_string(p) + ": a tkeep with holes");
-        const uint8_t* data = bytes_of(top.m_axis_cmac_tx_tdata) + p * Beat;
-        if (!mac.inside) mac.first = cycle();
-        moved_at = now;
-        mac.frame.insert(mac.frame.end(), data, data + count);
-        mac.inside = !last;
-        mac.drained_at =
-            std::max(mac.drained_at, now) + static_cast<double>((count + (last ? WireOverhead : 0)) * LinePsAByte);
-        if (last) {
-            // A frame that the card marks bad ends on the cable.
-            if (!bit(bytes_of(top.m_axis_cmac_tx_tuser_err), p)) mac.left.push_back({mac.first, cycle(), mac.frame});
-            mac.frame.clear();
-        }
-    }
-
-    uint32_t access(bool write, uint32_t offset, uint32_t value) {
-        run(BarPs);
-        wait_fall();
-        top.s_axil_awaddr = top.s_axil_araddr = 0x200000 | offset;
-        top.s_axil_wdata = value;
-        top.s_axil_awvalid = top.s_axil_wvalid = write;
-        top.s_axil_arvalid = !write;
-        top.s_axil_bready = top.s_axil_rready = 1;
-        uint32_t result = ~0u;
-        bool done = false;
-        for (const double end = now + AccessLimitPs; !done && failure.empty();) {
-            if (now > end) {
-                fail("the plugin does not answer an access to its registers");
-                break;
-            }
-            const bool address = top.s_axil_awvalid && top.s_axil_awready, data = top.s_axil_wvalid && top.s_axil_wready;
-            const bool read = top.s_axil_arvalid && top.s_axil_arready;
-            done = write ? top.s_axil_bvalid : top.s_axil_rvalid;
-            if (done) result = top.s_axil_rdata;
-            wait_fall();
-            if (address) top.s_axil_awvalid = 0;
-            if (data) top.s_axil_wvalid = 0;
-            if (read) top.s_axil_arvalid = 0;
-        }
-        top.s_axil_bready = top.s_axil_rready = 0;
-        return result;
-    }
-
-    // Through the next rising edge of the register clock to its falling edge.
-    void wait_fall() {
-        while (failure.empty() && !axil.high) edge();
-        while (failure.empty() && axil.high) edge();
+    // The beat that the card shows; whether there is one.
+    bool tx(int p, Beat& beat) {
+        if (!bit(bytes_of(top.m_axis_cmac_tx_tvalid), p)) return false;
+        std::memcpy(beat.data, bytes_of(top.m_axis_cmac_tx_tdata) + p * BeatBytes, BeatBytes);
+        std::memcpy(&beat.keep, bytes_of(top.m_axis_cmac_tx_tkeep) + p * 8, 8);
+        beat.last = bit(bytes_of(top.m_axis_cmac_tx_tlast), p);
+        beat.bad = bit(bytes_of(top.m_axis_cmac_tx_tuser_err), p);
+        return true;
     }
 };
-
-bool take_all(int socket, void* to, size_t size) {
-    auto* bytes = static_cast<uint8_t*>(to);
-    while (size > 0) {
-        const ssize_t count = read(socket, bytes, size);
-        if (count <= 0) return false;
-        bytes += count;
-        size -= static_cast<size_t>(count);
-    }
-    return true;
-}
-
-bool give_all(int socket, const std::vector<uint8_t>& bytes) {
-    for (size_t done = 0; done < bytes.size();) {
-        const ssize_t count = send(socket, &bytes[done], bytes.size() - done, MSG_NOSIGNAL);
-        if (count <= 0) return false;
-        done += static_cast<size_t>(count);
-    }
-    return true;
-}
-
-void add_word(std::vector<uint8_t>& to, uint32_t word) {
-    for (int i = 0; i < 4; i++) to.push_back(static_cast<uint8_t>(word >> 8 * i));
-}
-
-void add_cycle(std::vector<uint8_t>& to, uint64_t cycle) {
-    add_word(to, static_cast<uint32_t>(cycle));
-    add_word(to, static_cast<uint32_t>(cycle >> 32));
-}
-
-std::vector<uint8_t> head(uint8_t status, uint32_t word, uint64_t cycle) {
-    std::vector<uint8_t> answer{status};
-    add_word(answer, word);
-    add_cycle(answer, cycle);
-    return answer;
-}
-
-// Waits for the host's next request; sends other hosts away meanwhile. A listener below 0 is none.
-bool await(int host, int listener) {
-    for (;;) {
-        pollfd both[2] = {{host, POLLIN, 0}, {listener, POLLIN, 0}};
-        if (poll(both, 2, -1) < 0) {
-            if (errno == EINTR) continue;
-            return false;
-        }
-        // A host that has gone makes room for the next, which may have come by now.
-        uint8_t peeked;
-        if (recv(host, &peeked, 1, MSG_PEEK | MSG_DONTWAIT) == 0) return false;
-        if (both[1].revents) {
-            const int other = accept(listener, nullptr, nullptr);
-            if (other >= 0) {
-                give_all(other, head(3, 0, 0));
-                close(other);
-            }
-        }
-        if (both[0].revents) return true;
-    }
-}
-
-// Serves a host until it goes.
-void serve(Shell& shell, int host, int listener) {
-    for (;;) {
-        uint8_t kind;
-        uint32_t words[2];
-        if (!await(host, listener) || !take_all(host, &kind, 1) || !take_all(host, words, sizeof words)) return;
-        if (reset_asked) {
-            reset_asked = 0;
-            shell.reset();
-        }
-        uint8_t status = 0;
-        std::vector<uint8_t> rest, frame;
-        uint32_t word = 0;
-        if (kind == 'F') {
-            frame.resize(words[1]);
-            if (words[1] > 1 << 20 || !take_all(host, frame.data(), frame.size())) return;
-        }
-        if (std::strchr("LFEG", kind) && words[0] >= static_cast<uint32_t>(Ports)) status = 1;
-        else if (kind == 'R') word = shell.access(false, words[0], 0);
-        else if (kind == 'W') shell.access(true, words[0], words[1]);
-        else if (kind == 'T' && words[1] == 0) shell.run(static_cast<double>(words[0]) * CardPs);
-        else if (kind == 'T') {
-            const auto ps = [](uint32_t cycles) { return static_cast<double>(cycles) * CardPs; };
-            word = shell.run_until_quiet(ps(words[0]), ps(words[1]));
-        } else if (kind == 'L') shell.port[words[0]].ps_a_byte = std::max(words[1], LinePsAByte);
-        else if (kind == 'F') {
-            if (!frame.empty()) shell.port[words[0]].to_card.push_back(std::move(frame));
-        } else if (kind == 'X') {
-            for (Cmac& mac : shell.port) mac.to_card.resize(std::min<size_t>(mac.to_card.size(), mac.sent > 0));
-        } else if (kind == 'E') {
-            auto& entered = shell.port[words[0]].entered;
-            word = static_cast<uint32_t>(entered.size());
-            for (const uint64_t cycle : entered) add_cycle(rest, cycle);
-            entered.clear();
-        } else if (kind == 'G') {
-            auto& left = shell.port[words[0]].left;
-            word = static_cast<uint32_t>(left.size());
-            for (const Left& one : left) {
-                add_word(rest, static_cast<uint32_t>(one.bytes.size()));
-                add_cycle(rest, one.first);
-                add_cycle(rest, one.last);
-                rest.insert(rest.end(), one.bytes.begin(), one.bytes.end());
-            }
-            left.clear();
-        } else return;
-        if (!failure.empty()) {
-            status = 2;
-            word = static_cast<uint32_t>(failure.size());
-            rest.assign(failure.begin(), failure.end());
-        }
-        std::vector<uint8_t> answer = head(status, word, shell.cycle());
-        answer.insert(answer.end(), rest.begin(), rest.end());
-        if (!give_all(host, answer)) return;
-    }
-}
 
 }  // namespace
 
-void vl_stop(const char* file, int line, const char* scope) {
-    fail(std::string(file) + ":" + std::to_string(line) + ": stopped in " + (scope ? scope : ""));
-}
-void vl_finish(const char* file, int line, const char* scope) { vl_stop(file, line, scope); }
-void vl_fatal(const char* file, int line, const char*, const char* text) {
-    fail(std::string(file) + ":" + std::to_string(line) + ": " + text);
-}
-
-int main(int count, char** words) {
-    if (count < 2 || count > 3) {
-        std::fprintf(stderr, "usage: opennic_sim SOCKET|- [DRIFT]\n");
-        return 2;
-    }
-    signal(SIGUSR1, [](int) { reset_asked = 1; });
-    const double drift = count > 2 ? std::atof(words[2]) : 0.0;
-    if (std::strcmp(words[1], "-") == 0) {
-        Shell shell{drift};
-        serve(shell, STDIN_FILENO, -1);
-        return 0;
-    }
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (std::strlen(words[1]) >= sizeof address.sun_path) {
-        std::fprintf(stderr, "%s: a socket's path has less than %zu bytes\n", words[1], sizeof address.sun_path);
-        return 2;
-    }
-    std::strcpy(address.sun_path, words[1]);
-    Shell shell{drift};
-    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    unlink(words[1]);
-    if (bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || listen(listener, 1) != 0) {
-        std::perror(words[1]);
-        return 1;
-    }
-    std::printf("ready\n");
-    std::fflush(stdout);
-    for (;;) {
-        const int host = accept(listener, nullptr, nullptr);
-        if (host < 0) return 1;
-        serve(shell, host, listener);
-        close(host);
-    }
-}
+int main(int count, char** words) { return serve_shell<OpenNic>(count, words); }

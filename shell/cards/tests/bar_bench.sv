@@ -49,12 +49,12 @@ module bar_bench (
   logic [31:0] rx_lost[2], tx_lost[2];
   assign rx_lost = '{32'd11, 32'd12};
   assign tx_lost = '{32'd21, 32'd22};
-  sync_reset i_own (
+  reset_bridge i_own (
       .clk,
       .rst_in,
       .rst(own_rst)
   );
-  sync_reset i_card_own (
+  reset_bridge i_card_own (
       .clk(card_clk),
       .rst_in(card_rst_in),
       .rst(card_own_rst)

@@ -40,12 +40,12 @@ module mac_bench
   axis_if rx ();
   axis_if tx ();
   logic mac_own_rst, own_rst, mac_clear, clear;
-  sync_reset i_mac_own (
+  reset_bridge i_mac_own (
       .clk(mac_clk),
       .rst_in(mac_rst_in),
       .rst(mac_own_rst)
   );
-  sync_reset i_own (
+  reset_bridge i_own (
       .clk,
       .rst_in,
       .rst(own_rst)

@@ -59,16 +59,16 @@ pub fn counter(bench: &'static str, stats: &Value, name: &str) -> Result<u64, Be
 mod tests {
     use std::env;
 
-    use penstock_device::fpga::write_project;
+    use penstock_device::fpga::{Shell, write_project};
     use penstock_device::{Design, Root};
 
-    /// OpenNIC's shell gives blocks no channels of card memory: a design that needs them is refused, with the key.
+    /// A shell gives blocks no channels of card memory: a design that needs them is refused, with the key.
     #[test]
     fn lines_in_card_memory_need_channels() {
         let root = Root::find().unwrap();
         let folder = env::temp_dir().join(format!("penstock-no-channels-{}", std::process::id()));
         let design = Design::read(&root.join("engines/ids/bench/cards/flows.toml")).unwrap();
-        let error = write_project(&root, &design, "opennic", "au250", &folder).unwrap_err().to_string();
+        let error = write_project(&root, &design, Shell::OpenNic, "au250", &folder).unwrap_err().to_string();
         assert!(error.contains("flows.toml:13: flows: above 1024"), "{error}");
         assert!(error.contains("say 1024 at most") && !folder.exists(), "{error}");
     }

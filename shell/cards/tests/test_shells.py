@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The whole card behind a model of OpenNIC's shell: identified, loaded and read over the simulated BAR, with frames at line rate from MAC to MAC."""
+"""The whole card behind a model of each shell: identified, loaded and read over the simulated BAR, with frames at line rate from MAC to MAC."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from penstock.hdl import ROOT
 
 WINDOW = 0x10000
 SHORTEST = 60
+# The letters by which a card names its shell
+SHELLS = {"opennic": "ONIC", "corundum": "CORU"}
 
 
 class Host:
-    """A host at the socket, written from opennic.cpp's description of it."""
+    """A host at the socket, written from shell.h's description of it."""
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
@@ -42,8 +44,8 @@ class Host:
             data += part
         return data
 
-    def send(self, port: int, frame: bytes) -> None:
-        self.ask("F", port, len(frame), frame)
+    def send(self, port: int, frame: bytes, *, bad: bool = False) -> None:
+        self.ask("B" if bad else "F", port, len(frame), frame)
 
     def receive(self, port: int) -> list[bytes]:
         frames = []
@@ -58,19 +60,20 @@ class Host:
         return self.ask("R", WINDOW | address & 0xFFFF)
 
 
-@pytest.fixture(scope="module")
-def card(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
-    """A simulated card: its design and its socket."""
+@pytest.fixture(scope="module", params=SHELLS)
+def card(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path, Path]]:
+    """A simulated card: its shell, its design and its socket."""
     folder = tmp_path_factory.mktemp("card")
     design = folder / "small.toml"
     text = (ROOT / "designs/forward.toml").read_text()
     assert "count = 16" in text and '"../' in text
     design.write_text(text.replace("count = 16", "count = 1").replace('"../', f'"{ROOT}/'))
     path = folder / "socket"
-    command = [COMMAND_LINE, "fpga", "sim", design, "--at", path, "--drift", os.environ.get("PENSTOCK_DRIFT", "100")]
+    command = [COMMAND_LINE, "fpga", "sim", design, "--shell", request.param, "--at", path]
+    command += ["--drift", os.environ.get("PENSTOCK_DRIFT", "100")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as simulated:
         assert simulated.stdout and simulated.stdout.readline() == "ready\n"
-        yield design, path
+        yield request.param, design, path
         simulated.kill()
 
 
@@ -78,10 +81,11 @@ def penstock(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([COMMAND_LINE, "fpga", *words], check=False, capture_output=True, text=True, cwd=ROOT)
 
 
-def test_a_card_is_identified_loaded_and_carries_frames(card: tuple[Path, Path]) -> None:
-    design, path = card
+def test_a_card_is_identified_loaded_and_carries_frames(card: tuple[str, Path, Path]) -> None:
+    shell, design, path = card
     found = penstock("check", f"sim:{path}")
-    assert found.returncode == 0 and "2 ports, 1 units, 0 inline blocks" in found.stdout and "ONIC" in found.stdout
+    assert found.returncode == 0 and "2 ports, 1 units, 0 inline blocks" in found.stdout
+    assert found.stdout.endswith(f"in the shell {SHELLS[shell]}\n")
     other = penstock("load", ROOT / "designs/forward.toml", "--card", f"sim:{path}")
     assert other.returncode == 1 and "the design forward asks for 2 ports, 16 units" in other.stderr
     loaded = penstock("load", design, "--card", f"sim:{path}")
@@ -106,3 +110,11 @@ def test_a_card_is_identified_loaded_and_carries_frames(card: tuple[Path, Path])
         base = regs.CARD_STREAM_BASE + regs.CARD_STREAM_STRIDE * port
         assert host.read(base + regs.CARD_STREAM_RX_FRAMES) == host.read(base + regs.CARD_STREAM_TX_FRAMES) == 9
         assert host.ask("R", regs.BAR_PORT_BASE + port * regs.BAR_PORT_STRIDE + regs.BAR_PORT_RX_LOST) == 0
+    # Frames that the MAC marks bad are dropped, and no others.
+    for port in (0, 1):
+        host.send(port, rng.randbytes(200), bad=True)
+        host.send(port, good := rng.randbytes(200))
+        host.ask("T", 5000)
+        assert host.receive(1 - port) == [good]
+        base = regs.CARD_STREAM_BASE + regs.CARD_STREAM_STRIDE * port
+        assert host.read(base + regs.CARD_STREAM_DROP_DAMAGED) == 1

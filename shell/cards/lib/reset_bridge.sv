@@ -2,9 +2,8 @@
 `default_nettype none
 
 // A reset for one clock: it rises at once with `rst_in`, whether the clock runs or not, and falls with an edge of the
-// clock,
-// four edges after `rst_in` has fallen.
-module sync_reset (
+// clock, four edges after `rst_in` has fallen.
+module reset_bridge (
     input  wire logic clk,
     input  wire logic rst_in,  // of any clock, or of none
     output logic      rst

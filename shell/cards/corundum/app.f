@@ -1,0 +1,4 @@
+-f ../lib/card.f
+card_design_pkg.sv
+nic_sink.sv
+mqnic_app_block.sv
