@@ -156,7 +156,7 @@ impl<'p> Vector<'p> {
                 None => Ok(Vec::new()),
             },
             FieldKind::Standard(standard) => match standard {
-                Standard::IngressPort => one(ABOUT, 16, 8),
+                Standard::IngressPort => one(ABOUT, 16, 9),
                 Standard::PacketLength => one(ABOUT, 0, 16),
                 Standard::EgressSpec | Standard::EgressPort => one(VERDICT, 0, 9),
                 Standard::ChecksumError => one(FLAGS, 19, 1),

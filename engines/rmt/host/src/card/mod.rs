@@ -5,6 +5,7 @@ mod block;
 mod digests;
 mod exact;
 mod groups;
+mod packets;
 mod lines;
 mod prefixes;
 mod room;

@@ -436,7 +436,7 @@ fn records_are_messages_of_the_program_that_sent_them() {
         match word {
             2 => 0x0200_0000,
             3 => 0x0005_0000,
-            28 => 5 << 24 | 1 << 16 | 60,
+            28 => 5 << 25 | 1 << 16 | 60,
             _ => 0x88B5,
         }
     };
