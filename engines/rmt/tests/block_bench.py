@@ -161,6 +161,7 @@ class Bench:
             piece = data[at : at + PIECE].ljust(PIECE, b"\x69") + len(data).to_bytes(2, "little")
             self.from_host.append((head + piece).ljust(64, b"\0"))
         port = self.ports[0]
+        port.came.append(frame)
         if result.kind == "copies":
             self.expect(port, frame)
         else:

@@ -74,7 +74,8 @@ impl<'p> Vector<'p> {
                 return Err(too_much(
                     span,
                     "this header begins at different bytes of a word on different ways through the parser",
-                ));
+                )
+                .help("headers in front of it differ by a multiple of four bytes, also a controller's: add @padding"));
             }
             return Ok(*place);
         }
