@@ -212,7 +212,8 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     let shown = show::show(program, &vector, (&head, &parser), (group, &digests), &staged, &made);
     let parser = (0..DEPTHS).map(|depth| {
         // Frames of controllers begin in state 1.
-        let own = |state: usize| if (depth, state) == (0, 1) { parser[0].last() } else { parser.get(depth)?.get(state) };
+        let own =
+            |state: usize| if (depth, state) == (0, 1) { parser[0].last() } else { parser.get(depth)?.get(state) };
         let row = |state: usize| match own(state) {
             Some(row) => row.words(),
             None => ParserRow::end(crate::ir::error::NO_MATCH as u32).words(),

@@ -51,7 +51,8 @@ fn begins(program: &Program) -> Check<Vec<StateId>> {
         return Ok(vec![0]);
     }
     let wrong = |span| {
-        let text = "a parser on the card tells by `ingress_port` frames of a controller from those of ports, and no more";
+        let text =
+            "a parser on the card tells by `ingress_port` frames of a controller from those of ports, and no more";
         too_much(span, text).help("select 510 and `default`, and compare other ports in the ingress control")
     };
     let mut of_controller = None;
@@ -177,7 +178,10 @@ impl Step<'_, '_> {
         let place = self.vector.header(instance, lead * 8, span)?;
         let bytes = lead + ty.bits / 8;
         if lead > 0 && behind.far > 0 && !self.head.instances.contains(&instance) {
-            let text = format!("`{}` shares a word with the header in front of it, and both leave where they came", about.name);
+            let text = format!(
+                "`{}` shares a word with the header in front of it, and both leave where they came",
+                about.name
+            );
             return Err(too_much(span, &text).help("leave the header in front of it out of the deparser"));
         }
         behind.half = lead > 0 && bytes % 4 == 2 && varbit.is_none();
