@@ -9,6 +9,7 @@ package rmt_regs_pkg;
   localparam logic [31:0] RMT_BLOCK_COMMIT = 32'h0000000C;
   localparam logic [31:0] RMT_BLOCK_MORE = 32'h00000010;
   localparam logic [31:0] RMT_BLOCK_LOST = 32'h00000014;
+  localparam logic [31:0] RMT_BLOCK_LOST_PACKETS = 32'h00000018;
   localparam logic [31:0] RMT_BLOCK_DATA = 32'h00000100;
   localparam logic [31:0] RMT_BLOCK_DATA_COUNT = 32'h00000020;
 

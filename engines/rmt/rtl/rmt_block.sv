@@ -16,6 +16,9 @@
 //
 // A frame whose program sends a digest leaves its vector behind at the exit, for a record to the host (rmt_digests).
 //
+// A frame that goes to a controller is a copy too, which leaves as records for the host (rmt_packets). A controller's
+// frame comes in records, and enters lane 0 between two frames of port 0 (rmt_inject).
+//
 // A frame of which copies are made goes from the merge to a queue, and the copies leave in the gaps between frames
 // (rmt_out, rmt_copies). A frame then waits for the rest of one copy at most, of 64 beats.
 //
@@ -50,7 +53,7 @@ module rmt_block
     cfg_if.snk cfg,  // 24 address bits
 
     record_if.src to_host,
-    record_if.snk from_host  // the driver sends none
+    record_if.snk from_host
 );
   localparam int unsigned Stages = 32'(Param[7:0]);
   localparam int unsigned Depth = 512;  // beats of a port on their way
@@ -67,7 +70,7 @@ module rmt_block
   // ---- the host
   logic under_way, request, started, passed;
   logic [Stages-1:0] stage_busy;
-  logic [31:0] lost;
+  logic [31:0] lost, lost_packets;
   host_t host;
   word_t host_word;
   word_t [Stages+2:0] words;
@@ -86,7 +89,8 @@ module rmt_block
       .passed(passed),
       .busy(stage_busy != '0),
       .word(host_word),
-      .lost
+      .lost,
+      .lost_packets
   );
 
   always_comb begin
@@ -103,7 +107,11 @@ module rmt_block
   logic [Lanes-1:0][15:0] came_len;
   edit_t [Lanes-1:0] edit;
   digest_t [Lanes-1:0] digests;
+  packet_t [Lanes-1:0] packets;
+  block_event_t [Lanes-1:0] reports;
+  record_if records[2] ();
   bt_t [Lanes-1:0] entry_bt;
+  logic [Lanes-1:0] controller;
   logic [Stages:0] slots;  // in front of each stage
   ctl_t [Stages:0][Lanes-1:0] ctl;
   vector_t [Stages:0][Lanes-1:0] early, vector;
@@ -122,6 +130,7 @@ module rmt_block
       .host,
       .host_word(words[0]),
       .bt(entry_bt),
+      .controller,
       .out(entered),
       .out_window(entered_window)
   );
@@ -134,6 +143,7 @@ module rmt_block
       .host,
       .host_word(words[1]),
       .bt(entry_bt),
+      .controller,
       .in(entered),
       .in_window(entered_window),
       .came_valid,
@@ -197,10 +207,59 @@ module rmt_block
       .rst,
       .now,
       .digests,
-      .to_host(to_host),
+      .to_host(records[0]),
       .lost
   );
-  assign from_host.ready = 1'b1;
+  rmt_packets #(
+      .Ports(Ports)
+  ) i_packets (
+      .clk,
+      .rst,
+      .now,
+      .packets,
+      .to_host(records[1]),
+      .lost(lost_packets)
+  );
+  rmt_records i_records (
+      .clk,
+      .rst,
+      .from(records),
+      .to(to_host)
+  );
+
+  // ---- frames of controllers
+  frame_if lanes[Ports] ();
+  tail_t lane_tails[Ports];
+  verdict_t lane_verdicts[Ports];
+  logic injected, waits, owed_q;
+
+  rmt_inject #(
+      .Number(Number)
+  ) i_inject (
+      .clk,
+      .rst,
+      .from_host(from_host),
+      .frames(frames[0]),
+      .tail(tails[0]),
+      .verdict(verdicts[0]),
+      .lane(lanes[0]),
+      .lane_tail(lane_tails[0]),
+      .lane_verdict(lane_verdicts[0]),
+      .waits,
+      .begins(injected),
+      .hold(owed_q)
+  );
+  // It is reported as made when no copy is.
+  always_ff @(posedge clk) owed_q <= !rst && (injected || (owed_q && reports[0].made));
+  for (genvar p = 1; p < Ports; p++) begin : gen_plain
+    assign lanes[p].valid = frames[p].valid;
+    assign lanes[p].data = frames[p].data;
+    assign lanes[p].last = frames[p].last;
+    assign lanes[p].meta = frames[p].meta;
+    assign frames[p].ready = lanes[p].ready;
+    assign lane_tails[p] = tails[p];
+    assign lane_verdicts[p] = verdicts[p];
+  end
 
   // ---- ports
   for (genvar p = 0; p < Lanes; p++) begin : gen_port
@@ -210,13 +269,14 @@ module rmt_block
       logic [InsideW-1:0] inside_q;
 
       rmt_window #(
+          .Number(Number),
           .Depth(Depth)
       ) i_window (
           .clk,
           .rst,
-          .frames(frames[p]),
-          .tail(tails[p]),
-          .verdict(verdicts[p]),
+          .frames(lanes[p]),
+          .tail(lane_tails[p]),
+          .verdict(lane_verdicts[p]),
           .valid(window_valid[p]),
           .pop(window_pop[p]),
           .window(window[p]),
@@ -241,23 +301,32 @@ module rmt_block
           .out(out[p]),
           .out_tail(out_tails[p]),
           .out_verdict(out_verdicts[p]),
-          .report(events[p])
+          .packet(packets[p]),
+          .report(reports[p])
       );
 
+      assign events[p] = '{
+          made: reports[p].made || (p == 0 && owed_q),
+          absorbed: reports[p].absorbed,
+          dropped: reports[p].dropped,
+          reason: reports[p].reason
+      };
       assign busy_of[p] = inside_q != '0;
       always_ff @(posedge clk) begin
-        inside_q <= inside_q + InsideW'(begins) + InsideW'(events[p].made) - InsideW'(events[p].absorbed) -
-            InsideW'(events[p].dropped) - InsideW'(out[p].valid && out[p].ready && out[p].last);
+        inside_q <= inside_q + InsideW'(begins) + InsideW'(reports[p].made) - InsideW'(reports[p].absorbed) -
+            InsideW'(reports[p].dropped) - InsideW'(out[p].valid && out[p].ready && out[p].last);
         if (rst) inside_q <= '0;
       end
     end else begin : gen_no_lane
       assign window_valid[p] = 1'b0;
       assign window[p] = '0;
       assign info[p] = '0;
+      assign packets[p] = '0;
+      assign reports[p] = '0;
       assign busy_of[p] = 1'b0;
     end
   end
-  assign busy = busy_of != '0;
+  assign busy = busy_of != '0 || waits || owed_q;
 endmodule
 
 `default_nettype wire

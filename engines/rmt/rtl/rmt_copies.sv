@@ -29,6 +29,8 @@ module rmt_copies
     input  wire logic copy_pop,
     output kept_t    copy,
     output verdict_t copy_verdict,
+    output logic     copy_punted,  // it goes to the controller
+    output logic     copy_bank,    // of the program that sends it there
 
     output logic lost,
     output logic done
@@ -42,7 +44,6 @@ module rmt_copies
 
   logic [Queues-1:0][RowW:0] used_q;  // beats of whole frames
   row_t [Queues-1:0] head_q, tail_q;
-  time_t cycle_q;
 
   // ---- KEEP
   logic fits, fits_q, we;
@@ -108,7 +109,6 @@ module rmt_copies
   );
 
   always_ff @(posedge clk) begin
-    cycle_q <= cycle_q + 1'b1;
     if (!active_q) begin
       active_q <= some;
       queue_q  <= next_queue;
@@ -130,7 +130,6 @@ module rmt_copies
           (we && kept.last && 32'(kept.queue_no) == q ? (RowW + 1)'(row_t'(put - tail_q[q])) + 1'b1 : '0) -
           (done && 32'(queue_q) == q ? (RowW + 1)'(row_t'(at_q - head_q[q])) + 1'b1 : '0);
     if (rst) begin
-      cycle_q <= '0;
       active_q <= 1'b0;
       valid_q <= 1'b0;
       queue_q <= '0;
@@ -144,11 +143,12 @@ module rmt_copies
   copy_t to;
   assign to = row.copies[index];
   assign copy_valid = valid_q;
+  assign copy_punted = to.controller;
+  assign copy_bank = to.port[0];
 
   always_comb begin
     copy = row;
     copy.meta.src = PortBlock + port_t'(Number);
-    copy.meta.timestamp = cycle_q;
     copy_verdict = '0;
     copy_verdict.kind = to.host ? VerdictHost : VerdictPort;
     copy_verdict.target = to.host ? '0 : to.port;

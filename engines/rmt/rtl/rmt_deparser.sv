@@ -160,6 +160,7 @@ module rmt_deparser
     // ---- GROUP: the copies of the frame
     logic has_groups2_q, bank2_q, prunes2_q, prunes3_q, copied3_q, known3_q, copied6, some4, some6;
     logic [15:0] group2_q;
+    logic [8:0] port2_q, port3_q;  // at which the frame came
     logic [2:0] queue2_q, queue3_q, queue6;
     word_t group_word1;
     copies_t copies3, copies4_q, copies6;
@@ -175,6 +176,8 @@ module rmt_deparser
       bank2_q       <= ctl1.bt[6];
       prunes2_q     <= row[l].edges.checksum.prunes;
       prunes3_q     <= prunes2_q;
+      port2_q       <= vector1_q[InfoWord][24:16];
+      port3_q       <= port2_q;
       copied3_q     <= has_groups2_q && group2_q != '0;
       known3_q      <= group2_q[15:MulticastW] == '0;
       queue3_q      <= queue2_q;
@@ -182,7 +185,8 @@ module rmt_deparser
     always_comb begin
       copies3 = copies[l];
       for (int unsigned n = 0; n < MaxCopies; n++)
-        if (!known3_q || (prunes3_q && !copies3[n].host && copies3[n].port == 8'(l))) copies3[n].valid = 1'b0;
+        if (!known3_q || (prunes3_q && {copies3[n].controller, copies3[n].host} == '0 && 9'(copies3[n].port) == port3_q))
+          copies3[n].valid = 1'b0;
     end
     always_ff @(posedge clk) begin
       copied4_q <= copied3_q;
@@ -356,13 +360,22 @@ module rmt_deparser
     verdict_t verdict6_q, verdict_d;
     word_t mark6_q;
     edit_t edit_q;
+    logic punts5_q, punts6_q, punted;
+    copies_t copies_d;
+
+    assign punted = punts6_q && !copied6 && verdict6_q.kind == VerdictHost;
 
     always_comb begin
       verdict_d = verdict6_q;
-      if (copied6) begin
-        verdict_d = '0;
-        if (!some6) verdict_d.kind = VerdictDrop;
+      copies_d = copies6;
+      if (punted) begin
+        copies_d = '0;
+        copies_d[0].valid = 1'b1;
+        copies_d[0].controller = 1'b1;
+        copies_d[0].port = 8'(ctl6.bt[6]);
       end
+      if (copied6 || punted) verdict_d = '0;
+      if (copied6 && !some6) verdict_d.kind = VerdictDrop;
       if (verdict_d.kind != VerdictDrop && (short6_q || long6_q)) begin
         verdict_d = '0;
         verdict_d.kind = VerdictDrop;
@@ -373,13 +386,15 @@ module rmt_deparser
     always_ff @(posedge clk) begin
       verdict6_q <= loaded5_q ? verdict_of(vector5_q[VerdictWord]) : '0;
       mark6_q    <= vector5_q[MarkWord];
+      punts5_q   <= ctl4.loaded && row4.checksum.punts;
+      punts6_q   <= punts5_q;
       for (int unsigned n = 0; n < WindowWords; n++)
         window6_q[n] <= loaded5_q && from5_q[n].valid ? vector5_q[from5_q[n].at] : window5_q[n];
       out_valid[l] <= ctl6.valid && !rst;
       edit_q <= '{
           verdict: verdict_d,
-          copied: copied6,
-          copies: copies6,
+          copied: copied6 || punted,
+          copies: copies_d,
           queue_no: queue6,
           marks: ctl6.loaded,
           mark: mark6_q,

@@ -30,7 +30,8 @@ module rmt_entry
     input wire host_t host,
     output     word_t host_word,
 
-    output bt_t     [Lanes-1:0] bt,         // a cycle ahead of `out`, as `started` is
+    output bt_t     [Lanes-1:0] bt,          // a cycle ahead of `out`, as `started` is
+    output logic    [Lanes-1:0] controller,  // beside `bt`: the frame is a controller's
     output parse_t  [Lanes-1:0] out,
     output window_t [Lanes-1:0] out_window
 );
@@ -50,6 +51,7 @@ module rmt_entry
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     assign pop[l] = valid[l] && (!next_valid_q[l] || enters[l]);
     assign bt[l] = {row_q[l].bank, info_q[l].tenant};
+    assign controller[l] = info_q[l].controller;
     assign stateful[l] = next_valid_q[l] && row_q[l].loaded && row_q[l].stateful;
 
     always_ff @(posedge clk) begin

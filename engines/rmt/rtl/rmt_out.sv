@@ -7,7 +7,7 @@
 //                                            v
 //   bodies ─> queue's output ─> B ─> A ─> CHOOSE ─> SHIFT ─┬─> out      2 cycles
 //                      C                             ^     └─> kept, if copies are to leave instead
-//                                          copies ───┘
+//                                          copies ───┘     └─> packet, of a copy that goes to the controller
 //           three beats, of which 80 bytes leave, behind the new head
 //
 // A copy enters SHIFT when no frame waits in CHOOSE's register, and then leaves whole. A frame therefore waits for the
@@ -38,6 +38,7 @@ module rmt_out
     frame_if.src         out,
     output tail_t        out_tail,
     output verdict_t     out_verdict,
+    output packet_t      packet,
     output block_event_t report
 );
   localparam int unsigned BeatHalves = BeatBytes / 2;
@@ -244,7 +245,7 @@ module rmt_out
     end
     valid1_q <= emits || (valid1_q && !ready1);
     report <= '{
-        made: copy_pop && !copying_q,
+        made: copy_pop && !copying_q && !copy_punted,
         absorbed: done,
         dropped: (drop && finish) || lost_q != '0,
         reason: drop && finish ? edit.verdict.reason : ReasonRefused
@@ -260,7 +261,8 @@ module rmt_out
   // ---- SHIFT
   half_t [2*BeatHalves+TailHalves-1:0] moved;
   half_t [OutHalves-1:0] sent;
-  logic valid2_q, first2_q, copied2_q;
+  logic valid2_q, first2_q, copied2_q, punted2_q, bank2_q;
+  time_t cycle_q;
   copies_t copies2_q;
   logic [2:0] queue2_q;
   logic [8:0] beats2_q;
@@ -280,6 +282,8 @@ module rmt_out
       valid2_q    <= valid1_q && !copying_q;
       first2_q    <= first1_q;
       copied2_q   <= copied1_q;
+      punted2_q   <= 1'b0;
+      bank2_q     <= copy_bank;
       copies2_q   <= copies1_q;
       queue2_q    <= queue1_q;
       beats2_q    <= beats1_q;
@@ -292,17 +296,32 @@ module rmt_out
         out_verdict <= copy_verdict;
         valid2_q    <= 1'b1;
         copied2_q   <= 1'b0;
+        punted2_q   <= copy_punted;
         copying_q   <= !copy.last;
       end
+      // A frame that the block has made begins to leave.
+      if (copy_pop || meta1_q.src == PortBlock + port_t'(Number)) out.meta.timestamp <= cycle_q;
     end
-    if (rst) {valid2_q, within_q, copying_q} <= '0;
+    cycle_q <= cycle_q + 1'b1;
+    if (rst) begin
+      {valid2_q, within_q, copying_q} <= '0;
+      cycle_q <= '0;
+    end
   end
-  assign out.valid = valid2_q && !copied2_q;
+  assign out.valid = valid2_q && !copied2_q && !punted2_q;
+  assign packet = '{
+      valid: valid2_q && punted2_q,
+      bank: bank2_q,
+      last: out.last,
+      meta: out.meta,
+      tail: out_tail,
+      data: out.data
+  };
 
   // ---- copies
   kept_t copy;
   verdict_t copy_verdict;
-  logic copy_valid, lost, done;
+  logic copy_valid, copy_punted, copy_bank, lost, done;
 
   assign copy_pop = copy_valid && ready2 && (copying_q || (!valid1_q && !within_q));
 
@@ -319,6 +338,8 @@ module rmt_out
       .copy_pop,
       .copy,
       .copy_verdict,
+      .copy_punted,
+      .copy_bank,
       .lost,
       .done
   );

@@ -21,6 +21,7 @@ module rmt_parser
     output     word_t host_word,
 
     input wire bt_t     [Lanes-1:0] bt,
+    input wire logic    [Lanes-1:0] controller,  // the frame is a controller's
     input wire parse_t  [Lanes-1:0] in,
     input wire window_t [Lanes-1:0] in_window,
 
@@ -51,7 +52,10 @@ module rmt_parser
   assign slots[0] = slot;
   assign parses[0] = in;
   assign bts[0] = bt;
-  assign states[0] = '0;
+  // Frames of controllers begin in a state of their own.
+  for (genvar l = 0; l < Lanes; l++) begin : gen_begin
+    assign states[0][l] = {2'd0, controller[l]};
+  end
   assign offsets[0] = '0;
   assign lates[0] = '0;  // nothing to do
   for (genvar l = 0; l < Lanes; l++) begin : gen_start
@@ -148,7 +152,9 @@ module rmt_parser
       vector_d = '0;
       for (int unsigned w = 0; w < Extracted; w++) if (place_q[w].valid) vector_d[w] = window_q[place_q[w].at];
       vector_d[MarkWord] = parse_q.info.mark;
-      vector_d[InfoWord] = {2'd0, parse_q.info.tenant, 8'(l), parse_q.info.len};
+      vector_d[InfoWord] = {
+          1'b0, parse_q.info.tenant, parse_q.info.controller ? PortController : 9'(l), parse_q.info.len
+      };
       vector_d[FlagsWord] = {13'd0, parse_q.done ? parse_q.error : ErrorTimeout, parse_q.flags};
     end
 

@@ -2,7 +2,8 @@
 
 // Sizes and rows of the machine (engines/rmt/machine.md). A row's word i is bits [32*i+31:32*i].
 package rmt_pkg;
-  import penstock_pkg::verdict_t, penstock_pkg::frame_meta_t, penstock_pkg::tail_t, penstock_pkg::DataW;
+  import penstock_pkg::verdict_t, penstock_pkg::frame_meta_t, penstock_pkg::tail_t, penstock_pkg::len_t,
+      penstock_pkg::DataW;
 
   localparam int unsigned Lanes = 2;
 
@@ -41,10 +42,14 @@ package rmt_pkg;
   } origin_t;
 
   typedef struct packed {
-    logic [15:0] len;   // bytes
+    logic [15:0] len;         // bytes
     logic [5:0]  tenant;
+    logic        controller;  // the frame is a controller's
     word_t       mark;
   } info_t;
+
+  localparam logic [8:0] PortController = 9'd510;  // of a frame from or to a controller, and of one to the host
+
 
   // ---- TENANT
   typedef struct packed {
@@ -103,7 +108,8 @@ package rmt_pkg;
   } predicate_t;
 
   typedef struct packed {
-    logic [6:0] unused;
+    logic [5:0] unused;
+    logic       punts;      // of EXIT: frames to the host go to the controller
     logic       prunes;     // of EXIT: no copy goes to the port at which the frame came
     logic [2:0] queue_no;  // of EXIT: for frames of which copies are made
     logic [5:0] group;  // of EXIT: halfword that holds the number of a group
@@ -170,9 +176,10 @@ package rmt_pkg;
 
   typedef struct packed {
     logic       valid;
-    logic [5:0] unused;
-    logic       host;   // it goes to the host, else
-    logic [7:0] port;   // to this Ethernet port
+    logic [4:0] unused;
+    logic       controller;  // it goes to the controller of the bank that `port` is, else
+    logic       host;        // to the host, else
+    logic [7:0] port;        // to this Ethernet port
   } copy_t;
 
   typedef copy_t [MaxCopies-1:0] copies_t;
@@ -186,6 +193,28 @@ package rmt_pkg;
     tail_t            tail;
     logic [DataW-1:0] data;
   } kept_t;
+
+  // A beat of a frame that goes to the controller
+  typedef struct packed {
+    logic             valid;
+    logic             bank;  // of the program
+    logic             last;
+    frame_meta_t      meta;
+    tail_t            tail;
+    logic [DataW-1:0] data;
+  } packet_t;
+
+  // ---- records of frames to and from controllers: a piece of a frame each (machine.md)
+  localparam logic [7:0] ReasonPacket = 8'd2;
+  localparam int unsigned PieceBytes = 32;
+  localparam int unsigned PieceW = 8 * PieceBytes;
+
+  // What is the engine's own in such a record
+  typedef struct packed {
+    logic [47:0]       unused;
+    len_t              len;    // of the frame
+    logic [PieceW-1:0] data;
+  } piece_t;
 
   // A frame's new head, and where the rest of the frame follows it: byte x of the frame that leaves is byte
   // x + 64 * skip + 2 * shift of the frame that came, unless x is in the head.

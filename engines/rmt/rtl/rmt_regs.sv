@@ -24,7 +24,8 @@ module rmt_regs
     input  wire logic passed,
     input  wire logic busy,     // it has passed, but is not done yet
     input  wire word_t word,    // that was read
-    input  wire logic [31:0] lost  // digests
+    input  wire logic [31:0] lost,  // digests
+    input  wire logic [31:0] lost_packets
 );
   word_t select_q;
   word_t [RowWords-1:0] data_q;
@@ -97,6 +98,10 @@ module rmt_regs
           end
           RMT_BLOCK_LOST: begin
             cfg.rdata <= lost;
+            cfg.err   <= cfg.we;
+          end
+          RMT_BLOCK_LOST_PACKETS: begin
+            cfg.rdata <= lost_packets;
             cfg.err   <= cfg.we;
           end
           RMT_BLOCK_SELECT: begin

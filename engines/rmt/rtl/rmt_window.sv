@@ -13,6 +13,7 @@
 module rmt_window
   import penstock_pkg::*, rmt_pkg::*;
 #(
+    parameter int unsigned Number = 0,   // of the block, from the ports on
     parameter int unsigned Depth = 512,  // beats between `frames` and the way out, a power of two
     localparam int unsigned BodyW = $bits(frame_meta_t) + $bits(verdict_t) + 1 + $bits(tail_t) + DataW
 ) (
@@ -76,7 +77,12 @@ module rmt_window
   always_ff @(posedge clk) begin
     if (take && starts_q) begin
       bytes_q <= {{(DataW - TailW) {1'b0}}, tail.data, frames.data};
-      info1_q <= '{len: frames.meta.len, tenant: frames.meta.tenant, mark: frames.meta.mark};
+      info1_q <= '{
+          len: frames.meta.len,
+          tenant: frames.meta.tenant,
+          controller: frames.meta.src == PortBlock + port_t'(Number),
+          mark: frames.meta.mark
+      };
     end
     if (take && second_q) bytes_q[Bytes-1:BeatBytes] <= frames.data;
     if (take) second_q <= starts_q && !frames.last;

@@ -25,6 +25,9 @@ rmt_stage.sv
 rmt_pack.sv
 rmt_deparser.sv
 rmt_digests.sv
+rmt_packets.sv
+rmt_inject.sv
+rmt_records.sv
 rmt_copies.sv
 rmt_out.sv
 rmt_regs.sv

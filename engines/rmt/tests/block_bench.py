@@ -14,11 +14,12 @@ from typing import Any
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, First, ReadOnly, RisingEdge, Timer
 from cocotb.utils import get_sim_time
-from machine import Result
+from machine import CONTROLLER, Machine, Result
 from machine_random import Write
 from penstock import regs
 
 BEAT, TAIL = 64, 16
+PIECE = 32  # bytes of a frame in a record
 CLOCK_NS = 4
 KINDS = {"port": 1, "host": 2}
 DISPATCH, BLOCKED, REFUSED = 4, 0, 2  # the kind of verdict with which the bench's frames come; reasons
@@ -37,7 +38,8 @@ class Frame:
     taken: int = -1  # cycle in which its first beat was taken
     left: int = -1
     result: Result | None = None  # that it was
-    copied: int = 0  # copies that have left
+    copied: int = 0  # copies that have left, those to the controller not among them
+    injected: bool = False  # it is a controller's
 
 
 @dataclass
@@ -60,6 +62,10 @@ class Port:
     length: int = 0  # of the frame that is leaving
     tenant: int = 0
     began: int = 0
+    packets: dict[int, deque[Frame]] = field(default_factory=dict)  # by queue, frames that go to the controller
+    unseen: int = 0  # of those, that did not come though later ones of the queue did
+    injected: deque[Frame] = field(default_factory=deque)  # frames of controllers that leave at a port
+    partial_packet: list[bytes] = field(default_factory=list)  # records of a frame to the controller
     gone: list[Frame] = field(default_factory=list)
     came: list[Frame] = field(default_factory=list)  # since the records were last compared
 
@@ -81,6 +87,8 @@ class Bench:
         self.told = 0  # that were compared
         self.compares = True
         self.record_cycles: list[int] = []  # in which records came
+        self.from_host: deque[bytes] = deque()  # records for the block
+        self.packets = 0  # frames that came to the controller
         self.host_takes = 1.0  # how often it is ready for a record
         self.heads: dict[
             int, tuple[int, int, int, int]
@@ -95,7 +103,7 @@ class Bench:
         dut = self.dut
         for name in ("valid", "data", "last", "len", "tail", "tenant", "mark"):
             self.drive(f"in_{name}", 0)
-        for name in ("out_ready", "req", "we", "addr", "wdata", "now", "record_ready"):
+        for name in ("out_ready", "req", "we", "addr", "wdata", "now", "record_ready", "from_valid", "from_record"):
             self.drive(name, 0)
         dut.rst.value = 1
         Clock(dut.clk, CLOCK_NS, unit="ns").start()
@@ -144,9 +152,39 @@ class Bench:
         self.ports[port].waiting.append(frame)
         return frame
 
+    def inject(self, data: bytes, tenant: int, model: Machine, result: Result | None = None) -> Frame:
+        """Sends a controller's frame."""
+        result = result or model.carry(CONTROLLER, data, tenant, 0)
+        frame = Frame(data, tenant, 0, [result], injected=True)
+        for at in range(0, len(data), PIECE):
+            head = bytes([0, 2, tenant, 0, 2 * (at == 0), 0]).ljust(24, b"\0")
+            piece = data[at : at + PIECE].ljust(PIECE, b"\x69") + len(data).to_bytes(2, "little")
+            self.from_host.append((head + piece).ljust(64, b"\0"))
+        port = self.ports[0]
+        port.came.append(frame)
+        if result.kind == "copies":
+            self.expect(port, frame)
+        else:
+            port.injected.append(frame)
+        return frame
+
+    @staticmethod
+    def expect(port: Port, frame: Frame) -> None:
+        """Notes a frame whose copies are to leave."""
+        result = frame.results[0]
+        if any(to >= 512 for to in result.copies):
+            port.packets.setdefault(result.queue, deque()).append(frame)
+        if any(to < 512 for to in result.copies):
+            port.kept.setdefault(result.queue, deque()).append(frame)
+
     async def drain(self, timeout: int = 100_000) -> None:
         start = self.cycle
-        while self.accesses or any(port.waiting or port.inside for port in self.ports) or int(self.dut.busy.value):
+
+        def works() -> bool:
+            some = any(port.waiting or port.inside or port.injected for port in self.ports)
+            return bool(self.accesses or self.from_host or some or int(self.dut.busy.value))
+
+        while works():
             assert self.cycle - start < timeout, "frames or accesses stay in the block"
             await self.step()
             await self.answer()
@@ -161,10 +199,15 @@ class Bench:
         nothing else is known than its results, of which there is one.
         """
         wanted = [[(f.result or f.results[0]).record for f in port.came] for port in self.ports]
+        for _ in range(100_000):
+            if not any(frames for port in self.ports for frames in port.packets.values()):
+                break
+            await self.step()
         for _ in range(20 * sum(len(some) for some in wanted) + 20):
             if len(self.records) == sum(record is not None for some in wanted for record in some):
                 break
             await self.step()
+        assert not any(frames for port in self.ports for frames in port.packets.values()), "frames for controllers"
         for p, some in enumerate(wanted):
             came = [record[:8] + bytes(8) + record[16:] for record in self.records if record[3] == p]
             assert came == [record for record in some if record is not None], f"records of port {p}"
@@ -214,6 +257,9 @@ class Bench:
                 self.drive(f"in_{name}", value)
         self.drive("out_ready", ready)
         self.drive("record_ready", int(self.host_takes == 1.0 or rng.random() < self.host_takes))
+        self.drive("from_valid", int(bool(self.from_host)))
+        if self.from_host:
+            self.drive("from_record", int.from_bytes(self.from_host[0], "little"))
         if self.ticks:
             self.drive("now", self.values["now"] + CLOCK_NS)
         self.drive("req", self.next_req)
@@ -228,7 +274,13 @@ class Bench:
         dropped = int(dut.dropped.value)
         if self.values["record_ready"] and int(dut.record_valid.value):
             self.record_cycles.append(self.cycle)
-            self.records.append(int(dut.record.value).to_bytes(64, "little"))
+            record = int(dut.record.value).to_bytes(64, "little")
+            if record[1] == 2:
+                self.packet(record)
+            else:
+                self.records.append(record)
+        if self.from_host and int(dut.from_ready.value):
+            self.from_host.popleft()
         for p, port in enumerate(self.ports):
             if dropped >> p & 1:
                 self.drop(p, port)
@@ -241,7 +293,10 @@ class Bench:
                     frame.taken = self.cycle
                     port.came.append(frame)
                     copies = frame.results and frame.results[0].kind == "copies"
-                    (port.kept.setdefault(frame.results[0].queue, deque()) if copies else port.inside).append(frame)
+                    if copies:
+                        self.expect(port, frame)
+                    else:
+                        port.inside.append(frame)
                 port.at += 1
                 if port.at == beats(len(frame.data)):
                     port.waiting.popleft()
@@ -300,11 +355,12 @@ class Bench:
         if tail >> 8 * TAIL & 1:
             port.partial += (tail & (1 << 8 * TAIL) - 1).to_bytes(TAIL, "little")
         data, port.partial = port.partial[: port.length], b""
-        if made:
+        mark, kind, target, word = self.heads[p]
+        frame = port.injected[0] if made and port.injected else None
+        if made and not (frame and frame.results[0].frame == data):
             self.copy(p, port, data)
             return
-        mark, kind, target, word = self.heads[p]
-        frame = port.inside.popleft()
+        frame = port.injected.popleft() if frame else port.inside.popleft()
         frame.left = port.began
         assert port.tenant == frame.tenant
 
@@ -312,6 +368,8 @@ class Bench:
             if result.frame != data or result.mark != mark:
                 return False
             if result.kind == "onward":
+                if frame.injected:
+                    return (kind, word) == (0, 0)
                 return (kind, word) == (DISPATCH, ~len(frame.data) & 0xFFFF)
             return KINDS.get(result.kind) == kind and word == 0 and (result.kind == "host" or target == result.target)
 
@@ -333,14 +391,44 @@ class Bench:
             if not frames or frames[0].results[0].frame != data:
                 continue
             frame, result = frames[0], frames[0].results[0]
-            wanted = (frame.tenant, result.mark, result.copies[frame.copied], 0)
+            copies = [to for to in result.copies if to < 512]
+            wanted = (frame.tenant, result.mark, copies[frame.copied], 0)
             assert (port.tenant, mark, where, word) == wanted and kind in KINDS.values(), (data.hex(), where, wanted)
             frame.copied += 1
-            if frame.copied == len(result.copies):
+            if frame.copied == len(copies):
                 frame.left = self.cycle
                 self.finish(port, frames.popleft(), [result])
             return
         raise AssertionError(f"a copy from nowhere: {data.hex()}")
+
+    def packet(self, record: bytes) -> None:
+        """A piece of a frame for the controller. Frames of a queue come in their order, but those that are lost."""
+        port = self.ports[record[3]]
+        some = port.partial_packet
+        first, bank = record[4] >> 1 & 1, record[4] & 1
+        assert first == (not some) and not any(other.partial_packet for other in self.ports if other is not port)
+        assert not some or some[0][1:8] == record[1:4] + bytes([record[4] | 2]) + record[5:8]
+        some.append(record)
+        length = int.from_bytes(record[24 + PIECE : 26 + PIECE], "little")
+        if PIECE * len(some) < length:
+            return
+        data = b"".join(piece[24 : 24 + PIECE] for piece in some)[:length]
+        port.partial_packet = []
+        for frames in port.packets.values():
+            at = next((n for n, frame in enumerate(frames) if frame.results[0].frame == data), None)
+            if at is None:
+                continue
+            port.unseen += at
+            for _ in range(at):
+                frames.popleft()
+            frame = frames.popleft()
+            assert (frame.tenant, frame.results[0].mark) == (record[2], int.from_bytes(record[16:20], "little"))
+            assert 512 + bank in frame.results[0].copies
+            self.packets += 1
+            if all(to >= 512 for to in frame.results[0].copies):
+                self.finish(port, frame, frame.results)
+            return
+        raise AssertionError(f"a frame for the controller from nowhere: {data.hex()}")
 
     def finish(self, port: Port, frame: Frame, fitting: list[Result]) -> None:
         assert fitting, f"tenant {frame.tenant}: {frame.data.hex()} was dropped; expected {frame.results}"

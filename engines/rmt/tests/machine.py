@@ -37,6 +37,7 @@ MOMENT = 72  # bits of a meter's moments
 SHORT, HEADER, TIMEOUT, WINDOW = 1, 4, 5, 7
 M32 = 0xFFFFFFFF
 MAX_FRAME = 16384
+CONTROLLER = 510  # the port of a controller
 
 
 def bits(word: int, high: int, low: int | None = None) -> int:
@@ -81,7 +82,7 @@ class Result:
     mark: int
     target: int = 0
     refused: bool = False
-    copies: tuple[int, ...] = ()  # ports in their order; 256: the host
+    copies: tuple[int, ...] = ()  # ports in their order; 256: the host, 512 + bank: the controller
     queue: int = 0
     record: bytes | None = None  # for the host, with 0 as its time
 
@@ -129,10 +130,10 @@ class Machine:
         window = self.window(frame)
         vector = [0] * WORDS
         places: dict[int, int] = {}
-        error, flags = self.parse(bt, len(frame), window, vector, places)
+        error, flags = self.parse(bt, int(port == CONTROLLER), len(frame), window, vector, places)
         self.errors.add(error)
         vector[27] = mark
-        vector[28] = len(frame) | port << 16 | tenant << 24
+        vector[28] = len(frame) | port << 16 | tenant << 25
         vector[31] = flags | error << 16
         before, late = list(vector), None  # what stage 0 searches for the longest prefix
         check = self.read(CHECK, 0, bt)
@@ -144,8 +145,8 @@ class Machine:
         for stage in range(self.stages):
             before, late = self.stage(stage, bt, bool(bits(state, 2)), vector, before, late)
         out = self.read(EXIT, 0, bt)
-        record = self.record(port, bt, out, vector)
-        return replace(self.leave(port, bt, out, vector, places, window, frame), record=record)
+        record = self.record(0 if port == CONTROLLER else port, bt, out, vector)
+        return replace(self.leave(bt, out, vector, places, window, frame), record=record)
 
     @staticmethod
     def record(port: int, bt: int, row: tuple[int, ...], vector: list[int]) -> bytes | None:
@@ -158,7 +159,6 @@ class Machine:
 
     def leave(
         self,
-        port: int,
         bt: int,
         out: tuple[int, ...],
         vector: list[int],
@@ -177,18 +177,22 @@ class Machine:
             queue = bits(out[3], 23, 21)
             copies = self.copies(128 * queue + (bt & 64) + group) if group < 64 else ()
             if bits(out[3], 24):
-                copies = tuple(to for to in copies if to != port)
+                copies = tuple(to for to in copies if to != bits(vector[28], 24, 16))
             if left is None or not copies:
                 return Result("drop", b"", 0)
             return Result("copies", left, vector[27], copies=copies, queue=queue)
-        return self.verdict(vector, left)
+        result = self.verdict(vector, left)
+        if result.kind == "host" and bits(out[3], 25):
+            return replace(result, kind="copies", copies=(512 + bt // 64,), queue=bits(out[3], 23, 21))
+        return result
 
     def copies(self, group: int) -> tuple[int, ...]:
         found = []
         row = self.read(GROUP, 0, group)
         for copy in (row[n // 2] >> 16 * (n % 2) for n in range(8)):
             if bits(copy, 15):
-                found.append(256 if bits(copy, 8) else bits(copy, 7, 0))
+                punted = 512 + bits(copy, 0) if bits(copy, 9) else 0
+                found.append(punted or (256 if bits(copy, 8) else bits(copy, 7, 0)))
         return tuple(found)
 
     def emit(
@@ -255,10 +259,10 @@ class Machine:
 
     # ---- parser
     def parse(
-        self, bt: int, length: int, window: list[int], vector: list[int], places: dict[int, int]
+        self, bt: int, state: int, length: int, window: list[int], vector: list[int], places: dict[int, int]
     ) -> tuple[int, int]:
         """Fills the vector and the places; returns error and flags."""
-        state = offset = flags = 0
+        offset = flags = 0
 
         def word(at: int) -> int:
             return window[at] if 0 <= at < WORDS else 0

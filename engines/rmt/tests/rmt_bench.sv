@@ -40,6 +40,9 @@ module rmt_bench
     output logic         record_valid,
     input  wire logic    record_ready,
     output logic [511:0] record,
+    input  wire logic         from_valid,
+    output logic              from_ready,
+    input  wire logic [511:0] from_record,
 
     input  wire logic        req,
     input  wire logic        we,
@@ -66,8 +69,9 @@ module rmt_bench
   assign record_valid = to_host.valid;
   assign record = to_host.data;
   assign to_host.ready = record_ready;
-  assign from_host.valid = 1'b0;
-  assign from_host.data = '0;
+  assign from_host.valid = from_valid;
+  assign from_host.data = from_record;
+  assign from_ready = from_host.ready;
 
   assign cfg.req = req;
   assign cfg.we = we;

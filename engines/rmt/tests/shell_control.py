@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from typing import Any
 
 import p4runtime_sh.shell as sh
@@ -66,10 +67,15 @@ def main(address: str, exchange: str, where: str = "") -> dict[str, Any]:
         by_group.group_id = 2
         by_group.insert()
         said["choice"] = frames(frame(7, 7))
-        packets = sh.PacketIn()
-        frames(frame(1, 9))
-        (packet,) = packets.sniff(timeout=3)
-        said["packet in"] = [packet.packet.payload.hex(), [one.value.hex() for one in packet.packet.metadata]]
+    packets = sh.PacketIn()
+    frames(frame(1, 9))
+    (packet,) = packets.sniff(timeout=3)
+    said["packet in"] = [packet.packet.payload.hex(), [one.value.hex() for one in packet.packet.metadata]]
+    out = sh.PacketOut(frame(0, 6))
+    out.metadata["port"] = "0"
+    out.send()
+    time.sleep(2)
+    said["packet out"] = frames()
     digest = sh.DigestEntry("learn_t")
     digest.ack_timeout_ns = 10**9
     digest.insert()

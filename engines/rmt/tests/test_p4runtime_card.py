@@ -6,6 +6,7 @@ hardware has, and frames show that it has an effect.
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from system import ROOT, TARGETS
 HERE = Path(__file__).parent
 PROGRAM = HERE / "programs/card_control.p4"
 ANY = "127.0.0.1:0"
+LENGTHS = [18, 28, 32, 60, 61, 64, 78, 92, 128, 700, 4092]  # bytes of frames to and from the controller
 
 
 @pytest.fixture(params=TARGETS, scope="module")
@@ -86,6 +88,37 @@ def test_digests(device: Device, address: str) -> None:
     assert said["first"] == [[5, 0], [6, 0]] and said["second"] == [7] and said["acknowledged"] == [5]
 
 
+def test_packets(device: Device, address: str) -> None:
+    said = finsy(device, "packets", address)
+    assert said["to"] == [] and said["in"] == [0, 0x2A, "012a0000"]
+    assert said["out"] == ["00010203"]
+
+
+def test_lengths_of_packets(device: Device, served: str) -> None:
+    """Frames of all lengths to the controller, and from it; a card in hardware takes frames of up to 4,096 bytes."""
+    del served
+    rng = random.Random(3)
+    frames = [bytes([1, n % 128, 0, 0]) + rng.randbytes(length - 4) for n, length in enumerate(LENGTHS)]
+    device.send(frames)
+    device.run()
+    answer = device.call("rmt", {"stream": {}})
+    assert isinstance(answer, dict) and [bytes.fromhex(one) for one in answer["packets"]] == [
+        bytes([0, frame[1]]) + frame for frame in frames
+    ]
+    assert device.receive("host") == device.receive(0) == []
+    for length in LENGTHS:
+        out = bytes(4) + b"\x00" + rng.randbytes(length - 1)
+        device.call("rmt", {"send": {"frame": out.hex()}})
+        device.run()
+        assert device.receive(0) == [out[4:]], length
+    if device.target == "rtl":
+        for length in (13, 4097):
+            with pytest.raises(PenstockError, match=f"the frame has {length} bytes .* takes 14 to 4096"):
+                device.call("rmt", {"send": {"frame": bytes(length).hex()}})
+    events = device.call("rmt", {"events": {}})
+    assert isinstance(events, dict) and events["lost_packets"] == 0
+
+
 def test_direct_counters(device: Device, address: str) -> None:
     said = finsy(device, "counters", address)
     assert said["counted"] == [2, 48] and said["set"] == [101, 25] and said["metadata"] == ["note"]
@@ -106,7 +139,8 @@ def test_p4runtime_shell(device: Device, address: str) -> None:
     assert "ALREADY_EXISTS" in said["twice"]
     assert said["meter"] == ["04000000", "04000001", "04000002"]
     assert said["group"] == ["08050000"] * 2 and said["groups"] == [[[0, 1], [0, 2]]]
-    assert said["digest"] == ["04", "00"]
+    assert said["packet in"] == ["01090000" + bytes(range(20)).hex(), ["00", "09"]]
+    assert said["packet out"] == ["00060000"] and said["digest"] == ["04", "00"]
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -66,6 +66,8 @@ pub struct Lowered {
     pub digests: Vec<DigestCode>,
     /// The program sends frames to multicast groups.
     pub has_groups: bool,
+    /// Frames to the host go to the controller.
+    pub has_controller: bool,
     /// Stages.
     pub stages: Vec<StageCode>,
     /// Tables, by their index in the program; None if the program never applies the table.
@@ -80,11 +82,17 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// The row of EXIT. `queue` is for frames of which copies are made, and counts only if the program has groups.
+    /// The program needs a queue for frames of which copies are made.
+    #[must_use]
+    pub fn has_copies(&self) -> bool {
+        self.has_groups || self.has_controller
+    }
+
+    /// The row of EXIT. `queue` is for frames of which copies are made, and counts only if the program has some.
     #[must_use]
     pub fn exit(&self, queue: u32) -> [u32; EXIT_WORDS] {
         let mut words = self.exit;
-        if self.has_groups {
+        if self.has_copies() {
             words[3] |= queue << 21;
         }
         words
@@ -158,6 +166,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         marked.note(&mut uses);
     }
     let has_groups = copies::has_groups(program);
+    let has_controller = program.controller_headers.iter().any(|header| header.name == "packet_in");
     let (mut egress, mut prunes) = (program.egress.clone(), false);
     if has_groups {
         (egress, prunes) = copies::egress(program)?;
@@ -202,7 +211,10 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     }
     let shown = show::show(program, &vector, (&head, &parser), (group, &digests), &staged, &made);
     let parser = (0..DEPTHS).map(|depth| {
-        let row = |state: usize| match parser.get(depth).and_then(|rows| rows.get(state)) {
+        // Frames of controllers begin in state 1.
+        let own =
+            |state: usize| if (depth, state) == (0, 1) { parser[0].last() } else { parser.get(depth)?.get(state) };
+        let row = |state: usize| match own(state) {
             Some(row) => row.words(),
             None => ParserRow::end(crate::ir::error::NO_MATCH as u32).words(),
         };
@@ -218,6 +230,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         exit: {
             let mut words = [0; EXIT_WORDS];
             words[..4].copy_from_slice(&row(written, exit.as_ref()));
+            words[3] |= u32::from(has_controller) << 25;
             words[3] |= group.map_or(0, |half| 1 << 14 | half << 15 | u32::from(prunes) << 24);
             words[4..][..HEAD_WORDS].copy_from_slice(&Emit::words(&emitted));
             words[4 + HEAD_WORDS..].copy_from_slice(&record);
@@ -225,6 +238,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         },
         digests,
         has_groups,
+        has_controller,
         stages: made.stages,
         tables: made.tables,
         registers: made.registers,

@@ -123,3 +123,36 @@ fn egress_treats_all_copies_of_a_frame_alike() {
     let lowered = with_egress(own).lower(5).unwrap_or_else(|faults| panic!("{faults}"));
     assert_eq!(lowered.exit(0)[3] >> 24, 1);
 }
+
+/// A program with frames to and from a controller, changed at one place.
+fn with_controller(from: &str, to: &str) -> Compiled {
+    let text = include_str!("../../tests/programs/card_control.p4");
+    assert_eq!(text.matches(from).count(), 1, "{from}");
+    program("card_control.p4", &text.replace(from, to))
+}
+
+#[test]
+fn frames_of_controllers_begin_in_a_state_of_their_own() {
+    let lowered = with_controller("CONTROLLER: outgoing;", "CONTROLLER: outgoing;").lower(4);
+    let lowered = lowered.unwrap_or_else(|faults| panic!("{faults}"));
+    assert!(lowered.show().contains("frames to port 510 go to the controller"), "{}", lowered.show());
+    assert_eq!((lowered.exit(5)[3] >> 21) & 0b1_0111, 0b1_0101);
+    // The header of a controller goes on by one word, and the next one begins in the same half of a word.
+    let (own, of_controller) = (lowered.parser[0][0], lowered.parser[0][1]);
+    assert_eq!((own[0] >> 10 & 31, of_controller[0] >> 10 & 31, of_controller[2] >> 16), (1, 1, 6));
+    // Frames of controllers begin as all others in a program that does not tell them apart.
+    let lowered = program("acl.p4", include_str!("../../programs/acl.p4")).lower(3);
+    let lowered = lowered.unwrap_or_else(|faults| panic!("{faults}"));
+    assert_eq!(lowered.parser[0][0], lowered.parser[0][1]);
+    assert!(!lowered.has_copies());
+    for (from, to, words) in [
+        ("@padding bit<23> pad;", "@padding bit<7> pad;", "begins at different bytes of a word"),
+        ("CONTROLLER: outgoing;", "CONTROLLER: outgoing; 1: outgoing;", "frames of a controller from those of ports"),
+        ("default: plain;", "", "frames of a controller from those of ports"),
+        ("default: plain;", "default: accept;", "frames of a controller from those of ports"),
+        ("b.emit(hdr.to);", "b.emit(hdr.to); b.emit(hdr.from);", "`hdr.op` shares a word with the header in front"),
+    ] {
+        let faults = with_controller(from, to).lower(4).expect_err(to).to_string();
+        assert!(faults.contains(words), "{to}: {faults}");
+    }
+}

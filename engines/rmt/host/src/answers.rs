@@ -100,7 +100,7 @@ pub struct EventsAbout {
     pub asserted: u64,
     /// Copies of frames that were dropped, as their frame had too many.
     pub overruns: u64,
-    /// Frames for P4Runtime controllers that were lost, as too many waited.
+    /// Frames for P4Runtime controllers that were lost, as too many waited; on a card in hardware those of all tenants.
     #[serde(default)]
     pub lost_packets: u64,
     /// Frames of all tenants whose digests found no room in a block in hardware, since the program was loaded; their

@@ -99,10 +99,8 @@ pub trait Running {
     /// Takes what the program has for P4Runtime controllers.
     fn stream(&mut self) -> Result<Streamed, RmtError>;
 
-    /// Keeps a frame of a controller, which enters the program next.
-    fn send(&mut self, _frame: Vec<u8>) -> Result<(), RmtError> {
-        soft_only("controllers cannot send frames")
-    }
+    /// Takes a frame of a controller, which enters the program next.
+    fn send(&mut self, frame: Vec<u8>) -> Result<(), RmtError>;
 
     /// No frame meets a part of a batch.
     fn is_atomic(&self) -> bool {

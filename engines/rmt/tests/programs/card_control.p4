@@ -4,6 +4,21 @@
 #include <core.p4>
 #include <v1model.p4>
 
+const bit<9> CONTROLLER = 510;
+
+@controller_header("packet_in")
+header in_t {
+    bit<9> port;
+    bit<7> kind;
+}
+
+// Headers behind it begin at multiples of four bytes.
+@controller_header("packet_out")
+header out_t {
+    bit<9> port;
+    @padding bit<23> pad;
+}
+
 header op_t {
     bit<8> op;
     bit<8> key;
@@ -17,13 +32,25 @@ struct learn_t {
 }
 
 struct headers {
-    op_t op;
+    in_t  to;
+    out_t from;
+    op_t  op;
 }
 
 struct metadata { }
 
 parser Parse(packet_in b, out headers hdr, inout metadata meta, inout standard_metadata_t std) {
     state start {
+        transition select(std.ingress_port) {
+            CONTROLLER: outgoing;
+            default: plain;
+        }
+    }
+    state outgoing {
+        b.extract(hdr.from);
+        transition plain;
+    }
+    state plain {
         b.extract(hdr.op);
         transition accept;
     }
@@ -54,6 +81,14 @@ control In(inout headers hdr, inout metadata meta, inout standard_metadata_t std
 
     apply {
         std.egress_spec = std.ingress_port;
+        if (hdr.from.isValid()) {
+            std.egress_spec = hdr.from.port;
+        } else if (hdr.op.op == 1) {
+            hdr.to.setValid();
+            hdr.to.port = std.ingress_port;
+            hdr.to.kind = (bit<7>)hdr.op.key;
+            std.egress_spec = CONTROLLER;
+        }
         if (hdr.op.op == 2) {
             digest<learn_t>(1, { hdr.op.key, std.ingress_port });
         }
@@ -74,6 +109,11 @@ control In(inout headers hdr, inout metadata meta, inout standard_metadata_t std
 
 control Eg(inout headers hdr, inout metadata meta, inout standard_metadata_t std) { apply { } }
 control Update(inout headers hdr, inout metadata meta) { apply { } }
-control Deparse(packet_out b, in headers hdr) { apply { b.emit(hdr.op); } }
+control Deparse(packet_out b, in headers hdr) {
+    apply {
+        b.emit(hdr.to);
+        b.emit(hdr.op);
+    }
+}
 
 V1Switch(Parse(), Verify(), In(), Eg(), Update(), Deparse()) main;

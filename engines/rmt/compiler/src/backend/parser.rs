@@ -8,8 +8,8 @@ use super::vector::{Vector, too_much};
 use super::words::{DEPTHS, END, ParserRow, ROWS, Variable, WINDOW, low_bits};
 use crate::fault::Check;
 use crate::ir::{
-    BinaryOp, Expr, ExprKind, FieldId, FieldKind, InstanceId, Match, Next, ParserOp, Program, State, StateId,
-    Transition, error,
+    BinaryOp, Expr, ExprKind, FieldId, FieldKind, InstanceId, Match, Next, PORT_HOST, ParserOp, Program, Standard,
+    State, StateId, Transition, error,
 };
 use crate::source::Span;
 
@@ -34,17 +34,49 @@ struct Node {
     far: u32,
     /// The offset is in the middle of a word: nothing more can be extracted.
     ragged: bool,
-    /// Nothing is extracted yet: the offset is at the bytes of 0 in front of the frame.
-    front: bool,
+    /// The next header begins in the second half of the word at the offset: behind the two bytes of 0 in front of the
+    /// frame, and a multiple of four bytes behind them.
+    half: bool,
 }
 
 /// The rows of each depth.
 pub type Rows = Vec<Vec<ParserRow>>;
 
+/// The states in which frames of ports begin, and frames of a controller: the first one may choose by `ingress_port`.
+fn begins(program: &Program) -> Check<Vec<StateId>> {
+    let state = &program.parser.states[0];
+    let Transition::Select { keys, rows, span } = &state.next else { return Ok(vec![0]) };
+    let port = Standard::IngressPort.field();
+    if !state.ops.is_empty() || keys.len() != 1 || keys[0].kind != ExprKind::Field(port) {
+        return Ok(vec![0]);
+    }
+    let wrong = |span| {
+        let text =
+            "a parser on the card tells by `ingress_port` frames of a controller from those of ports, and no more";
+        too_much(span, text).help("select 510 and `default`, and compare other ports in the ingress control")
+    };
+    let mut of_controller = None;
+    for row in rows {
+        let next = match row.next {
+            Next::State(state) => state,
+            Next::Accept | Next::Reject => return Err(wrong(*span)),
+        };
+        match &row.keys[..] {
+            [key] if ternaries(key, keys[0].width).iter().any(|(mask, _)| *mask == 0) => {
+                return Ok(vec![next, of_controller.unwrap_or(next)]);
+            }
+            [Match::Exact(value)] if *value == PORT_HOST => of_controller = of_controller.or(Some(next)),
+            _ => return Err(wrong(*span)),
+        }
+    }
+    Err(wrong(*span))
+}
+
 /// Lowers the parser, and gives headers their places.
 pub fn lower(program: &Program, vector: &mut Vector, head: &Head) -> Check<Rows> {
-    let first = Node { state: 0, ops: 0, cases: 0, heads: Vec::new(), order: 0, far: 0, ragged: false, front: true };
-    let mut depths: Vec<Vec<Node>> = vec![vec![first]];
+    let first =
+        |state| Node { state, ops: 0, cases: 0, heads: Vec::new(), order: 0, far: 0, ragged: false, half: true };
+    let mut depths: Vec<Vec<Node>> = vec![begins(program)?.into_iter().map(first).collect()];
     let mut rows = Vec::new();
     for depth in 0..DEPTHS {
         let mut made = Vec::new();
@@ -145,14 +177,21 @@ impl Step<'_, '_> {
         let lead = self.lead() / 8;
         let place = self.vector.header(instance, lead * 8, span)?;
         let bytes = lead + ty.bits / 8;
-        let words = bytes.div_ceil(4);
+        if lead > 0 && behind.far > 0 && !self.head.instances.contains(&instance) {
+            let text = format!(
+                "`{}` shares a word with the header in front of it, and both leave where they came",
+                about.name
+            );
+            return Err(too_much(span, &text).help("leave the header in front of it out of the deparser"));
+        }
+        behind.half = lead > 0 && bytes % 4 == 2 && varbit.is_none();
+        let words = if behind.half { bytes / 4 } else { bytes.div_ceil(4) };
         (row.dst, row.count, row.advance) = (place.word, place.count, words);
         row.need = bytes;
         if row.need > 255 {
             return Err(too_much(span, &format!("`{}` is longer than a step of the parser can be", about.name)));
         }
-        behind.ragged = !bytes.is_multiple_of(4);
-        behind.front = false;
+        behind.ragged = !bytes.is_multiple_of(4) && !behind.half;
         // The new head has its own order; headers behind it stay where they are.
         if let Some(emitted) = self.program.deparser.iter().position(|emit| emit.instance == instance)
             && !self.head.instances.contains(&instance)
@@ -186,7 +225,7 @@ impl Step<'_, '_> {
             }
         }
         row.flags = flag;
-        if behind.far > WINDOW {
+        if behind.far + u32::from(behind.half) > WINDOW {
             return Err(too_much(
                 span,
                 &format!("`{}` may end behind the first {} bytes of a frame", about.name, WINDOW * 4 - FRONT),
@@ -307,7 +346,7 @@ impl Step<'_, '_> {
 
     /// Bits of the window in front of the frame, at the offset.
     fn lead(&self) -> u32 {
-        if self.node.front { FRONT * 8 } else { 0 }
+        if self.node.half { FRONT * 8 } else { 0 }
     }
 
     /// The header that this row extracts.

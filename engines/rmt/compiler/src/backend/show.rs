@@ -46,6 +46,9 @@ pub(super) fn show(
     if let Some(half) = group {
         let _ = writeln!(text, "copies    groups of {GROUP_COPIES} copies, 1 to {LAST_GROUP}, by v{}", half / 2);
     }
+    if program.controller_headers.iter().any(|header| header.name == "packet_in") {
+        let _ = writeln!(text, "host      frames to port 510 go to the controller");
+    }
     for code in digests {
         let _ = writeln!(text, "digest    {}, a record of the host's", program.digests[code.digest].name);
     }

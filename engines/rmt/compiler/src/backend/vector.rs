@@ -74,7 +74,8 @@ impl<'p> Vector<'p> {
                 return Err(too_much(
                     span,
                     "this header begins at different bytes of a word on different ways through the parser",
-                ));
+                )
+                .help("headers in front of it differ by a multiple of four bytes, also a controller's: add @padding"));
             }
             return Ok(*place);
         }
@@ -156,7 +157,7 @@ impl<'p> Vector<'p> {
                 None => Ok(Vec::new()),
             },
             FieldKind::Standard(standard) => match standard {
-                Standard::IngressPort => one(ABOUT, 16, 8),
+                Standard::IngressPort => one(ABOUT, 16, 9),
                 Standard::PacketLength => one(ABOUT, 0, 16),
                 Standard::EgressSpec | Standard::EgressPort => one(VERDICT, 0, 9),
                 Standard::ChecksumError => one(FLAGS, 19, 1),

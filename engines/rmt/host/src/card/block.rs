@@ -13,6 +13,7 @@ use penstock_unit::Record;
 
 use crate::card::digests::{self, Messages};
 use crate::card::groups;
+use crate::card::packets::{self, Packets};
 use crate::card::stage::{ExactTable, PrefixTable, Rooms, Target, TernaryTable};
 use crate::card::window::{Memory, Row, Shape, Window};
 use crate::error::RmtError;
@@ -36,8 +37,8 @@ pub struct CardBlock {
     tenants: BTreeMap<u8, AtWork>,
     /// Queues for copies. A tenant keeps its queue, in which frames may still be when its program changes.
     queues: BTreeMap<u8, u32>,
-    /// A program that was loaded sends digests, so there may be records.
-    pub(super) has_digests: bool,
+    /// A program that was loaded sends digests or frames to a controller, so there may be records.
+    pub(super) has_records: bool,
 }
 
 /// The table of a stage.
@@ -55,6 +56,7 @@ pub struct AtWork {
     pub shadow: Shadow,
     pub lowered: Lowered,
     pub messages: Messages,
+    pub packets: Packets,
     bank: u32,
     /// The queue for copies, if the program makes some.
     queue: Option<u32>,
@@ -206,7 +208,7 @@ impl CardBlock {
         }
         let rooms = (0..shape.stages).map(|_| Rooms::new(&shape)).collect();
         let (tenants, queues) = (BTreeMap::new(), BTreeMap::new());
-        let mut card = Self { block, shape, rooms, tenants, queues, has_digests: false };
+        let mut card = Self { block, shape, rooms, tenants, queues, has_records: false };
         // The card may have run other programs. No frame meets them any more, so these are their last records.
         card.take_records(bus, digests::ALL)?;
         Ok(card)
@@ -228,10 +230,10 @@ impl CardBlock {
         let lowered = source.lower(self.shape.stages)?;
         // A record of the program that had the bank before would be taken for one of the new program.
         self.drain(bus)?;
-        self.has_digests |= !lowered.digests.is_empty();
+        self.has_records |= !lowered.digests.is_empty() || lowered.has_controller;
         let bank = self.tenants.get(&tenant).map_or(0, |before| (before.bank + 1) % BANKS);
         let had_queue = self.queues.contains_key(&tenant);
-        let queue = if lowered.has_groups { Some(self.queue(tenant)?) } else { None };
+        let queue = if lowered.has_copies() { Some(self.queue(tenant)?) } else { None };
         let none = || (0..self.shape.stages).map(|_| None).collect();
         let mut new = AtWork {
             counters: (0..self.shape.stages).map(|_| None).collect(),
@@ -241,6 +243,7 @@ impl CardBlock {
             shadow: Shadow::new(source.program.clone()),
             lowered,
             messages: Messages { lost_before: self.lost(bus)?, ..Messages::default() },
+            packets: Packets { lost_before: self.lost_packets(bus)?, ..Packets::default() },
             bank,
             queue,
             tables: none(),
@@ -273,7 +276,7 @@ impl CardBlock {
         let is_free = |queue: &u32| self.queues.values().all(|taken| taken != queue);
         let free = (0..groups::QUEUES).find(is_free).ok_or_else(|| {
             RmtError::Fit(format!(
-                "{} tenants have multicast groups, and the card has no room for more",
+                "{} tenants have multicast groups or frames for controllers, and the card has no room for more",
                 groups::QUEUES
             ))
         })?;
@@ -304,12 +307,22 @@ impl CardBlock {
         self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))
     }
 
-    /// Gives the messages of a record to the program that sent them. Those of a program that was replaced are gone with
-    /// it.
+    /// Gives what is in a record to the program that sent it. What a program sent that was replaced is gone with it.
     pub(super) fn give(&mut self, record: &Record) {
         if let Some(at) = self.tenants.get_mut(&record.tenant).filter(|at| at.bank == digests::bank(record)) {
-            at.messages.take(&at.lowered.digests, record);
+            match record.reason {
+                packets::REASON => at.packets.take(record),
+                _ => at.messages.take(&at.lowered.digests, record),
+            }
         }
+    }
+
+    /// Frames to controllers that found no room on their way to the host, of all tenants, modulo 2^32.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn lost_packets(&self, bus: &mut dyn Bus) -> Result<u32, RmtError> {
+        Ok(Window::new(bus, self.block).lost_packets()?)
     }
 
     /// Frames whose digests found no room on their way to the host, of all tenants, modulo 2^32.
@@ -612,9 +625,9 @@ fn fill(
     Ok(())
 }
 
-/// Writes a group's row, if the program has groups.
+/// Writes a group's row, if the program has a queue for copies.
 fn write_group(window: &mut Window<'_>, at: &AtWork, group: u16, copies: &[Replica]) -> Result<(), RmtError> {
-    let words = groups::words(group, copies)?;
+    let words = groups::words(group, copies, at.lowered.has_controller.then_some(at.bank))?;
     match at.queue {
         Some(queue) => window.write_and_check(groups::row(queue, at.bank, group), &words),
         None => Ok(()),

@@ -59,7 +59,7 @@ impl CardBlock {
     /// # Errors
     /// The card refuses.
     pub fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, RmtError> {
-        Ok(self.has_digests && self.take_records(bus, IN_SHELL)? > 0)
+        Ok(self.has_records && self.take_records(bus, IN_SHELL)? > 0)
     }
 
     /// Takes all records that have been made so far.
@@ -67,7 +67,7 @@ impl CardBlock {
     /// # Errors
     /// The card refuses.
     pub fn drain(&mut self, bus: &mut dyn Bus) -> Result<(), RmtError> {
-        if self.has_digests {
+        if self.has_records {
             self.take_records(bus, ALL)?;
         }
         Ok(())

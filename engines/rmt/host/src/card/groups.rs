@@ -26,9 +26,11 @@ pub fn row(queue: u32, bank: u32, group: u16) -> Row {
 
 /// The words of a group.
 ///
+/// Copies to the host go to the controller of the program in bank `controller`, if there is one.
+///
 /// # Errors
 /// The card has no such group, or no room for its copies.
-pub fn words(group: u16, copies: &[Replica]) -> Result<[u32; GROUP_ROW], Refusal> {
+pub fn words(group: u16, copies: &[Replica], controller: Option<u32>) -> Result<[u32; GROUP_ROW], Refusal> {
     if !(1..=LAST_GROUP).contains(&group) {
         return Err(Refusal::unsupported(format!("the card in hardware has multicast groups 1 to {LAST_GROUP}")));
     }
@@ -41,7 +43,7 @@ pub fn words(group: u16, copies: &[Replica]) -> Result<[u32; GROUP_ROW], Refusal
     for (at, copy) in copies.iter().enumerate() {
         let to = match u32::from(copy.port) {
             port @ 0..=0xFF => port,
-            port if u128::from(port) == PORT_HOST => 1 << 8,
+            port if u128::from(port) == PORT_HOST => controller.map_or(1 << 8, |bank| 1 << 9 | bank),
             port => {
                 let text = format!(
                     "group {group}: the card in hardware sends no copy to {port}, only to ports 0 to 255 and {PORT_HOST}"

@@ -6,6 +6,7 @@ mod digests;
 mod exact;
 mod groups;
 mod lines;
+mod packets;
 mod prefixes;
 mod room;
 mod running;

@@ -10,6 +10,7 @@ use penstock_rmt_p4runtime::{Count, EntryState, Object, ObjectKind, Reason, Refu
 
 use crate::answers::EventsAbout;
 use crate::card::block::CardBlock;
+use crate::card::packets;
 use crate::error::RmtError;
 use crate::messages;
 use crate::running::{Running, soft_only};
@@ -173,10 +174,12 @@ impl Running for OnCard<'_> {
     fn events(&mut self) -> Result<EventsAbout, RmtError> {
         self.card.drain(self.bus)?;
         let lost = self.card.lost(self.bus)?;
+        let lost_on_card = self.card.lost_packets(self.bus)?;
         let at = self.card.at_work(self.tenant)?;
+        let lost_packets = at.packets.lost + u64::from(lost_on_card.wrapping_sub(at.packets.lost_before));
         let lost_digests = lost.wrapping_sub(at.messages.lost_before).into();
         let messages = messages::named(&at.shadow.program, at.messages.waiting.drain(..));
-        Ok(EventsAbout { sent: at.messages.sent, lost_digests, messages, ..EventsAbout::default() })
+        Ok(EventsAbout { sent: at.messages.sent, lost_packets, lost_digests, messages, ..EventsAbout::default() })
     }
 
     fn stream(&mut self) -> Result<Streamed, RmtError> {
@@ -187,6 +190,11 @@ impl Running for OnCard<'_> {
         let (wanted, others) = all.into_iter().partition(|message| kinds.contains_key(&message.digest));
         at.messages.waiting = others;
         let wanted: VecDeque<_> = wanted;
-        Ok(Streamed { digests: messages::by_kind(kinds, wanted), ..Streamed::default() })
+        let packets = at.packets.waiting.drain(..).collect();
+        Ok(Streamed { packets, digests: messages::by_kind(kinds, wanted), ..Streamed::default() })
+    }
+
+    fn send(&mut self, frame: Vec<u8>) -> Result<(), RmtError> {
+        packets::send(self.bus, self.card.block, self.tenant, &frame)
     }
 }

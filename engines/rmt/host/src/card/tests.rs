@@ -16,7 +16,7 @@ use crate::entry::{Meant, NamedEntry};
 use crate::image::Source;
 use crate::running::{Running, one};
 
-const STAGES: u32 = 3;
+const STAGES: u32 = 4;
 const TERNARY: u32 = 13;
 const TARGET: u32 = 14;
 const COUNTER: u32 = 15;
@@ -31,13 +31,21 @@ struct Rows {
     staged: [u32; 32],
     rows: BTreeMap<u32, [u32; 32]>,
     records: VecDeque<Record>,
+    /// Records that the driver has given, and the one that it gives now.
+    sent: Vec<Record>,
+    sends: Vec<u8>,
+    /// How often the block was asked for room; it has none every third time.
+    asked: u32,
     lost: u32,
+    lost_packets: u32,
 }
 
 /// Registers of the first block's records, with their level and what removes one.
 const RECORDS: u32 = INLINE_WINDOW + regs::INLINE_RECORDS_BASE;
 const RECORDS_LEVEL: u32 = RECORDS + regs::INLINE_RECORDS_LEVEL;
 const RECORDS_POP: u32 = RECORDS + regs::INLINE_RECORDS_POP;
+const RECORDS_SEND: u32 = RECORDS + regs::INLINE_RECORDS_SEND;
+const RECORDS_ROOM: u32 = RECORDS + regs::INLINE_RECORDS_ROOM;
 
 impl Rows {
     fn row(&self, memory: u32, stage: u32, row: u32) -> [u32; 32] {
@@ -61,6 +69,10 @@ impl Bus for Rows {
         if address == RECORDS_LEVEL {
             return Ok(self.records.len() as u32);
         }
+        if address == RECORDS_ROOM {
+            self.asked += 1;
+            return Ok((self.asked % 3 != 1).into());
+        }
         if (RECORDS..RECORDS_LEVEL).contains(&address) {
             let bytes = self.records[0].to_bytes();
             let at = (address - RECORDS) as usize;
@@ -71,6 +83,7 @@ impl Bus for Rows {
             0x4 => 10 | 12 << 8 | 12 << 16 | 2 << 24,
             0x10 => 7 | 10 << 8 | 10 << 16,
             0x14 => self.lost,
+            0x18 => self.lost_packets,
             at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
         })
     }
@@ -78,6 +91,14 @@ impl Bus for Rows {
     fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
         match address & 0xFF_FFFF {
             _ if address == RECORDS_POP => drop(self.records.pop_front()),
+            _ if (RECORDS_SEND..RECORDS_SEND + 64).contains(&address) => {
+                assert_eq!(self.sends.len() as u32, address - RECORDS_SEND);
+                self.sends.extend(value.to_le_bytes());
+                if self.sends.len() == 64 {
+                    let bytes = std::mem::take(&mut self.sends).try_into().unwrap();
+                    self.sent.push(Record::from_bytes(&bytes));
+                }
+            }
             0x8 => self.select = value,
             0xC => {
                 self.rows.insert(self.select, self.staged);
@@ -436,7 +457,7 @@ fn records_are_messages_of_the_program_that_sent_them() {
         match word {
             2 => 0x0200_0000,
             3 => 0x0005_0000,
-            28 => 5 << 24 | 1 << 16 | 60,
+            28 => 5 << 25 | 1 << 16 | 60,
             _ => 0x88B5,
         }
     };
@@ -487,4 +508,59 @@ fn records_are_messages_of_the_program_that_sent_them() {
     card.load(&mut bus, TENANT, &source, &[]).unwrap();
     bus.lost += 3;
     assert_eq!(said(&mut card, &mut bus), []);
+}
+
+const CONTROLLED: &str = include_str!("../../../tests/programs/card_control.p4");
+
+/// The records of a frame for the controller, or of one from it but for the head.
+fn pieces(frame: &[u8], bank: u16) -> Vec<Record> {
+    let piece = |(at, piece): (usize, &[u8])| {
+        let queue = u16::from(at == 0) << 1 | bank;
+        let mut record = Record { reason: 2, tenant: TENANT, queue, ..Record::default() };
+        record.own[..piece.len()].copy_from_slice(piece);
+        record.own[32..34].copy_from_slice(&(frame.len() as u16).to_le_bytes());
+        record
+    };
+    frame.chunks(32).enumerate().map(piece).collect()
+}
+
+#[test]
+fn records_are_frames_to_and_from_controllers() {
+    let source = Source::compile("control.p4", CONTROLLED.to_owned()).unwrap();
+    let mut bus = Rows { lost_packets: u32::MAX, ..Rows::default() };
+    let mut card = CardBlock::begin(&mut bus, 0).unwrap();
+    card.load(&mut bus, TENANT, &source, &[]).unwrap();
+    assert_eq!(bus.row(EXIT, 0, TENANT.into())[3] >> 25, 1);
+    let frame = |length: usize| -> Vec<u8> { (0..length).map(|at| (at * 7 + length) as u8).collect() };
+    // The end of the second frame is missing, and the fourth one is of a program that is gone.
+    bus.records.extend(pieces(&frame(32), 0));
+    bus.records.extend(pieces(&frame(97), 0).into_iter().take(3));
+    bus.records.extend(pieces(&frame(65), 0));
+    bus.records.extend(pieces(&frame(40), 1));
+    bus.lost_packets = 1;
+    let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: TENANT };
+    assert_eq!(on.stream().unwrap().packets, [frame(32), frame(65)]);
+    assert_eq!(on.events().unwrap().lost_packets, 2);
+    // As many wait as on `soft`.
+    for length in 0..1030 {
+        on.card.at_work(TENANT).unwrap().packets.take(&pieces(&frame(1 + length % 32), 0)[0]);
+    }
+    assert_eq!(on.events().unwrap().lost_packets, 2 + 6);
+    assert_eq!(on.stream().unwrap().packets.len(), 1024);
+    // The block has no room at first.
+    for length in [14, 32, 33, 4096] {
+        on.send(frame(length)).unwrap();
+    }
+    for length in [0, 13, 4097] {
+        assert!(on.send(frame(length)).unwrap_err().to_string().contains("takes 14 to 4096"), "{length}");
+    }
+    let sent: Vec<Record> = [14, 32, 33, 4096].iter().flat_map(|length| pieces(&frame(*length), 0)).collect();
+    assert_eq!(bus.sent, sent);
+    // Copies to the host go to the controller of the bank.
+    let copy = |port| Replica { port, instance: 0 };
+    for bank in [0, 1] {
+        card.bring_group(&mut bus, TENANT, 3, &[copy(510), copy(1)]).unwrap();
+        assert_eq!(bus.row(GROUP, 0, 64 * bank + 3)[0], 0x8001_8200 | bank);
+        card.load(&mut bus, TENANT, &source, &[]).unwrap();
+    }
 }

@@ -157,6 +157,11 @@ impl<'a> Window<'a> {
         self.get(own::RMT_BLOCK_LOST)
     }
 
+    /// Frames to controllers that found no room, since the card's reset, modulo 2^32.
+    pub fn lost_packets(&mut self) -> Result<u32, CardError> {
+        self.get(own::RMT_BLOCK_LOST_PACKETS)
+    }
+
     fn select(&mut self, row: Row) -> Result<(), CardError> {
         if self.selected != Some(row) {
             self.put(own::RMT_BLOCK_SELECT, row.select())?;
