@@ -274,6 +274,58 @@ fn controls_have_objects_and_defaults() {
     assert_eq!(head(outer, inner, "t.apply();"), [2, 2, 3, 88], "a key has the value from before the next one's call");
 }
 
+/// A parameter whose type is a control without a body takes each control with these parameters.
+#[test]
+fn controls_take_controls_of_a_type() {
+    let outer = "control work(inout bit<8> value);
+                 control change<T>(inout T value);
+                 control add(inout bit<8> value)(bit<8> by) { apply { value = value + by; } }
+                 control wide(inout bit<16> value) { apply { } }
+                 control twice(inout bit<8> value)(work of) { apply { of.apply(value); of.apply(value); } }
+                 control once(inout bit<8> value)(change<bit<8>> of) { apply { of.apply(value); } }";
+    let inner = "add(3) three; twice(three) a; twice(twice(add(5))) b; once(three) c;";
+    let apply = "a.apply(hdr.x.a); b.apply(hdr.x.b); c.apply(hdr.x.c);";
+    assert_eq!(head(outer, inner, apply), [7, 22, 6, 4]);
+    assert!(faults_with(outer, "twice(wide()) a;", "").contains("mismatched types: `work` is expected"));
+    assert!(faults_with(outer, "once(wide()) a;", "").contains("mismatched types: `change<bit<8>>` is expected"));
+}
+
+/// A frame that is too short for a lookahead is an error, whatever the program uses of it.
+#[test]
+fn lookaheads_need_all_their_bits() {
+    let port = |statement: &str, frame: &[u8]| {
+        let text = format!(
+            "#include <core.p4>
+#include <v1model.p4>
+struct three_t {{ bit<8> first; bit<16> rest; }}
+struct headers_t {{ }}
+struct meta_t {{ bit<8> seen; }}
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t std) {{
+    state start {{ {statement} transition accept; }}
+}}
+control V(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t std) {{
+    apply {{ std.egress_spec = std.parser_error == error.PacketTooShort ? 9w9 : (bit<9>)meta.seen; }}
+}}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t std) {{ apply {{ }} }}
+control U(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+control D(packet_out packet, in headers_t hdr) {{ apply {{ }} }}
+V1Switch(P(), V(), I(), E(), U(), D()) main;
+"
+        );
+        carried(&text, frame).0
+    };
+    for (statement, seen) in [
+        ("packet.lookahead<bit<24>>();", 0),
+        ("packet.lookahead<three_t>();", 0),
+        ("meta.seen = packet.lookahead<three_t>().first;", 5),
+        ("three_t three = packet.lookahead<three_t>(); meta.seen = three.first;", 5),
+    ] {
+        assert_eq!(port(statement, &[5, 6, 7]), Verdict::Port(seen), "{statement}");
+        assert_eq!(port(statement, &[5, 6]), Verdict::Port(9), "{statement}");
+    }
+}
+
 #[test]
 fn numbers_divide_by_powers_of_two() {
     let apply = "hdr.x.a = (hdr.x.d + 97) / 8; hdr.x.b = (hdr.x.d + 97) % 8; hdr.x.c = 0 / hdr.x.c; hdr.x.d = 7 % 4;";

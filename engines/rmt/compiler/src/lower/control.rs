@@ -346,14 +346,16 @@ impl<'a> Lower<'a> {
         if matches!(known.kind, DeclKind::Extern(_)) {
             return self.extern_instance(decl, of, types, args, name);
         }
-        let args = self.constructor_arguments(known, args, decl.span)?;
+        let args = self.constructor_arguments(known, &name, args, decl.span)?;
         Ok(Symbol::Instance(Instance { decl: known, path: name, args }.into()))
     }
 
     /// The arguments that a control or parser is made with: constants, and instances of externs, controls and parsers.
+    /// `path` is the full name of the instance.
     pub(super) fn constructor_arguments(
         &mut self,
         of: &'a Decl,
+        path: &str,
         args: &'a [Arg],
         span: Span,
     ) -> Check<Vec<(String, Symbol<'a>)>> {
@@ -376,9 +378,12 @@ impl<'a> Lower<'a> {
                 _ => false,
             };
             let symbol = if is_object {
-                let symbol = self.named(value).transpose()?.filter(|symbol| !matches!(symbol, Symbol::Value(_)));
+                let symbol = match self.made_here(value, &format!("{path}.{}", param.name.text))? {
+                    Some(made) => Some(made),
+                    None => self.named(value).transpose()?.filter(|symbol| !matches!(symbol, Symbol::Value(_))),
+                };
                 let symbol = symbol.ok_or_else(|| {
-                    Fault::missing(value.span, "instances that are made as an argument")
+                    Fault::missing(value.span, "externs that are made as an argument")
                         .help("declare the instance in front of it, and give its name")
                 })?;
                 if !self.is_object(&symbol, &param.ty)? {
@@ -406,6 +411,43 @@ impl<'a> Lower<'a> {
         Ok(bound)
     }
 
+    /// The instance of a control or parser that an argument makes: `name()`. Its name is that of the parameter.
+    fn made_here(&mut self, value: &'a ast::Expr, path: &str) -> Check<Option<Symbol<'a>>> {
+        let ast::ExprKind::Call(call) = &value.kind else { return Ok(None) };
+        let Some(Symbol::Decl(of)) = self.named(&call.callee).transpose()? else { return Ok(None) };
+        if !matches!(of.kind, DeclKind::Control(_) | DeclKind::Parser(_)) {
+            return Ok(None);
+        }
+        let args = self.constructor_arguments(of, path, &call.args, value.span)?;
+        Ok(Some(Symbol::Instance(Instance { decl: of, path: path.to_owned(), args }.into())))
+    }
+
+    /// Whether a control or parser has the parameters of a declaration that is only a type, made with these types.
+    fn has_parameters(&mut self, of: &'a Decl, declared: &'a Decl, types: &'a [ast::Type]) -> Check<bool> {
+        let (params, names, wanted) = match (&of.kind, &declared.kind) {
+            (DeclKind::Control(of), DeclKind::Control(declared)) if declared.apply.is_none() => {
+                (&of.params, &declared.types, &declared.params)
+            }
+            (DeclKind::Parser(of), DeclKind::Parser(declared)) if declared.states.is_none() => {
+                (&of.params, &declared.types, &declared.params)
+            }
+            _ => return Ok(false),
+        };
+        let types: Vec<Type> = types.iter().map(|ty| self.ty(ty)).collect::<Check<_>>()?;
+        if params.len() != wanted.len() || names.len() != types.len() {
+            return Ok(false);
+        }
+        let (same, _) = self.within(1, vec![super::generic::types_scope(names, &types)], |this| {
+            for (param, wanted) in params.iter().zip(wanted) {
+                if param.direction != wanted.direction || this.ty(&param.ty)? != this.ty(&wanted.ty)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        });
+        same
+    }
+
     /// Whether an instance is of the extern, control or parser that a parameter's type names.
     fn is_object(&mut self, symbol: &Symbol<'a>, ty: &'a ast::Type) -> Check<bool> {
         let ast::TypeKind::Named(of, types) = &ty.kind else { return Ok(false) };
@@ -420,7 +462,9 @@ impl<'a> Lower<'a> {
             Symbol::Meter(_) => of == "meter",
             Symbol::DirectMeter(_) => of == "direct_meter",
             Symbol::Profile(_) => matches!(of, "action_profile" | "action_selector"),
-            Symbol::Instance(instance) => std::ptr::eq(instance.decl, declared),
+            Symbol::Instance(instance) => {
+                std::ptr::eq(instance.decl, declared) || self.has_parameters(instance.decl, declared, types)?
+            }
             _ => false,
         })
     }

@@ -92,7 +92,8 @@ impl<'a> Lower<'a> {
     }
 }
 
-fn types_scope<'a>(names: &[Name], types: &[Type]) -> Scope<'a> {
+/// Names of types that stand for these types.
+pub(super) fn types_scope<'a>(names: &[Name], types: &[Type]) -> Scope<'a> {
     names.iter().zip(types).map(|(name, ty)| (name.text.clone(), Symbol::Type(ty.clone()))).collect()
 }
 

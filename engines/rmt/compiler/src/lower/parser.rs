@@ -367,7 +367,13 @@ impl<'a> Lower<'a> {
                     _ => return Err(Fault::new(span, "`lookahead` needs a type").help("write `lookahead<bit<16>>()`")),
                 };
                 let mut offset = 0;
-                self.lookahead(&ty, &mut offset, span)
+                let value = self.lookahead(&ty, &mut offset, span)?;
+                // The program may use only a part: the frame must have the rest as well.
+                if !matches!(value, Value::Scalar(..)) && offset > 0 {
+                    let kind = ExprKind::Lookahead { offset: offset - 1 };
+                    self.read(Value::Scalar(Expr { kind, width: 1, span }, Type::Bit(1)))?;
+                }
+                Ok(value)
             }
             "length" => {
                 self.arguments("length", &[], &call.args, span)?;
@@ -375,6 +381,14 @@ impl<'a> Lower<'a> {
             }
             other => Err(Fault::missing(method.span, &format!("`{other}` of packet_in"))),
         }
+    }
+
+    /// Reads a value that no other statement uses, because the frame may be too short for it.
+    pub(super) fn read(&mut self, value: Value) -> Check<()> {
+        let Value::Scalar(expr, ty) = &value else { return Ok(()) };
+        let place = self.copy("$read", ty, expr.span)?;
+        let span = expr.span;
+        self.assign(&place, value, span)
     }
 
     /// Extracts the element of a stack that an index chooses.
@@ -438,8 +452,8 @@ impl<'a> Lower<'a> {
         }
         match ty {
             Type::Header(of) | Type::Struct(of) => {
-                let values = of.fields.iter().map(|(_, ty)| self.lookahead(ty, offset, span));
-                Ok(Value::List(values.collect::<Check<_>>()?, span))
+                let values = of.fields.iter().map(|(name, ty)| Ok((name.clone(), self.lookahead(ty, offset, span)?)));
+                Ok(Value::Record(values.collect::<Check<_>>()?, span))
             }
             _ if ty.wide().is_some() => {
                 let parts = super::place::chunks(ty).into_iter();

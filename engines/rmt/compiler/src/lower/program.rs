@@ -124,7 +124,7 @@ impl<'a> Lower<'a> {
         let Ast::Name(text) = &name.kind else { return Err(wrong()) };
         match self.lookup(text, name.span)? {
             Symbol::Decl(decl) => {
-                let args = self.constructor_arguments(decl, args, part.span)?;
+                let args = self.constructor_arguments(decl, text, args, part.span)?;
                 Ok(Instance { decl, path: text.clone(), args })
             }
             _ => Err(wrong()),

@@ -52,7 +52,10 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             AstStmt::Assign(place, op, value) => self.assignment(place, op.as_deref(), value, span),
-            AstStmt::Call(call) => self.expr(call, None).map(|_| ()),
+            AstStmt::Call(call) => {
+                let value = self.expr(call, None)?;
+                if self.context == Context::Parser { self.read(value) } else { Ok(()) }
+            }
             AstStmt::Exit if matches!(self.context, Context::Control | Context::Action) => {
                 self.emit(StmtKind::Exit, span);
                 Ok(())
