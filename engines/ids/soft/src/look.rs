@@ -379,7 +379,7 @@ impl<'a> Look<'a> {
         side.mixed = waiting;
     }
 
-    /// Takes a match, which may change what rules remember. `whole_flow`: its action is about the flow and not about this
+    /// Takes a match, which may change what rules remember. `whole_flow`: its action is about the flow, not about this
     /// frame alone.
     pub(crate) fn found_in(&mut self, seen: &Seen<'_>, rule: u32, whole_flow: bool, app: Option<AppObject>) {
         let about = self.plan.rule(rule);
