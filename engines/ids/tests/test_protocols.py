@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from ids_oracle import Packet
 from ids_soft import Soft, frame
-from scapy.layers.dns import DNS, DNSQR, DNSRR
+from scapy.layers.dns import DNS, DNSQR, DNSRR, DNSRRMX, DNSRRSOA
 from test_messages import A, B, Parser, client_hello, exchange, play, rules_file, sids, values, vector
 
 SECOND = 1_000_000_000
@@ -432,16 +432,33 @@ def test_all_names_of_dns(tmp_path: Path) -> None:
         'alert dns any any -> any any (dns.response.rrname; content:"asked"; dns.response.rrname; content:"glue"; sid:3;)',
         'alert dns any any -> any any (dns.answers.rrname; content:"glue"; sid:4;)',
         'alert dns any any -> any any (dns.authorities.rrname; content:"glue"; sid:5;)',
+        # Names in the data of records count as those of records do.
+        'alert dns any any -> any any (dns.response.rrname; content:"ns.zone.test"; bsize:12; sid:6;)',
+        'alert dns any any -> any any (dns.response.rrname; content:"mail.test"; bsize:9; sid:7;)',
+        'alert dns any any -> any any (dns.response.rrname; content:"primary.test"; bsize:12; sid:8;)',
+        'alert dns any any -> any any (dns.response.rrname; content:"admin.test"; sid:9;)',
+        'alert dns any any -> any any (dns.response.rrname; content:"text.test"; sid:10;)',
     ]
     answer: Any = DNS(
         id=7,
         qr=1,
         qd=DNSQR(qname="asked.test"),
-        an=[DNSRR(rrname="asked.test", rdata="1.2.3.4")],
-        ns=[DNSRR(rrname="zone.test", type="NS", rdata="ns.zone.test")],
+        an=[
+            DNSRR(rrname="asked.test", rdata="1.2.3.4"),
+            DNSRR(rrname="asked.test", rdata="1.2.3.6"),
+            DNSRRMX(rrname="asked.test", preference=10, exchange="mail.test"),
+            DNSRR(rrname="asked.test", type="TXT", rdata="text.test"),
+        ],
+        ns=[
+            DNSRR(rrname="zone.test", type="NS", rdata="ns.zone.test"),
+            DNSRRSOA(rrname="zone.test", mname="primary.test", rname="admin.test"),
+        ],
         ar=[DNSRR(rrname="glue.test", rdata="1.2.3.5")],
     )
     server = (B[0], 53)
     with Soft(rules_file(tmp_path, rules)) as soft:
         soft.frame(frame(Packet("udp", A, server, bytes(DNS(qd=DNSQR(qname="asked.test"))), 0, "")))
-        assert sorted(sids(soft.frame(frame(Packet("udp", server, A, bytes(answer), 0, ""))))) == [1, 2, 3]
+        found = soft.frame(frame(Packet("udp", server, A, bytes(answer), 0, "")))
+    assert sorted(sids(found)) == [1, 2, 3, 6, 7, 8]
+    grouped = {"A": ["1.2.3.4", "1.2.3.6"], "MX": ["mail.test"], "TXT": ["text.test"]}
+    assert found["alerts"][0]["dns"]["grouped"] == grouped

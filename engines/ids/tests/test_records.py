@@ -58,6 +58,15 @@ def test_flows(tmp_path: Path) -> None:
     assert flow["tcp"] == {"tcp_flags": "1b", "tcp_flags_ts": "1b", "tcp_flags_tc": "13", **flags, "state": "closed"}
 
 
+def test_actions_about_flows(tmp_path: Path) -> None:
+    frames = [frame(Packet("udp", A, B, b"x", 0, ""))]
+    for action, mode, wanted in (("drop", "ips", "drop"), ("drop", "ids", None), ("pass", "ids", "pass")):
+        [flow] = records(tmp_path, frames, [f"{action} ip any any -> any any (sid:1;)"], "flow", mode)
+        assert flow["flow"].get("action") == wanted
+    [flow] = records(tmp_path, frames, ["drop ip any any -> any any (dsize:1; sid:1;)"], "flow", "ips")
+    assert "action" not in flow["flow"]
+
+
 def test_reasons_of_the_end_of_a_flow(tmp_path: Path) -> None:
     """A datagram after more than a minute belongs to another flow; a new SYN begins another connection."""
     udp = frame(Packet("udp", A, B, b"x", 0, ""))

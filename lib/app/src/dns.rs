@@ -49,6 +49,8 @@ pub struct Dns {
     pub authorities: Vec<Vec<u8>>,
     /// Names of additional records.
     pub additionals: Vec<Vec<u8>>,
+    /// Names in the data of records of all sections: of CNAME, NS, PTR and MX, and of SOA the primary server.
+    pub targets: Vec<Vec<u8>>,
     /// The message ends early, or has more than is looked at.
     pub cut: bool,
 }
@@ -116,6 +118,16 @@ fn name(bytes: &[u8], begin: usize) -> Option<(Vec<u8>, usize)> {
     }
 }
 
+/// The name in the data of a record, if its type has one there.
+fn target(bytes: &[u8], at: usize, kind: u16) -> Option<Vec<u8>> {
+    let begin = match kind {
+        2 | 5 | 6 | 12 => at,
+        15 => at + 2,
+        _ => return None,
+    };
+    name(bytes, begin).map(|(name, _)| name)
+}
+
 /// Data of a record as text.
 fn data(bytes: &[u8], at: usize, length: usize, kind: u16) -> Option<String> {
     let own = bytes.get(at..at.checked_add(length)?)?;
@@ -123,8 +135,7 @@ fn data(bytes: &[u8], at: usize, length: usize, kind: u16) -> Option<String> {
     Some(match kind {
         1 => <[u8; 4]>::try_from(own).map(|own| std::net::Ipv4Addr::from(own).to_string()).unwrap_or_default(),
         28 => <[u8; 16]>::try_from(own).map(|own| std::net::Ipv6Addr::from(own).to_string()).unwrap_or_default(),
-        2 | 5 | 12 => name(bytes, at).map(|(name, _)| text(&name)).unwrap_or_default(),
-        15 => name(bytes, at + 2).map(|(name, _)| text(&name)).unwrap_or_default(),
+        2 | 5 | 12 | 15 => target(bytes, at, kind).map(|name| text(&name)).unwrap_or_default(),
         16 => {
             let (mut out, mut rest) = (Vec::new(), own);
             while let Some((length, behind)) = rest.split_first() {
@@ -149,6 +160,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Dns> {
         answers: Vec::new(),
         authorities: Vec::new(),
         additionals: Vec::new(),
+        targets: Vec::new(),
         cut: true,
     };
     let mut counts = [0; 4];
@@ -177,6 +189,7 @@ fn sections(bytes: &[u8], counts: [usize; 4], dns: &mut Dns) -> Option<()> {
         let length = usize::from(word(bytes, behind + 8)?);
         let data = data(bytes, behind + 10, length, kind)?;
         dns.answers.push(Answer { name, kind, ttl, data });
+        dns.targets.extend(target(bytes, behind + 10, kind));
         at = behind + 10 + length;
     }
     if counts[1] > MOST {
@@ -186,9 +199,11 @@ fn sections(bytes: &[u8], counts: [usize; 4], dns: &mut Dns) -> Option<()> {
     for (count, names) in [(counts[2], &mut dns.authorities), (counts[3], &mut dns.additionals)] {
         for _ in 0..count.min(MOST) {
             let (name, behind) = name(bytes, at)?;
+            let kind = word(bytes, behind)?;
             let length = usize::from(word(bytes, behind + 8)?);
             bytes.get(behind + 10..behind + 10 + length)?;
             names.push(name);
+            dns.targets.extend(target(bytes, behind + 10, kind));
             at = behind + 10 + length;
         }
         if count > MOST {
@@ -232,7 +247,7 @@ pub(crate) fn message(dns: Dns) -> Message {
     if !query {
         let questions = dns.questions.iter().map(|question| &question.name);
         let answers = dns.answers.iter().map(|answer| &answer.name);
-        let all = questions.chain(answers).chain(&dns.authorities).chain(&dns.additionals);
+        let all = questions.chain(answers).chain(&dns.authorities).chain(&dns.additionals).chain(&dns.targets);
         fields.extend(all.map(|name| (Field::ResponseName, name.clone())));
     }
     Message { fields, dns: Some(dns), ..Message::new(Protocol::Dns, query) }

@@ -58,6 +58,8 @@ pub struct Addresses {
     pub v4: Ranges,
     /// IPv6 addresses as numbers.
     pub v6: Ranges,
+    /// The header excludes addresses with `!`.
+    pub has_exceptions: bool,
 }
 
 impl Addresses {
@@ -86,7 +88,7 @@ trait Set: Default {
 
 impl Set for Addresses {
     fn all() -> Self {
-        Self { v4: Ranges::of(0, u32::MAX.into()), v6: Ranges::of(0, u128::MAX) }
+        Self { v4: Ranges::of(0, u32::MAX.into()), v6: Ranges::of(0, u128::MAX), has_exceptions: false }
     }
 
     fn entry(text: &str) -> Option<Self> {
@@ -114,11 +116,13 @@ impl Set for Addresses {
     fn add(&mut self, other: &Self) {
         self.v4.add(&other.v4);
         self.v6.add(&other.v6);
+        self.has_exceptions |= other.has_exceptions;
     }
 
     fn remove(&mut self, other: &Self) {
         self.v4.remove(&other.v4);
         self.v6.remove(&other.v6);
+        self.has_exceptions |= !other.is_empty();
     }
 
     fn is_empty(&self) -> bool {

@@ -270,6 +270,7 @@ pub fn rule(
         flow: read.flow,
         bits: read.bits,
         silent: read.silent,
+        once: false,
         threshold: read.threshold,
         filter: read.filter,
         suppress: Vec::new(),
@@ -286,7 +287,30 @@ pub fn rule(
         file,
     };
     fault_alone(&rule)?;
-    Ok(rule)
+    let once = matches_once(&rule, layer.is_some());
+    Ok(Rule { once, ..rule })
+}
+
+/// Whether a rule matches once in each direction. Suricata's types `ip_only` and `pd_only` (rules/rule-types): nothing
+/// in them can change from packet to packet. `named`: its header names a protocol of messages.
+fn matches_once(rule: &Rule, named: bool) -> bool {
+    let is_bare = |messages: &Messages| {
+        messages.groups.is_empty() && messages.dates.is_empty() && messages.events.is_empty() && !messages.bounces
+    };
+    let names_nothing_else = rule.messages.as_ref().is_none_or(is_bare)
+        && rule.steps.is_empty()
+        && rule.headers.is_empty()
+        && rule.checks.is_empty()
+        && rule.counts.is_empty()
+        && !rule.tests_memory()
+        && !named;
+    let of_ends = rule.layers.is_empty()
+        && rule.messages.is_none()
+        && rule.flow.is_empty()
+        && !rule.source.has_exceptions
+        && !rule.destination.has_exceptions;
+    let of_protocol = !rule.layers.is_empty() && rule.flow.established.is_none() && rule.flow.rebuilt.is_none();
+    names_nothing_else && (of_ends || of_protocol)
 }
 
 /// Refuses a rule that can never match: of a frame that cannot be decoded, nothing but its fault, its addresses and its

@@ -382,6 +382,9 @@ pub struct Rule {
     pub bits: Vec<FlowBit>,
     /// It matches, and reports nothing.
     pub silent: bool,
+    /// It matches once in each direction of a flow, and its action is about the flow: it names nothing but the ends, or
+    /// nothing but the protocol.
+    pub once: bool,
     /// When it reports.
     pub threshold: Option<Threshold>,
     /// From when on it matches: its `detection_filter`.

@@ -112,6 +112,8 @@ struct State {
     app: Option<Box<App>>,
     /// A rule has dropped the flow.
     dropped: bool,
+    /// A rule lets the flow pass.
+    passed: bool,
     /// A rule has reported in it.
     alerted: bool,
     /// The protocol that it has shown.
@@ -537,6 +539,7 @@ impl Inspector {
             let unopened = flow.flags.iter().all(|flags| flags & Tcp::SYN == 0);
             let Flow { state, streams, .. } = flow;
             look.memory = std::mem::take(&mut state.memory);
+            look.passed = state.passed;
             if drops && state.dropped {
                 look.detect.blocked += 1;
                 state.memory = look.memory;
@@ -618,6 +621,7 @@ impl Inspector {
             }
             drops_flow = look.drops().1;
             state.dropped |= drops_flow;
+            state.passed = look.passes_flow();
             state.alerted |= look.has_matched();
             state.spoken = seen.spoken.protocol.or(state.spoken);
         }
@@ -805,7 +809,9 @@ fn flow_line(flow: &Flow<State>, epoch: u64) -> String {
         direction: None,
         tenant: flow.key.tenant,
     };
-    let (about, tcp) = records::flow(flow, epoch, flow.state.alerted);
+    let state = &flow.state;
+    let action = if state.dropped { Some("drop") } else { state.passed.then_some("pass") };
+    let (about, tcp) = records::flow(flow, epoch, state.alerted, action);
     let named = flow.state.spoken.map(|protocol| ("app_proto", protocol.name().into()));
     let objects = named.into_iter().chain([("flow", about)]).chain(tcp.map(|tcp| ("tcp", tcp))).collect();
     record_with(epoch.saturating_add(flow.last), Some(&ends), "flow", objects)
@@ -857,6 +863,7 @@ fn flush(
         // Its frames are gone: nothing can be dropped.
         let mut look = Look::new(Around { plan, detect, kept, hosts, armed }, false);
         look.memory = std::mem::take(&mut flow.state.memory);
+        look.passed = flow.state.passed;
         let side = &mut flow.state.sides[number];
         let app = &mut flow.state.app;
         seen.spoken = app.as_ref().map(|app| app.layer(number)).unwrap_or_default();

@@ -132,7 +132,7 @@ pub(crate) struct Reported {
 /// A rule that matched.
 pub(crate) struct Match {
     rule: u32,
-    in_stream: bool,
+    whole_flow: bool,
     app: Option<AppObject>,
 }
 
@@ -145,6 +145,8 @@ pub(crate) struct Look<'a> {
     /// Rules that one direction may wait for.
     pub(crate) armed: usize,
     drops: bool,
+    /// A rule lets the flow pass.
+    pub(crate) passed: bool,
     matched: Vec<Match>,
     /// Numbers of the keys that the filter found last.
     keys: Vec<u16>,
@@ -195,6 +197,7 @@ impl<'a> Look<'a> {
             hosts,
             armed,
             drops,
+            passed: false,
             matched,
             keys,
             own,
@@ -376,12 +379,13 @@ impl<'a> Look<'a> {
         side.mixed = waiting;
     }
 
-    /// Takes a match, which may change what rules remember.
-    pub(crate) fn found_in(&mut self, seen: &Seen<'_>, rule: u32, in_stream: bool, app: Option<AppObject>) {
+    /// Takes a match, which may change what rules remember. `whole_flow`: its action is about the flow, not about this
+    /// frame alone.
+    pub(crate) fn found_in(&mut self, seen: &Seen<'_>, rule: u32, whole_flow: bool, app: Option<AppObject>) {
         let about = self.plan.rule(rule);
         self.memory.change(about);
         self.hosts.change(about, seen.source.0, seen.destination.0, seen.time);
-        self.matched.push(Match { rule, in_stream, app });
+        self.matched.push(Match { rule, whole_flow, app });
     }
 
     /// Ends the stream's part of a frame: evaluates rules, and forgets what is too old.
@@ -439,6 +443,7 @@ impl<'a> Look<'a> {
                 || !self.may_match(rule, seen)
                 || !seen.spoken.fits(&rule.layers)
                 || known()
+                || seen.way.is_some_and(|way| self.memory.is_done(rule, way))
                 || !rule.checks.iter().all(|check| check_holds(check, packet, seen.streams))
             {
                 continue;
@@ -452,7 +457,10 @@ impl<'a> Look<'a> {
             self.limits(&limited);
             if matches {
                 rule.headers.iter().for_each(|group| change_sets(group, packet));
-                self.found_in(seen, number, false, None);
+                if let Some(way) = seen.way {
+                    self.memory.done(rule, way);
+                }
+                self.found_in(seen, number, rule.once, None);
             }
         }
     }
@@ -477,10 +485,16 @@ impl<'a> Look<'a> {
 
     /// Whether a rule lets the frame pass whatever others say.
     fn passes(&self) -> bool {
-        self.matched.iter().any(|known| self.plan.rule(known.rule).action == Action::Pass)
+        self.passed || self.matched.iter().any(|known| self.plan.rule(known.rule).action == Action::Pass)
     }
 
-    /// Whether rules drop the frame, and the flow: a match in a stream is more than this frame.
+    /// Whether a rule lets the flow pass from this frame on.
+    pub(crate) fn passes_flow(&self) -> bool {
+        let is_pass = |known: &Match| known.whole_flow && self.plan.rule(known.rule).action == Action::Pass;
+        self.passed || self.matched.iter().any(is_pass)
+    }
+
+    /// Whether rules drop the frame, and the flow: such a match is about more than this frame.
     pub(crate) fn drops(&self) -> (bool, bool) {
         let drops =
             |known: &&Match| self.drops && matches!(self.plan.rule(known.rule).action, Action::Drop | Action::Reject);
@@ -488,7 +502,7 @@ impl<'a> Look<'a> {
             return (false, false);
         }
         let mut all = self.matched.iter().filter(drops).peekable();
-        (all.peek().is_some(), all.any(|known| known.in_stream))
+        (all.peek().is_some(), all.any(|known| known.whole_flow))
     }
 
     /// The alerts: rules that drop come first, otherwise the order is that of the rules.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lru::LruCache;
 use penstock_ids_compiler::rule::{FlowBit, FlowCount, HostBit, HostBitDo, HostTrack, Rule};
+use penstock_streams::Way;
 
 /// Bits of addresses that are kept; the one that was idle longest makes room.
 const MOST: usize = 1 << 16;
@@ -17,6 +18,8 @@ pub(crate) struct FlowMemory {
     /// Names of the bits that are set.
     bits: Vec<Arc<str>>,
     counts: Vec<(Arc<str>, u32)>,
+    /// Groups and numbers of the rules that match once and have matched, by direction.
+    once: [Vec<(u32, u32)>; 2],
 }
 
 impl FlowMemory {
@@ -33,6 +36,18 @@ impl FlowMemory {
         match self.counts.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => *known = value,
             None => self.counts.push((Arc::clone(name), value)),
+        }
+    }
+
+    /// Whether a rule that matches once has matched in a direction.
+    pub(crate) fn is_done(&self, rule: &Rule, way: Way) -> bool {
+        rule.once && self.once[way as usize].contains(&(rule.gid, rule.sid))
+    }
+
+    /// Remembers that such a rule has matched.
+    pub(crate) fn done(&mut self, rule: &Rule, way: Way) {
+        if rule.once {
+            self.once[way as usize].push((rule.gid, rule.sid));
         }
     }
 

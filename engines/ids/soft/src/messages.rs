@@ -2,6 +2,7 @@
 //! Rules about messages of application protocols.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use penstock_app::{Event, Exchange, Field, Limits, Message, Protocol, Side, port_address, type_name};
@@ -368,7 +369,14 @@ impl Look<'_> {
     }
 
     fn found_message(&mut self, seen: &Seen<'_>, rule: u32, in_stream: bool, message: &Message) {
-        self.found_in(seen, rule, in_stream, Some((message.protocol.name(), object(message))));
+        let about = self.plan.rule(rule);
+        if let Some(way) = seen.way {
+            if self.memory.is_done(about, way) {
+                return;
+            }
+            self.memory.done(about, way);
+        }
+        self.found_in(seen, rule, in_stream || about.once, Some((message.protocol.name(), object(message))));
     }
 }
 
@@ -486,6 +494,14 @@ fn dns(message: &Message) -> Json {
     }
     if !answers.is_empty() {
         out["answers"] = answers.into();
+    }
+    // Data by type, for readers that look for addresses.
+    let mut grouped: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for answer in dns.answers.iter().filter(|answer| !answer.data.is_empty()) {
+        grouped.entry(kind(answer.kind)).or_default().push(&answer.data);
+    }
+    if !grouped.is_empty() {
+        out["grouped"] = json!(grouped);
     }
     out
 }

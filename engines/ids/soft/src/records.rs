@@ -19,8 +19,9 @@ fn put_flags(to: &mut Map<String, Json>, flags: u8) {
     }
 }
 
-/// The objects `flow` and, of TCP, `tcp` of a flow that has ended, or that a run ends with.
-pub(crate) fn flow<S>(flow: &Flow<S>, epoch: u64, alerted: bool) -> (Json, Option<Json>) {
+/// The objects `flow` and, of TCP, `tcp` of a flow that has ended, or that a run ends with. `action`: what a rule has
+/// decided for the whole flow.
+pub(crate) fn flow<S>(flow: &Flow<S>, epoch: u64, alerted: bool, action: Option<&str>) -> (Json, Option<Json>) {
     let is_tcp = flow.key.protocol == 6;
     let state = match () {
         () if flow.closed => "closed",
@@ -33,7 +34,7 @@ pub(crate) fn flow<S>(flow: &Flow<S>, epoch: u64, alerted: bool) -> (Json, Optio
         Some(Ending::Reopened) => "tcp_reuse",
         None => "shutdown",
     };
-    let about = json!({
+    let mut about = json!({
         "pkts_toserver": flow.frames[0],
         "pkts_toclient": flow.frames[1],
         "bytes_toserver": flow.bytes[0],
@@ -45,6 +46,9 @@ pub(crate) fn flow<S>(flow: &Flow<S>, epoch: u64, alerted: bool) -> (Json, Optio
         "reason": reason,
         "alerted": alerted,
     });
+    if let Some(action) = action {
+        about["action"] = action.into();
+    }
     let tcp = is_tcp.then(|| {
         let [to_server, to_client] = flow.flags;
         let mut tcp = Map::new();

@@ -99,7 +99,7 @@ pub struct AlertFields {
     pub payload: bool,
     /// The frame.
     pub packet: bool,
-    /// Frames of the flow by direction, and its begin.
+    /// Frames and bytes of the flow by direction, and its begin.
     pub flow: bool,
 }
 
@@ -139,7 +139,7 @@ pub struct Alert {
     /// The command or reply of FTP that matched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ftp: Option<Json>,
-    /// The flow, if it is asked for: frames that were looked at.
+    /// The flow, if it is asked for: frames and bytes that were looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Json>,
     /// Payload of the frame in base64, if it is asked for.

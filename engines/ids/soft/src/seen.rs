@@ -50,7 +50,14 @@ impl Seen<'_> {
         let payload = self.packet.filter(|_| fields.payload).map(|packet| packet.payload);
         let flow = || {
             let [to_server, to_client] = self.frames;
-            json!({"pkts_toserver": to_server, "pkts_toclient": to_client, "start": timestamp(self.begun)})
+            let [bytes_to_server, bytes_to_client] = self.bytes;
+            json!({
+                "pkts_toserver": to_server,
+                "pkts_toclient": to_client,
+                "bytes_toserver": bytes_to_server,
+                "bytes_toclient": bytes_to_client,
+                "start": timestamp(self.begun),
+            })
         };
         Alert {
             timestamp: timestamp(self.time),
