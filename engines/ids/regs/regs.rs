@@ -34,7 +34,8 @@ pub const IDS_BLOCK_PLACE: u32 = 0x2C;
 pub const IDS_BLOCK_RECORD: u32 = 0x30;
 /// Written: a verdict: ticket, [15:0]; port, [17:16]; drop, [31].
 pub const IDS_BLOCK_VERDICT: u32 = 0x34;
-/// Written: a direction is followed no longer: line, [31:27] and [15:0]; direction, [16]; generation, [24:20].
+/// Written: a direction is followed no longer, if its last record is that in SEEN: line, [31:27] and [15:0]; direction,
+/// [16]; generation, [24:20]; port of that record, [26:25].
 pub const IDS_BLOCK_RELEASE: u32 = 0x38;
 /// Written: a direction is followed from now on, until RELEASE: as there.
 pub const IDS_BLOCK_FOLLOW: u32 = 0x3C;
@@ -79,3 +80,5 @@ pub const IDS_BLOCK_TUNNEL_COUNT: u32 = 0x8;
 pub const IDS_BLOCK_FETCHED: u32 = 0xE0;
 /// Reads and writes of flow lines that card memory answered with an error.
 pub const IDS_BLOCK_MEMORY_ERRORS: u32 = 0xE4;
+/// Position of the record that RELEASE is about.
+pub const IDS_BLOCK_SEEN: u32 = 0xE8;

@@ -143,7 +143,7 @@ module ids_flow
 
   op_t issue, read_q, compare_q, choose_q;
   logic [4:0] number_q[Ports];
-  logic marks_follow_q;  // what the mark that is under way does
+  mark_t mark_q;  // the one that is under way
 
   always_comb begin
     issue = '0;
@@ -175,7 +175,7 @@ module ids_flow
       if (grant[p]) number_q[p] <= number_q[p] + 1'b1;
       if (rst) number_q[p] <= '0;
     end
-    for (int unsigned m = 0; m <= Ports; m++) if (grant[Ports+m]) marks_follow_q <= mark[m].follow;
+    for (int unsigned m = 0; m <= Ports; m++) if (grant[Ports+m]) mark_q <= mark[m];
   end
 
   // ---- memories: of a line the key, the last use and each direction
@@ -548,10 +548,13 @@ module ids_flow
   end
 
   // ---- marks become updates, one at a time
-  logic marked_q, marked_hit_q;
+  logic found_q, marked_q, marked_hit_q, is_last;
   update_t marked_update_q;
   logic [Ports+1:0] write_req, write_grant;
 
+  // A release from before the direction's last record is none: the host has not looked at that frame.
+  assign is_last = marked_update_q.state.logged && marked_update_q.state.chain_port == mark_q.port &&
+      marked_update_q.state.chain == mark_q.place;
   assign write_req = {fill_asks, marked_q, update_valid};
   assign update_ready = write_grant[Ports-1:0];
   assign fill_goes = write_grant[Ports+1];
@@ -560,20 +563,24 @@ module ids_flow
     if (write_grant[Ports]) marked_q <= 1'b0;
     if (write_grant[Ports]) mark_busy_q <= 1'b0;
     if (issue.valid && issue.is_mark) mark_busy_q <= 1'b1;
+    found_q <= 1'b0;
     if (compare_q.valid && compare_q.is_mark && hit) begin
-      marked_q <= 1'b1;
+      found_q <= 1'b1;
       marked_hit_q <= 1'b1;
       marked_update_q <= '{place: hit_answer.place, direction: compare_q.direction, state: hit_answer.state};
-      marked_update_q.state.followed <= marks_follow_q;
     end
     if (fill_goes && filling_fetch_q.is_mark) begin
-      marked_q <= 1'b1;
+      found_q <= 1'b1;
       marked_hit_q <= same_q;
       marked_update_q <=
           '{place: filling_fetch_q.place, direction: filling_fetch_q.direction, state: fill_answer.state};
-      marked_update_q.state.followed <= marks_follow_q;
+    end
+    if (found_q) begin
+      marked_q <= 1'b1;
+      marked_update_q.state.followed <= mark_q.follow || (marked_update_q.state.followed && !is_last);
     end
     if (rst) begin
+      found_q  <= 1'b0;
       marked_q <= 1'b0;
       mark_busy_q <= 1'b0;
     end

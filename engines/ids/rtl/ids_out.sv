@@ -248,7 +248,7 @@ module ids_out
       tell_valid <= !record_q.blind;
       lost <= record_q.blind;
       tell <= record_q.place;
-      mark <= '{line: record_q.line, direction: record_q.direction, follow: 1'b1};
+      mark <= '{line: record_q.line, direction: record_q.direction, follow: 1'b1, port: '0, place: '0};
       mark_valid <= record_q.follows;
     end
     if (rst) begin

@@ -72,11 +72,13 @@ package ids_pkg;
     direction_t state;
   } update_t;
 
-  // Sets or clears `followed` of a direction.
+  // Sets `followed` of a direction, or clears it if this is the direction's last record.
   typedef struct packed {
-    line_t line;
-    logic  direction;
-    logic  follow;
+    line_t      line;
+    logic       direction;
+    logic       follow;
+    logic [1:0] port;
+    row_t       place;
   } mark_t;
 
   // ---- lines in card memory

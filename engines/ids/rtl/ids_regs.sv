@@ -261,9 +261,15 @@ module ids_regs
               mark.line.number <= {cfg.wdata[31:27], cfg.wdata[15:0]};
               mark.line.gen <= cfg.wdata[24:20];
               mark.direction <= cfg.wdata[16];
+              mark.port <= cfg.wdata[26:25];
               mark.follow <= addr == IDS_BLOCK_FOLLOW;
               mark_valid <= cfg.we;
               if (cfg.we) state_q <= Free;
+            end
+            IDS_BLOCK_SEEN: begin
+              data_q <= mark.place;
+              err_q  <= 1'b0;
+              if (cfg.we) mark.place <= cfg.wdata;
             end
             IDS_BLOCK_LOST_RECORDS: data_q <= lost_q;
             IDS_BLOCK_EVICTED: data_q <= evicted_q;

@@ -44,6 +44,8 @@ module ids_flow_bench
     input  wire logic [ 4:0] mark_gen,
     input  wire logic        mark_direction,
     input  wire logic        mark_follow,
+    input  wire logic [ 1:0] mark_port,
+    input  wire logic [31:0] mark_place,
 
     output logic taken,
     output logic evicted,
@@ -73,6 +75,8 @@ module ids_flow_bench
     state.followed = followed;
     state.next = next;
     state.prior = {next[23:0], next};
+    state.logged = 1'b1;
+    state.chain_port = next[1:0];
     state.chain = ~next;
     return state;
   endfunction
@@ -98,7 +102,13 @@ module ids_flow_bench
       };
     end
     for (int unsigned m = 0; m <= Ports; m++)
-      mark[m] = '{line: '{number: mark_number, gen: mark_gen}, direction: mark_direction, follow: mark_follow};
+      mark[m] = '{
+          line: '{number: mark_number, gen: mark_gen},
+          direction: mark_direction,
+          follow: mark_follow,
+          port: mark_port,
+          place: mark_place
+      };
     marks_valid = '0;
     marks_valid[Ports] = mark_valid;
     mark_ready = marks_ready[Ports];

@@ -528,11 +528,24 @@ async def follows(dut: Any) -> None:
         {"followed"},
         {"midstream"},
     ]
-    for generation, expected in ((record.generation + 1, {"followed"}), (record.generation, set[str]())):
-        await bench.write(regs.IDS_BLOCK_RELEASE, (generation & 31) << 20 | record.direction << 16 | line_bits(record))
-        seq = 9 if generation != record.generation else 10
-        assert words_of(await told_of(bench, [tcp(b"e", seq, port=3)])) == [expected]
-    assert words_of(await told_of(bench, [tcp(b"vil", 11, port=3)])) == [{"string"}]
+    [last] = await told_of(bench, [tcp(b"e", 9, port=3)])
+    assert last is not None
+    # Another generation, an earlier record, the last one's place in another log, the last one
+    for seq, generation, earlier, other, expected in (
+        (10, 1, False, 0, {"followed"}),
+        (11, 0, True, 0, {"followed"}),
+        (12, 0, False, 1, {"followed"}),
+        (13, 0, False, 0, set[str]()),
+    ):
+        place = record.place if earlier else last.place
+        await bench.write(regs.IDS_BLOCK_SEEN, place)
+        assert await bench.read(regs.IDS_BLOCK_SEEN) == place
+        release = (last.port ^ other) << 25 | (record.generation + generation & 31) << 20 | record.direction << 16
+        await bench.write(regs.IDS_BLOCK_RELEASE, release | line_bits(record))
+        [told] = await told_of(bench, [tcp(b"e", seq, port=3)])
+        assert words_of([told]) == [expected]
+        last = told or last
+    assert words_of(await told_of(bench, [tcp(b"vil", 14, port=3)])) == [{"string"}]
     # A direction that was not seen yet
     records = await told_of(bench, [tcp(b"", 0, "S", 4), tcp(b"evil", 1, port=4)])
     record = records[1]

@@ -223,6 +223,10 @@ impl Http {
         }
     }
 
+    pub(crate) fn is_between_messages(&self) -> bool {
+        self.phase == Phase::Line && self.line.is_empty()
+    }
+
     pub(crate) fn memory(&self) -> usize {
         let fields: usize = self.message.fields.iter().map(|(_, bytes)| bytes.capacity() + 32).sum();
         let headers: usize = self.headers.iter().map(|(name, value)| name.capacity() + value.capacity() + 48).sum();

@@ -332,6 +332,12 @@ impl Side {
         }
     }
 
+    /// Whether the last message is over, and nothing of the next one has come. Known of HTTP only.
+    #[must_use]
+    pub fn is_between_messages(&self) -> bool {
+        matches!(&self.state, State::Http(http) if http.is_between_messages())
+    }
+
     /// Memory that is taken.
     #[must_use]
     pub fn memory(&self) -> usize {

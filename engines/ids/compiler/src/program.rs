@@ -48,6 +48,9 @@ pub struct Program {
     pub found: Vec<Found>,
     /// Rules by number of their key.
     pub by_key: Vec<Vec<u32>>,
+    /// Keys that announce messages for rules, by number: those of rules about messages, and those that stand for
+    /// protocols.
+    pub announces: Vec<bool>,
     /// Rules without a key.
     pub always: Vec<u32>,
     /// Classes of frames for which there are rules without a key ([`tell`]).
@@ -107,6 +110,7 @@ impl Program {
             filter,
             found: Vec::new(),
             by_key: Vec::new(),
+            announces: Vec::new(),
             always: Vec::new(),
             tell: also,
             classes: Vec::new(),
@@ -183,25 +187,30 @@ impl Program {
         let guards: Option<Vec<u16>> = card.guards.iter().map(|key| self.filter.add(key)).collect();
         let Some(guards) = guards else { return without(self, "the exact table has no place for its keys") };
         for id in guards {
-            self.reserve(id);
+            self.announce(id);
         }
         if card.keys.is_empty() {
             return (Found::Guards(protocol), Some(class_of));
         }
         match card.keys.iter().find_map(|key| Some((key, self.filter.add(key)?))) {
             Some((key, id)) => {
-                self.reserve(id);
+                self.announce(id);
                 (Found::Key(key.clone(), id), Some(class_of))
             }
             None => without(self, "the exact table has no place for its keys"),
         }
     }
 
-    /// A key may have no rule about payload or streams.
-    fn reserve(&mut self, id: u16) {
-        if self.by_key.len() <= usize::from(id) {
-            self.by_key.resize(usize::from(id) + 1, Vec::new());
+    /// Takes a key of messages, which may have no rule about payload or streams.
+    fn announce(&mut self, id: u16) {
+        let id = usize::from(id);
+        if self.by_key.len() <= id {
+            self.by_key.resize(id + 1, Vec::new());
         }
+        if self.announces.len() <= id {
+            self.announces.resize(id + 1, false);
+        }
+        self.announces[id] = true;
     }
 }
 

@@ -412,8 +412,11 @@ impl CardBlock {
                 // From now on the host drops all frames of the flow.
                 self.write(bus, own::IDS_BLOCK_FOLLOW, line)?;
                 self.write(bus, own::IDS_BLOCK_FOLLOW, line | 1 << 16)?;
-            } else if record.followed && !outcome.wanted {
-                self.write(bus, own::IDS_BLOCK_RELEASE, line | u32::from(record.direction) << 16)?;
+            } else if record.is_followed() && !outcome.wanted {
+                // The card ignores this if it has more frames of the direction by now.
+                let last = u32::from(record.port) << 25 | u32::from(record.direction) << 16;
+                self.write(bus, own::IDS_BLOCK_SEEN, record.place)?;
+                self.write(bus, own::IDS_BLOCK_RELEASE, line | last)?;
             }
         }
         Ok(outcome.drop)

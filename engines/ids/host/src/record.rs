@@ -2,6 +2,7 @@
 //! Records of a card's log (engines/ids/machine.md, section 4).
 
 /// Bits of the reasons.
+const STRING: u8 = 1 << 0;
 const FOLLOWED: u8 = 1 << 6;
 /// Number of the reasons.
 pub const REASONS: usize = 8;
@@ -37,8 +38,6 @@ pub struct Record {
     pub generation: u8,
     /// Number of the held frame.
     pub ticket: u16,
-    /// Its direction is followed.
-    pub followed: bool,
     /// Why it was told, bits.
     pub reasons: u8,
     /// Tenant of the frame; the record does not have it yet.
@@ -46,6 +45,12 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether the card follows its direction, from this frame on or from an earlier one.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.has_line && self.reasons & (STRING | FOLLOWED) != 0
+    }
+
     /// Reads a record.
     #[must_use]
     pub fn read(row: &[u8; 64]) -> Self {
@@ -67,7 +72,6 @@ impl Record {
             line: u32::from(word(36)) | u32::from(row[30] >> 3) << 16,
             generation: row[47] >> 3,
             ticket: word(38),
-            followed: row[48] & FOLLOWED != 0,
             reasons: row[48],
             tenant: 0,
         }
@@ -90,11 +94,16 @@ mod tests {
         // Flags 0x20: nothing but the bank.
         assert_eq!((record.before, record.direction, record.has_line), (None, false, false));
         assert!(record.bank && !record.held);
-        assert_eq!((record.line, record.ticket, record.generation, record.followed), (0x3_2625, 0x2827, 6, false));
+        assert_eq!((record.line, record.ticket, record.generation), (0x3_2625, 0x2827, 6));
         (row[31], row[48], row[49]) = (0x0F, FOLLOWED, 0x40);
         let record = Record::read(&row);
         assert_eq!(record.before, Some((1, 0x0C0B_0A09)));
-        assert!(record.direction && record.has_line && record.held && record.followed);
+        assert!(record.direction && record.has_line && record.held && record.is_followed());
         assert_eq!(record.reasons, FOLLOWED);
+        assert!(
+            [(0, false), (STRING, true), (!STRING & !FOLLOWED, false)]
+                .into_iter()
+                .all(|(reasons, followed)| { Record { reasons, ..record }.is_followed() == followed })
+        );
     }
 }

@@ -562,7 +562,7 @@ impl Inspector {
                     wanted = !side.armed.is_empty() || !side.mixed.is_empty();
                     if let Some(app) = &state.app {
                         seen.spoken = app.layer(way as usize);
-                        wanted |= app.is_open(way as usize);
+                        wanted |= app.is_wanted(way as usize, plan.every_http);
                     }
                     look.packet(&seen, packet, Payload::Alone);
                 }
@@ -601,7 +601,7 @@ impl Inspector {
                     }
                     if let Some(app) = app {
                         seen.spoken = app.layer(number);
-                        wanted = app.is_open(number);
+                        wanted = app.is_wanted(number, plan.every_http);
                     }
                     look.stream(&seen, side, before, bounds.history, false);
                     wanted |= !side.armed.is_empty() || !side.mixed.is_empty();
@@ -947,23 +947,46 @@ mod tests {
         }
     }
 
-    /// The host wants all frames of a direction from its first response on.
+    /// The host wants the frames of a response from the key or the encoding on that announces it up to its end; it wants
+    /// all responses if a rule may match one without either.
     #[test]
     fn responses_are_wanted() {
-        let rule = "alert http any any -> any any (flow:to_client; file_data; content:\"word\"; sid:1;)\n";
+        let keyed = "alert http any any -> any any (flow:to_client; file_data; content:\"word\"; sid:1;)\n";
+        let any = "alert http any any -> any any (flow:to_client; http.header_names; content:\"|0d 0a|\"; bsize:99; sid:2;)\n";
+        for all in [false, true] {
+            let mut inspector = inspector(&[keyed, if all { any } else { "" }].concat());
+            inspector.carry(&segment(1, 0, Tcp::SYN, b""), 0, SECOND);
+            let mut sequence = 1;
+            for (payload, wanted, alerts) in [
+                (&b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"[..], false, 0),
+                (b"wo", false, 0),
+                (b"rd", true, 0),
+                (b".", false, 1),
+                (b"HTT", false, 0),
+                (b"P/1.1 200 OK\r\nTransfer-Encod", true, 0),
+                (b"ing: chunked\r\n\r\n2\r\nwo\r\n", true, 0),
+                (b"2\r\nrd\r\n0\r\n", true, 0),
+                (b"\r\n", false, 1),
+                (b"HTTP/1.1 200 OK\r\n", false, 0),
+            ] {
+                let outcome = inspector.carry(&answer(sequence, payload), 0, SECOND);
+                sequence += payload.len() as u8;
+                assert_eq!((outcome.wanted, outcome.alerts.len()), (wanted || all, alerts), "{sequence}");
+            }
+        }
+    }
+
+    /// A key may come before the protocol shows: the bytes that show it are wanted.
+    #[test]
+    fn undecided_directions_are_wanted() {
+        let rule = "alert http any any -> any any (http.uri.raw; content:\"word\"; sid:1;)\n";
         let mut inspector = inspector(rule);
         inspector.carry(&segment(1, 0, Tcp::SYN, b""), 0, SECOND);
-        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n";
         let mut sequence = 1;
-        for (payload, wanted, alerts) in [
-            (&head[..], true, 0),
-            (b"wo", true, 0),
-            (b"rd", true, 1),
-            (b"HTT", true, 0),
-            (&head[3..], true, 0),
-            (b"none", true, 0),
-        ] {
-            let outcome = inspector.carry(&answer(sequence, payload), 0, SECOND);
+        for (payload, wanted, alerts) in
+            [(&b"BREW /word HT"[..], true, 0), (b"TP/1.1\r\n", true, 1), (b"\r\n", false, 0)]
+        {
+            let outcome = inspector.carry(&segment(1, sequence, Tcp::ACK, payload), 0, SECOND);
             sequence += payload.len() as u8;
             assert_eq!((outcome.wanted, outcome.alerts.len()), (wanted, alerts), "{sequence}");
         }

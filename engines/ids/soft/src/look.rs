@@ -152,6 +152,8 @@ pub(crate) struct Look<'a> {
     keys: Vec<u16>,
     /// Numbers of those that it found in the bytes of this frame.
     own: Vec<u16>,
+    /// One of the keys that it found last announces a message.
+    pub(crate) announced: bool,
     /// The rules' memory of the flow.
     pub(crate) memory: FlowMemory,
     /// The bits of the flow, for reports.
@@ -201,6 +203,7 @@ impl<'a> Look<'a> {
             matched,
             keys,
             own,
+            announced: false,
             memory,
             bits: None,
             records,
@@ -243,6 +246,8 @@ impl<'a> Look<'a> {
         }
         side.credit = side.credit.saturating_add(CREDIT_PER_BYTE * chunk.bytes.len() as i64).min(CREDIT);
         self.filter(&mut side.window, chunk.bytes);
+        let announces = |key: &u16| plan.program.announces.get(usize::from(*key)) == Some(&true);
+        self.announced = self.keys.iter().any(announces);
         if chunk.direct {
             self.own.clone_from(&self.keys);
         }

@@ -35,6 +35,8 @@ pub(crate) struct Progress {
 pub(crate) struct AppSide {
     side: Side,
     progress: Progress,
+    /// The filter has found a key that announces a message, and the message has not ended.
+    announced: bool,
     /// Its first bytes, as long as they may decide about a protocol.
     first: Vec<u8>,
     /// No more bytes decide: the first ones are there, or some of them never came, or the direction has ended.
@@ -67,6 +69,7 @@ impl App {
         let side = |to_server| AppSide {
             side: Side::new(to_server, ports.contains(&DNS)),
             progress: Progress::default(),
+            announced: false,
             first: Vec::new(),
             decided: false,
         };
@@ -106,10 +109,16 @@ impl App {
         }
     }
 
-    /// Whether more bytes of a direction may give messages.
-    pub(crate) fn is_open(&self, way: usize) -> bool {
-        let side = &self.sides[way].side;
-        side.is_open() && side.protocol().is_some()
+    /// Whether rules about messages want more bytes of a direction whether or not these have a key. `every_http`: they
+    /// need every message of HTTP. Otherwise each message that a rule may match has a key of its own: with the key the
+    /// card tells a frame of it, and the host reads from the log what came before.
+    pub(crate) fn is_wanted(&self, way: usize, every_http: [bool; 2]) -> bool {
+        let AppSide { side, announced, .. } = &self.sides[way];
+        match side.protocol() {
+            Some(Protocol::Http) if !every_http[way] => *announced,
+            Some(_) => side.is_open(),
+            None => side.is_open() && *announced,
+        }
     }
 
     /// Whether a message waits for its end.
@@ -122,6 +131,7 @@ impl App {
         let side = |side: &AppSide| AppSide {
             side: side.side.snapshot(),
             progress: side.progress.clone(),
+            announced: side.announced,
             first: side.first.clone(),
             decided: side.decided,
         };
@@ -253,7 +263,8 @@ impl Look<'_> {
     ) {
         app.begin(way, piece);
         let App { sides, exchange, .. } = app;
-        let AppSide { side, progress, .. } = &mut sides[way];
+        let AppSide { side, progress, announced, .. } = &mut sides[way];
+        *announced |= self.announced;
         let mut emit = |event: &Event<'_>| self.event(seen, progress, event, None, mixed);
         match piece {
             Piece::Chunk(chunk) => {
@@ -264,6 +275,7 @@ impl Look<'_> {
             }
             Piece::End => side.finish(limits, exchange, &mut emit),
         }
+        *announced &= !side.is_between_messages();
         self.detect.app.add(std::mem::take(&mut exchange.counters));
         if matches!(piece, Piece::End) && way == 1 && self.plan.records {
             // Requests without an answer are also reported.

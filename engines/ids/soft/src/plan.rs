@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use penstock_app::Field;
-use penstock_ids_compiler::Program;
+use penstock_app::{Field, Protocol as AppProtocol};
 use penstock_ids_compiler::rule::{Check, Protocol, Rule};
+use penstock_ids_compiler::{Found, Program};
 
 use crate::always::Always;
 use crate::inspector::Reports;
@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) client_certificates: bool,
     /// Finds keys in fields of messages.
     pub(crate) fields: Scanner,
+    /// Directions of HTTP, to the server and to the client, of which rules need every message, whatever it has.
+    pub(crate) every_http: [bool; 2],
     /// Events of packets that rules ask for, as bits, and the rules that ask.
     pub(crate) events: u64,
     pub(crate) event_rules: Vec<u32>,
@@ -72,7 +74,13 @@ impl Plan {
         };
         let always = || program.always.iter().map(|number| (*number, &rules[*number as usize]));
         let of_tcp = |rule: &Rule| matches!(rule.protocol, Protocol::Tcp | Protocol::Ip) && rule.looks.packets;
+        let all_of_http = rules
+            .iter()
+            .zip(&program.found)
+            .filter(|(_, found)| matches!(found, Found::Guards(None | Some(AppProtocol::Http))));
+        let ways = || all_of_http.clone().filter_map(|(rule, _)| rule.messages.as_ref()).map(|own| own.to_server);
         Self {
+            every_http: [true, false].map(|way| ways().any(|to_server| to_server.is_none_or(|own| own == way))),
             always_stream: always().filter(|(_, rule)| rule.looks.stream).map(|(number, _)| number).collect(),
             always_packets: Always::new(always()),
             tcp_packets: program.by_key.iter().flatten().any(|number| of_tcp(&rules[*number as usize])),
