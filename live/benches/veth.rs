@@ -118,7 +118,7 @@ fn card(driver: &str, name: &str) {
     let interfaces = vec![(Port::Ethernet(0), "p0".to_string()), (Port::Ethernet(1), "p1".to_string())];
     let setup = Setup { interfaces, driver: Driver::parse(driver).unwrap(), socket: socket() };
     let mut live = Live::open(&root, &design, image, &setup).unwrap();
-    live.run(&mut |fault| eprintln!("{fault}")).unwrap();
+    live.run().unwrap().faults.iter().for_each(|fault| eprintln!("{fault}"));
 }
 
 /// The sender: UDP in IPv4, at most `rate` frames a second, as many as possible if that is 0.
