@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The messages of a card that is up.
 //!
-//! As text, what a user asked for goes to standard output, and faults to standard error. As JSON, all goes to standard
+//! As text, the start and the summary go to standard output, and faults to standard error. As JSON, all goes to standard
 //! error, a line each, which collectors of logs read: `timestamp` (RFC 3339), `level` (`WARN` for faults), `message`. A
 //! change has a line too, with the `request` that a client of the control socket sent.
 
@@ -41,7 +41,7 @@ impl Format {
         registry().with(layer.with_filter(own)).init();
     }
 
-    /// Prints lines that a user asked for.
+    /// Prints lines about the start or the end.
     pub fn say(self, lines: &str) {
         match self {
             Self::Text => print(lines),

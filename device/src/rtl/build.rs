@@ -24,8 +24,8 @@ use crate::fpga::Shell;
 
 /// The clock loop.
 const DRIVER: (&str, &str) = ("driver.cpp", include_str!("../../rtl/driver.cpp"));
-/// What C++ includes: a unit as the clock loop knows it, what the models of shells share, and stand-ins for the compression libraries that Verilator's
-/// FST writer asks for.
+/// Headers of C++: a unit as the clock loop knows it, the common part of the models of shells, and stand-ins for the
+/// compression libraries that Verilator's FST writer asks for.
 const HEADERS: [(&str, &str); 4] = [
     ("unit_model.h", include_str!("../../rtl/split/unit_model.h")),
     ("shell.h", include_str!("../../../shell/cards/sim/shell.h")),

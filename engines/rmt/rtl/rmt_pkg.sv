@@ -50,7 +50,6 @@ package rmt_pkg;
 
   localparam logic [8:0] PortController = 9'd510;  // of a frame from or to a controller, and of one to the host
 
-
   // ---- TENANT
   typedef struct packed {
     logic stateful;
@@ -209,7 +208,7 @@ package rmt_pkg;
   localparam int unsigned PieceBytes = 32;
   localparam int unsigned PieceW = 8 * PieceBytes;
 
-  // What is the engine's own in such a record
+  // The engine's own part of such a record
   typedef struct packed {
     logic [47:0]       unused;
     len_t              len;    // of the frame

@@ -26,7 +26,7 @@
 // One edge:  the next clock that changes ─> inputs for the falling edge ─> eval ─> outputs before the rising edge ─>
 // eval
 //
-// What differs from shell to shell is in its class Pins: clocks, names of signals, and the shell's own traffic.
+// The class Pins of a shell has the parts that differ: clocks, names of signals, and the shell's own traffic.
 #pragma once
 
 #include <poll.h>
@@ -286,7 +286,7 @@ struct Shell {
         moved_at = now;
         mac.free_at = line + static_cast<double>(count * LinePsAByte);
         if (mac.sent < size) return;
-        // Within a frame bytes come at line rate; what the cable is slower is a gap behind it.
+        // Within a frame bytes come at line rate; a slower cable adds a gap behind it.
         mac.free_at = std::max(mac.free_at + static_cast<double>(WireOverhead * LinePsAByte),
                                mac.began_at + static_cast<double>(size + WireOverhead) * mac.ps_a_byte);
         mac.to_card.pop_front();

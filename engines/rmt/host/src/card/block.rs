@@ -307,7 +307,7 @@ impl CardBlock {
         self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))
     }
 
-    /// Gives what is in a record to the program that sent it. What a program sent that was replaced is gone with it.
+    /// Gives what is in a record to the program that sent it. Records of a program that was replaced are gone with it.
     pub(super) fn give(&mut self, record: &Record) {
         if let Some(at) = self.tenants.get_mut(&record.tenant).filter(|at| at.bank == digests::bank(record)) {
             match record.reason {

@@ -34,7 +34,7 @@ struct Rows {
     /// Records that the driver has given, and the one that it gives now.
     sent: Vec<Record>,
     sends: Vec<u8>,
-    /// How often the block was asked for room; it has none every third time.
+    /// How often the block was asked for room; every third time the block has no room.
     asked: u32,
     lost: u32,
     lost_packets: u32,
