@@ -2,12 +2,11 @@
 """Checks that engines are named only in their own folders, so that an engine can be added or taken away without a
 change elsewhere.
 
-Usage: python tools/engine_names.py [--write]
+Usage: python tools/engine_names.py
 
-tools/engine_names.toml lists files that still name engines, each with the number of such lines. These numbers may only
-shrink: `--write` writes lower ones and drops files without such lines. It also lists namesakes: files in which an
-engine's name is a word for something else. There, only references to the engine count (`reference`). EXEMPT lists
-exceptions: the registry and files generated from it, documentation, designs, results, and tests of combinations.
+tools/engine_names.toml lists namesakes: files in which an engine's name is a word for something else. There, only
+references to the engine count (`reference`). EXEMPT lists exceptions: the registry and files generated from it,
+documentation, designs, results, tests of combinations, and the test of this tool.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ EXEMPT = (
     "cli/tests/",
     "python/penstock/regs.py",
     "python/penstock/engines.py",
+    "tools/tests/test_engine_names.py",
     RECORD,
 )
-LINES = "\n[lines]\n"
 
 
 @dataclass(frozen=True)
@@ -121,40 +120,21 @@ def found(namesakes: Sequence[Namesake]) -> dict[str, list[int]]:
     return result
 
 
-def compare(seen: Mapping[str, list[int]], recorded: Mapping[str, int]) -> tuple[list[str], list[str]]:
-    """The messages about files with more lines than recorded, and about files with fewer."""
-    more, fewer = [], []
-    for file in sorted({*seen, *recorded}):
-        lines, before = seen.get(file, []), recorded.get(file, 0)
-        if len(lines) > before:
-            places = ", ".join(f"{file}:{line}" for line in lines[:5])
-            more.append(
-                f"{file}: {len(lines)} lines name an engine, {before} did: {places}. Ask the registry (engines/engines.toml) or move this below engines/."
-            )
-        elif len(lines) < before:
-            fewer.append(f"{file}: {len(lines)} lines name an engine, {before} did")
-    return more, fewer
+def messages(seen: Mapping[str, list[int]]) -> list[str]:
+    """The messages about files that name an engine."""
+    return [
+        f"{', '.join(f'{file}:{line}' for line in lines[:5])}: names an engine. Ask the registry "
+        "(engines/engines.toml) or move this below engines/."
+        for file, lines in sorted(seen.items())
+    ]
 
 
 def main() -> int:
-    args = argparse.ArgumentParser(description=__doc__)
-    args.add_argument("--write", action="store_true", help=f"write lower numbers to {RECORD}")
-    opts = args.parse_args()
-    path = ROOT / RECORD
-    text = path.read_text()
-    record = tomllib.loads(text)
-    namesakes = [Namesake(**entry) for entry in record["namesake"]]
-    seen, recorded = found(namesakes), record["lines"]
-    more, fewer = compare(seen, recorded)
-    more += stale(namesakes, {engine.name: engine for engine in registry.read()})
-    if opts.write:
-        kept = {file: min(len(lines), recorded[file]) for file, lines in seen.items() if file in recorded}
-        head = text.partition(LINES)[0]
-        path.write_text(head + LINES + "".join(f'"{file}" = {count}\n' for file, count in sorted(kept.items())))
-    elif fewer:
-        more += [*fewer, "run tools/engine_names.py --write, so that it stays so"]
-    print("\n".join(more), file=sys.stderr, end="\n" if more else "")
-    return 1 if more else 0
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    namesakes = [Namesake(**entry) for entry in tomllib.loads((ROOT / RECORD).read_text())["namesake"]]
+    problems = messages(found(namesakes)) + stale(namesakes, {engine.name: engine for engine in registry.read()})
+    print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 Usage: python tools/registry.py [--check]
 
 It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines
-in the crate `registry` and the list of their benches in the crate bench/all, each with its dependencies, and, in the
-modules that pick a unit's or a block's engine, all that stands between the line that names this tool and `endmodule`.
-The Python package gets a link to each module engines/NAME/python/MODULE.py, and the module `engines`, which adds the
+in the crate `registry`, the lists of their benches and commands in the crates bench/all and registry/tools, each with
+its dependencies, and, in the modules that pick a unit's or a block's engine, all that stands between the line that
+names this tool and `endmodule`. The Python package gets a link to each module engines/NAME/python/MODULE.py, and the module `engines`, which adds the
 names in their `__all__` to the package and an attribute for each to the class Device.
 """
 
@@ -48,6 +48,8 @@ CRATE = "registry"
 # The crate that lists the benches: each engine's bench crate is penstock-NAME-bench, and has them as the static
 # BENCHES.
 BENCH_CRATE = "bench/all"
+# The crate that lists the engines' commands: penstock-NAME-bare has the one of `penstock exec` as the static EXEC.
+TOOL_CRATE = "registry/tools"
 # The Python package, and the module of it that lists the modules of engines.
 PACKAGE = "python/penstock"
 MODULES = f"{PACKAGE}/engines.py"
@@ -71,6 +73,7 @@ class Engine:
     registers: list[str]
     host: str
     bench: str | None = None
+    bare: str | None = None
     params: list[int] = field(default_factory=list)
     card_maps: str | None = None
     words: str | None = None
@@ -190,7 +193,7 @@ def check_values(root: Path, engine: Engine, wrong: Any) -> None:
     for pattern in engine.registers:
         if not find(root, engine.name, pattern):
             raise wrong("registers", f"there is no file {folder}/{pattern}")
-    for word, crate in (("host", engine.host), ("bench", engine.bench)):
+    for word, crate in (("host", engine.host), ("bench", engine.bench), ("bare", engine.bare)):
         if crate is not None and not (root / folder / crate / "Cargo.toml").is_file():
             raise wrong(word, f"there is no crate in {folder}/{crate}: it has no Cargo.toml")
 
@@ -290,6 +293,25 @@ def list_of_benches(engines: list[Engine]) -> str:
             "",
             "#[rustfmt::skip]",
             "pub(crate) static BENCHES: &[&[Bench]] = &[",
+            *rows,
+            "];",
+            "",
+        ]
+    )
+
+
+def list_of_tools(engines: list[Engine]) -> str:
+    """The module of the crate registry/tools that names the commands of engines."""
+    rows = [f'    ("{engine.name}", penstock_{engine.name}_bare::EXEC),' for engine in engines if engine.bare]
+    return "\n".join(
+        [
+            f"// {NOTICE}",
+            f"//! The commands of engines. Written by tools/registry.py from {REGISTRY}; change that.",
+            "",
+            "use penstock_engine::Tool;",
+            "",
+            "#[rustfmt::skip]",
+            "pub(crate) static EXEC: &[(&str, Tool)] = &[",
             *rows,
             "];",
             "",
@@ -434,6 +456,8 @@ def render(engines: list[Engine]) -> dict[str, str]:
         f"{BENCH_CRATE}/Cargo.toml": crate(
             BENCH_CRATE, (ROOT / BENCH_CRATE / "Cargo.toml").read_text(), "bench", engines
         ),
+        f"{TOOL_CRATE}/src/list.rs": list_of_tools(engines),
+        f"{TOOL_CRATE}/Cargo.toml": crate(TOOL_CRATE, (ROOT / TOOL_CRATE / "Cargo.toml").read_text(), "bare", engines),
     }
     for kind, (path, listed, _) in KINDS.items():
         chosen = [engine for engine in engines if engine.kind == kind]

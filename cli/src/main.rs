@@ -21,6 +21,7 @@ use std::process::{self, ExitCode};
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mimalloc::MiMalloc;
 use penstock_device::{Root, files};
+use penstock_tools::{compile_tools, exec_tools};
 
 /// A run keeps each frame that left in memory of its own, and engines take memory for flows and messages. The C
 /// library's allocator gives memory back to Linux after each run, and costs half the rate of a small card.
@@ -48,7 +49,6 @@ enum Command {
     Run(cmd::run::Args),
     Sweep(cmd::sweep::Args),
     Model(cmd::model::Args),
-    Exec(cmd::exec::Args),
     Gen(cmd::generate::Args),
     Fpga(cmd::fpga::Args),
     Bench(cmd::bench::Args),
@@ -67,18 +67,15 @@ fn main() -> ExitCode {
     // Engines add subcommands, which the derived parser does not know.
     let compile =
         ClapCommand::new("compile").about("Compiles a program for an engine and tells what it takes, and of what");
-    let command = Cli::command().subcommand(cmd::tool::add(compile, |engine| engine.compile_tool()));
-    let command = command.mut_subcommand("exec", |exec| cmd::tool::add(exec, |engine| engine.exec_tool()));
+    let exec = ClapCommand::new("exec").about("Runs one program or test for an engine, with no design around it");
+    let command = Cli::command().subcommand(cmd::tool::add(compile, compile_tools()));
+    let command = command.subcommand(cmd::tool::add(exec, exec_tools()));
     let command = command.mut_subcommand("ctl", cmd::service::add).version(version());
     let matches = command.clone().get_matches();
     show::set_level(matches.get_flag("quiet"), matches.get_flag("verbose"));
     let done: Result<(), Box<dyn Error>> = match matches.subcommand() {
-        Some(("compile", compile)) => cmd::tool::run(compile, |engine| engine.compile_tool())
-            .unwrap_or(Ok(()))
-            .map_err(|error| error as Box<dyn Error>),
-        Some(("exec", exec)) if exec.subcommand().is_some() => {
-            cmd::tool::run(exec, |engine| engine.exec_tool()).unwrap_or(Ok(())).map_err(|error| error as Box<dyn Error>)
-        }
+        Some(("compile", compile)) => cmd::tool::run(compile, compile_tools()).map_err(|error| error as Box<dyn Error>),
+        Some(("exec", exec)) => cmd::tool::run(exec, exec_tools()).map_err(|error| error as Box<dyn Error>),
         Some(("ctl", ctl)) if cmd::service::is_meant(ctl) => cmd::service::run(ctl).map_err(Into::into),
         _ => match Cli::from_arg_matches(&matches) {
             Ok(Cli { command: Command::Completion(args), .. }) => {
@@ -123,7 +120,6 @@ fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
         Command::Run(args) => cmd::run::run(args, &root)?,
         Command::Sweep(args) => cmd::sweep::run(args, &root)?,
         Command::Model(args) => cmd::model::run(args, &root)?,
-        Command::Exec(args) => cmd::exec::run(args, &root)?,
         Command::Gen(args) => cmd::generate::run(args)?,
         Command::Fpga(args) => cmd::fpga::run(args, &root)?,
         Command::Bench(args) => cmd::bench::run(args, &root)?,

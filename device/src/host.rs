@@ -635,6 +635,7 @@ mod tests {
     use penstock_engine::{Native, Root};
 
     use super::*;
+    use crate::testing;
 
     const UNIT_DMEM: u32 = 0x80_0000;
 
@@ -681,11 +682,8 @@ mod tests {
 
     #[test]
     fn units_drain_before_a_reset_and_slots_are_forgotten_at_its_end() {
-        let text = "[card]\nname = \"test\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n\
-                    [[units]]\nengine = \"rpu\"\ncount = 4\nprogram = \"../engines/rpu/programs/forward.c\"\n";
-        let root = Root::find().unwrap();
-        let design = Design::parse(&root.join("designs/test.toml"), text).unwrap();
-        let image = Image::of(&root, &design).unwrap();
+        let design = testing::card("round-robin", 4, &testing::program("forward.c"));
+        let image = Image::of(&Root::find().unwrap(), &design).unwrap();
         for (looks, waits) in [(0, 0), (1, LOOK), (7, 7 * LOOK), (u64::MAX, 10_000)] {
             let mut notes = Notes { looks, steps: Vec::new() };
             Host::new(&design).load(&mut notes, &image).unwrap();
@@ -748,10 +746,7 @@ mod tests {
 
     #[test]
     fn units_come_before_they_are_named_and_go_after() {
-        let text = "[card]\nname = \"test\"\nports = 2\n[dispatch]\npolicy = \"flow-hash\"\n\
-                    [[units]]\nengine = \"rpu\"\ncount = 4\nprogram = \"../engines/rpu/programs/forward.c\"\n";
-        let design = Design::parse(&Root::find().unwrap().join("designs/test.toml"), text).unwrap();
-        let mut host = Host::new(&design);
+        let mut host = Host::new(&testing::card("flow-hash", 4, &testing::program("forward.c")));
         // Units enabled, then named, as the dispatcher sees them.
         let (mut enabled, mut named) = (0u32, [None; 128]);
         for units in [0xF, 0xD, 0x5, 0xA, 0x8, 0x7, 0xF] {

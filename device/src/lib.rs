@@ -37,6 +37,8 @@ mod part;
 pub mod rtl;
 mod schema;
 mod soft;
+#[cfg(test)]
+mod testing;
 mod traffic;
 pub mod window;
 

@@ -318,8 +318,8 @@ mod tests {
     use penstock_engine::Root;
 
     use super::*;
-    use crate::design::Design;
     use crate::device::Device;
+    use crate::testing;
 
     /// A card, and images of programs: of each the text, or that of its main alone.
     fn card(units: u32, policy: &str, loops: &[&str]) -> (SoftDevice, Vec<Image>) {
@@ -333,11 +333,7 @@ mod tests {
             let main = if body.contains("main(") { body.to_string() } else { format!("int main(void) {{ {body} }}") };
             let text = format!("#include <penstock.h>\n{main}\n");
             std::fs::write(folder.join(&name), text).unwrap();
-            let design = format!(
-                "[card]\nname = \"live\"\nports = 2\n[dispatch]\npolicy = \"{policy}\"\n\
-                 [[units]]\nengine = \"rpu\"\ncount = {units}\nprogram = \"{name}\"\n"
-            );
-            let design = Design::parse(&folder.join("design.toml"), &design).unwrap();
+            let design = testing::card(policy, units, &folder.join(name));
             images.push(Image::of(&root, &design).unwrap());
             device.get_or_insert_with(|| SoftDevice::open(&design).unwrap());
         }
@@ -382,48 +378,6 @@ mod tests {
             );
             assert!(device.take_faults().unwrap().is_empty());
         }
-    }
-
-    /// The lines wait even if another program has replaced the one that printed them.
-    #[test]
-    fn lines_are_taken_once() {
-        let root = Root::find().unwrap();
-        let text = "[card]\nname = \"lines\"\nports = 2\n[[units]]\nengine = \"xdp\"\ncount = 2\n\
-            program = \"../engines/xdp/tests/firmware/printed.c\"\n[dispatch]\npolicy = \"round-robin\"\n";
-        let design = Design::parse(&root.join("designs/lines.toml"), text).unwrap();
-        let [first, second, third] = [(); 3].map(|()| Image::of(&root, &design).unwrap());
-        let mut device = SoftDevice::open(&design).unwrap();
-        device.load(&first).unwrap();
-        let print = |device: &mut SoftDevice, frames: usize| {
-            push(device, frames);
-            assert_eq!(device.pump().count(), 0);
-        };
-        let taken = |device: &mut SoftDevice| {
-            let log = device.take_log().unwrap();
-            assert!(log.lines.iter().all(|line| line == "hello"));
-            (log.lines.len(), log.lost)
-        };
-        print(&mut device, 3);
-        assert_eq!((taken(&mut device), taken(&mut device)), ((3, 0), (0, 0)));
-        print(&mut device, 2);
-        device.swap(&second.groups[0]).unwrap();
-        print(&mut device, 2);
-        assert_eq!(taken(&mut device), (4, 0));
-        for unit in 0..2 {
-            print(&mut device, 2);
-            load_unit(&mut device, unit, &third).unwrap();
-        }
-        print(&mut device, 1);
-        assert_eq!(taken(&mut device), (5, 0));
-        for _ in 0..258 {
-            print(&mut device, 256);
-        }
-        let lost = 258 * 256 - (1 << 16);
-        assert_eq!(taken(&mut device), (1 << 16, lost));
-        print(&mut device, 1);
-        assert_eq!(taken(&mut device), (1, lost));
-        device.load(&first).unwrap();
-        assert_eq!(taken(&mut device), (0, 0));
     }
 
     #[test]

@@ -508,19 +508,15 @@ impl Device for SoftDevice {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::testing;
     use penstock_engine::{Root, window::UNIT_WINDOW};
     use penstock_shell::regs;
 
-    /// A card of four units with a program from engines/rpu/programs.
+    /// A card of four units with a program of the checkout.
     fn device(policy: &str, program: &str) -> SoftDevice {
-        let text = format!(
-            "[card]\nname = \"test\"\nports = 2\n[dispatch]\npolicy = \"{policy}\"\n\
-             [[units]]\nengine = \"rpu\"\ncount = 4\nprogram = \"../engines/rpu/programs/{program}\"\n"
-        );
-        let root = Root::find().unwrap();
-        let design = Design::parse(&root.join("designs/test.toml"), &text).unwrap();
+        let design = testing::card(policy, 4, &testing::program(program));
         let mut device = SoftDevice::open(&design).unwrap();
-        device.load(&Image::of(&root, &design).unwrap()).unwrap();
+        device.load(&Image::of(&Root::find().unwrap(), &design).unwrap()).unwrap();
         device
     }
 

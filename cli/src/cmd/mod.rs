@@ -7,7 +7,6 @@ pub mod check;
 pub mod ctl;
 pub mod debugger;
 pub mod demo;
-pub mod exec;
 pub mod extcap;
 pub mod fpga;
 pub mod generate;

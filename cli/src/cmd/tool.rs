@@ -8,28 +8,26 @@ use std::path::Path;
 use clap::{ArgMatches, Command};
 use penstock_device::capture;
 use penstock_device::{Design, Device, Image, Port, Rate, Request, Root, Target, Traffic, open};
-use penstock_engine::{Engine, Left, TestCard, Tool, ToolError, Workbench};
-use penstock_registry::engines;
+use penstock_engine::{Left, TestCard, Tool, ToolError, Workbench};
 use serde_json::Value as Json;
 
 use crate::show::Bar;
 
-/// Which command of an engine.
-type Of = fn(&dyn Engine) -> Option<Tool>;
-
-/// Adds this command of all engines that have it.
-pub fn add(command: Command, of: Of) -> Command {
-    let tools = engines().iter().filter_map(|engine| Some((engine.name(), of(*engine)?)));
-    let command = command.arg_required_else_help(true).subcommand_negates_reqs(true);
+/// Adds these commands of engines as subcommands, one of which must be given.
+pub fn add(command: Command, tools: impl Iterator<Item = (&'static str, Tool)>) -> Command {
+    let command = command.arg_required_else_help(true).subcommand_required(true);
     tools.fold(command, |command, (name, tool)| command.subcommand((tool.command)().name(name)))
 }
 
-/// Carries out the command of the engine that the arguments name; None if they name no engine.
-pub fn run(matches: &ArgMatches, of: Of) -> Option<Result<(), ToolError>> {
-    let (name, arguments) = matches.subcommand()?;
-    let engine = engines().iter().find(|engine| engine.name() == name)?;
-    let tool = of(*engine)?;
-    Some(Root::find().map_err(Into::into).and_then(|root| (tool.run)(arguments, &Bench { root })))
+/// Carries out the command of the engine that the arguments name.
+pub fn run(matches: &ArgMatches, mut tools: impl Iterator<Item = (&'static str, Tool)>) -> Result<(), ToolError> {
+    let chosen = matches.subcommand().and_then(|(name, arguments)| {
+        let (_, tool) = tools.find(|(engine, _)| *engine == name)?;
+        Some((tool, arguments))
+    });
+    // The parser has refused all else.
+    let Some((tool, arguments)) = chosen else { return Ok(()) };
+    (tool.run)(arguments, &Bench { root: Root::find()? })
 }
 
 /// The functions that the command line offers.

@@ -808,13 +808,19 @@ mod tests {
             copy(&checkout.join(name), &folder.join(name));
         }
         let (root, verilator) = (Root::above(&folder).unwrap(), Verilator::of(&checkout));
-        let kinds = [Kind { engine: "rpu", param: 1 }, Kind { engine: "xdp", param: 4 }];
+        let of = |kind| penstock_registry::engines().iter().filter(move |engine| engine.kind() == kind);
+        let mut engines = of(penstock_engine::Kind::Units).map(|engine| engine.name());
+        // The first engine's units share no maps, the second one's do.
+        let [plain, sharing] = [engines.next().unwrap(), engines.next().unwrap()];
+        let block = of(penstock_engine::Kind::Inline).next().unwrap();
+        let maps = Engines::of(&root).unwrap().card_maps(sharing).unwrap().unwrap().with_file_name("card_maps.sv");
+        let kinds = [Kind { engine: plain, param: 1 }, Kind { engine: sharing, param: 4 }];
         // Keys of the cards with only the first kind of unit, only the second, and the first behind an inline chain;
         // then of both units.
         let keys = || {
             let mut cards = Vec::new();
             let mut of_units = Vec::new();
-            for (kind, blocks) in [(kinds[0], vec![]), (kinds[1], vec![]), (kinds[0], vec![(2, 0x0A01)])] {
+            for (kind, blocks) in [(kinds[0], vec![]), (kinds[1], vec![]), (kinds[0], vec![(block.number() as u8, 0x0A01)])] {
                 let parameters = Parameters {
                     ports: 2,
                     units: vec![kind; 2],
@@ -839,12 +845,14 @@ mod tests {
             before.iter().zip(&after).map(|(before, after)| before != after).collect::<Vec<_>>()
         };
         let (yes, no) = (true, false);
-        assert_eq!(changed("engines/rpu/rtl/rpu.sv"), [no, no, no, yes, no]);
-        assert_eq!(changed("engines/rpu/regs/rpu_regs_pkg.sv"), [no, no, no, yes, no]);
-        assert_eq!(changed("engines/xdp/rtl/xdp.sv"), [no, no, no, no, yes]);
-        assert_eq!(changed("engines/xdp/rtl/maps/card_maps.sv"), [no, yes, no, no, yes]);
-        assert_eq!(changed("engines/xdp/regs/xdp_regs_pkg.sv"), [no, yes, no, no, yes]);
-        assert_eq!(changed("engines/flow/rtl/flow_core.sv"), [no, no, yes, no, no]);
+        let rtl = |name: &str| format!("engines/{name}/rtl/{name}.sv");
+        let regs = |name: &str| format!("engines/{name}/regs/{name}_regs_pkg.sv");
+        assert_eq!(changed(&rtl(plain)), [no, no, no, yes, no]);
+        assert_eq!(changed(&regs(plain)), [no, no, no, yes, no]);
+        assert_eq!(changed(&rtl(sharing)), [no, no, no, no, yes]);
+        assert_eq!(changed(maps.to_str().unwrap()), [no, yes, no, no, yes]);
+        assert_eq!(changed(&regs(sharing)), [no, yes, no, no, yes]);
+        assert_eq!(changed(&format!("engines/{0}/rtl/{0}_block.sv", block.name())), [no, no, yes, no, no]);
         assert_eq!(changed("engines/unit.sv"), [no; 5]);
         assert_eq!(changed("shell/rtl/card.sv"), [yes, yes, yes, no, no]);
         assert_eq!(changed("lib/rtl/penstock_pkg.sv"), [yes; 5]);

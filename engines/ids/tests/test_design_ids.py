@@ -18,7 +18,7 @@ from ids_messages import response as any_response
 from ids_oracle import Oracle, Packet, read
 from ids_random import CLIENT, SERVER, rule_text, traffic
 from ids_soft import frame
-from scapy.layers.inet import GRE, IP, TCP, UDP, fragment
+from scapy.layers.inet import GRE, ICMP, IP, TCP, UDP, fragment
 from scapy.layers.l2 import Ether
 from scapy.layers.vxlan import VXLAN
 from system import ROOT, TARGETS, Run, assert_twins, call, run_design, write_capture
@@ -335,6 +335,28 @@ def test_packets_in_others_are_found(target: str, tmp_path: Path) -> None:
     alerts, stats = records(tmp_path / "eve.json")
     assert [alert["src_port"] for alert in alerts] == [1, 2, 3, 11, 12]
     assert (stats["defrag"]["reassembled"], stats["tcp"]["invalid_checksum"]) == (1, 1)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_strings_are_found_where_the_card_does_not_search(target: str, tmp_path: Path) -> None:
+    """The card searches TCP and UDP, so the host gets all other packets that a rule with a string can match."""
+    rules = [
+        'alert icmp any any -> any any (content:"hidden"; sid:1;)',
+        'alert ip any any -> any any (content:"other"; sid:2;)',
+    ]
+    ends = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / IP(src=CLIENT, dst=SERVER)
+    echo = ends / ICMP(type=8)
+    frames = [echo / b"hidden", echo / b"harmless", ends.copy() / b"some other", echo / b"an other", ends / UDP() / b"hidden"]
+    frames[2][IP].proto = 132
+    capture = write_capture(tmp_path / "in.pcap", [bytes(data) for data in frames])
+    for wanted, used in [([(0, 1)], rules[:1]), ([(2, 2), (3, 2)], rules[1:]), ([(0, 1), (2, 2), (3, 2)], rules)]:
+        (tmp_path / "my.rules").write_text("\n".join(used) + "\n")
+        options: list[str | Path] = ["--rules", tmp_path / "my.rules", "--eve", tmp_path / "eve.json"]
+        run = run_design(DESIGN, [capture], tmp_path / f"out{len(wanted)}", target, *options)
+        assert run.status == 0, run.stderr
+        alerts, _ = records(tmp_path / "eve.json")
+        found = [(int(alert["timestamp"][20:26]), alert["alert"]["signature_id"]) for alert in alerts]
+        assert sorted(found) == wanted
 
 
 @pytest.mark.parametrize("target", TARGETS)

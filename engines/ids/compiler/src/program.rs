@@ -160,6 +160,8 @@ impl Program {
         match keys.iter().find_map(|key| Some((key, self.filter.add(key)?))) {
             Some((key, id)) => {
                 add(&mut self.by_key, id, number);
+                // The card searches TCP and UDP only, so the host searches all else.
+                self.tell |= class(rule) & (tell::ICMP | tell::OTHER);
                 Found::Key(key.clone(), id)
             }
             None => {

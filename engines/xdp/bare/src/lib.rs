@@ -2,6 +2,8 @@
 //! Bare programs on the xdp core's RTL (penstock_xdp_compiler::bare): many runs in one simulation, each with a memory
 //! of its own in the unit's maps, which the frame that starts it names.
 
+mod exec;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ use penstock_engine::window::{UNIT_WINDOW, word_of};
 use penstock_xdp_host::rows::RowImage;
 use penstock_xdp_host::window::UNIT_MAPS;
 use penstock_xdp_host::{Lanes, XDP, XdpImage};
+
+pub use exec::EXEC;
 
 /// Bytes of the unit's maps.
 const MAP_BYTES: usize = 1 << 16;

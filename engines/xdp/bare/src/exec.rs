@@ -1,49 +1,40 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock exec`: bare instructions of an engine, as conformance suites have them.
+//! `penstock exec xdp`: bare instructions, as conformance suites have them.
 
 use std::io::{Read, stdin};
 
-use clap::{Args as ClapArgs, ValueEnum};
-use penstock_device::Root;
-use penstock_engine::say;
-use penstock_xdp_bare::{self as rtl, Bare, BareProgram};
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use penstock_device::{Progress, Root};
+use penstock_engine::{Tool, ToolError, Workbench, say};
 use penstock_xdp_host::{Lanes, lanes};
-use penstock_xdp_soft::bare as soft;
-use penstock_xdp_soft::{HexError, read_hex};
+use penstock_xdp_soft::{HexError, bare as soft, read_hex};
 
-use crate::show::Bar;
+use crate::{Bare, BareError, BareProgram};
+
+/// `penstock exec xdp`.
+pub const EXEC: Tool = Tool { command, run };
 
 /// Runs a bare program: its instructions in hex on standard input, its result in hex on standard output.
 ///
 /// r1 holds the address of the memory, r2 its length, r10 the end of a stack. An access of anything else, a helper or
 /// an instruction that does not exist is an error. On rtl the memory has 65,520 bytes at most, and functions share one
 /// stack of 512 bytes.
-#[derive(Debug, ClapArgs)]
-pub struct Args {
-    /// The engine it is for.
-    #[arg(value_enum)]
-    pub engine: Engine,
+#[derive(Debug, Args)]
+struct Arguments {
     /// What runs it.
     #[arg(long, value_enum, default_value = "soft")]
-    pub target: Target,
+    target: Target,
     /// Lanes of the core, on rtl: 1, 2, 3, 4 or 8; 4 by default.
     #[arg(long, value_name = "N", value_parser = lanes)]
-    pub lanes: Option<Lanes>,
+    lanes: Option<Lanes>,
     /// The memory it works on, in hex.
     #[arg(value_name = "MEMORY_HEX")]
-    pub memory: Option<String>,
-}
-
-/// An engine whose instructions can be run bare.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Engine {
-    /// eBPF, RFC 9669.
-    Xdp,
+    memory: Option<String>,
 }
 
 /// What runs instructions.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Target {
+enum Target {
     /// Native code.
     Soft,
     /// The core's SystemVerilog through Verilator, which takes the program as the compiler's rows.
@@ -52,7 +43,7 @@ pub enum Target {
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
-pub enum ExecError {
+enum ExecError {
     #[error("the program could not be read from standard input: {0}")]
     Input(std::io::Error),
     #[error("the program: {0}")]
@@ -62,14 +53,21 @@ pub enum ExecError {
     #[error(transparent)]
     Soft(#[from] soft::BareError),
     #[error(transparent)]
-    Rtl(#[from] rtl::BareError),
+    Rtl(#[from] BareError),
     #[error("--lanes is of the core in RTL; add `--target rtl`")]
     Lanes,
 }
 
+fn command() -> Command {
+    Arguments::augment_args(Command::new("xdp"))
+}
+
+fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
+    Ok(execute(&Arguments::from_arg_matches(matches)?, bench.root())?)
+}
+
 /// Runs it and prints r0.
-pub fn run(args: &Args, root: &Root) -> Result<(), ExecError> {
-    let Engine::Xdp = args.engine;
+fn execute(args: &Arguments, root: &Root) -> Result<(), ExecError> {
     let mut text = String::new();
     stdin().read_to_string(&mut text).map_err(ExecError::Input)?;
     let program = read_hex(&text).map_err(ExecError::Program)?;
@@ -83,10 +81,12 @@ pub fn run(args: &Args, root: &Root) -> Result<(), ExecError> {
     Ok(())
 }
 
-fn on_rtl(program: &[u8], memory: Vec<u8>, lanes: Lanes, root: &Root) -> Result<u64, rtl::BareError> {
+fn on_rtl(program: &[u8], memory: Vec<u8>, lanes: Lanes, root: &Root) -> Result<u64, BareError> {
     let program = BareProgram::compile(program, lanes)?;
-    let mut bar = Bar::new(1);
-    let core = Bare::open(root, lanes, program, &mut |progress| bar.show(progress));
-    bar.finish();
-    core?.run_one(memory)
+    let mut progress = |progress| {
+        if matches!(progress, Progress::Building { done: 0, .. }) {
+            eprintln!("building the model of a core with {} lanes ...", lanes.count());
+        }
+    };
+    Bare::open(root, lanes, program, &mut progress)?.run_one(memory)
 }
