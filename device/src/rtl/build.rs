@@ -820,7 +820,9 @@ mod tests {
         let keys = || {
             let mut cards = Vec::new();
             let mut of_units = Vec::new();
-            for (kind, blocks) in [(kinds[0], vec![]), (kinds[1], vec![]), (kinds[0], vec![(block.number() as u8, 0x0A01)])] {
+            for (kind, blocks) in
+                [(kinds[0], vec![]), (kinds[1], vec![]), (kinds[0], vec![(block.number() as u8, 0x0A01)])]
+            {
                 let parameters = Parameters {
                     ports: 2,
                     units: vec![kind; 2],

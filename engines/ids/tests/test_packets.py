@@ -55,7 +55,7 @@ def inner(version: int = 4) -> Any:
     return ends / UDP(sport=4000, dport=5000) / WORD
 
 
-# Headers before a packet, and whether rules see the bytes of it in the packet around it, too.
+# Headers before a packet, and whether rules see the bytes of it also in the packet around it.
 BEFORE = {
     "none": (ETHER, False),
     "VLAN": (ETHER / Dot1Q(vlan=5), False),

@@ -106,7 +106,7 @@ def deserved(random: Random, on: On, rule: Rule, message: str) -> None:
         shown = re.findall(r'(\w+) = ("(?:[^"\\]|\\.)*")', found[2])
         fields = {name: ast.literal_eval(f"b{value}") for name, value in shown}
         assert rule.matches(fields) and other.matches(fields), f"{message}\nbut not both match"
-        # Of a rule with patterns of several lengths, a longer one may match the message that is shown, too.
+        # If a rule has patterns of several lengths, a longer one may also match the message that is shown.
         assert rule.priority == other.priority and rule.action != other.action, message
         assert on.longest or on.order(rule, fields) == on.order(other, fields), message
 

@@ -519,7 +519,7 @@ const OF_SMTP: [&[u8]; 4] = [b"EHLO ", b"HELO ", b"LHLO ", b"QUIT\r"];
 const OF_FTP: [&[u8]; 3] = [b"USER ", b"PASS ", b"PORT "];
 
 fn client_of_lines(begin: &[u8], exchange: &Exchange) -> Option<Lined> {
-    // A server that speaks something else, as of POP3, has users, too.
+    // A server that speaks something else, as of POP3, also has users.
     if exchange.foreign {
         return None;
     }

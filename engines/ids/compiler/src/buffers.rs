@@ -45,11 +45,11 @@ pub struct Group {
     pub transforms: Vec<Transform>,
     /// The conditions.
     pub steps: Vec<Step>,
-    /// What holds for a message without the field.
+    /// The result for a message without the field.
     pub absent: Absent,
 }
 
-/// What holds for a message without a field.
+/// The result for a message without a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Absent {
     /// No condition on the field.

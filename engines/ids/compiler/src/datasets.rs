@@ -90,7 +90,7 @@ impl Kind {
     }
 }
 
-/// What a set knows of a value.
+/// The answer of a set about a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct About {
     /// 0 unless a file gives another.
@@ -221,7 +221,7 @@ impl Dataset {
     }
 }
 
-/// What a rule asks of a set.
+/// The question of a rule to a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ask {
     /// The value is not in it, and is added when the rule matches.
@@ -445,7 +445,7 @@ impl Target {
         let path = self.checked().map_err(|_| failed(std::io::ErrorKind::InvalidInput.into()))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
-        // What a process with this number has left.
+        // Files that a process with this number has left.
         let _ = std::fs::remove_file(&beside);
         let written = File::create_new(&beside).and_then(|mut file| {
             file.write_all(text.as_bytes())?;

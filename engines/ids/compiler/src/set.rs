@@ -30,7 +30,7 @@ pub struct Options {
     pub variables: Variables,
     /// Classes that a file describes.
     pub classes: Classes,
-    /// What a file says about when rules report.
+    /// A file's settings about when rules report.
     pub tuning: Tuning,
     /// The folder that sets of values are written to, and that has nothing else.
     pub datasets: Option<PathBuf>,

@@ -41,7 +41,7 @@ impl Suppress {
     }
 }
 
-/// What a line says.
+/// The setting in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum What {
     /// The rule reports as this says.

@@ -49,7 +49,7 @@ impl ConfigFiles {
         }
     }
 
-    /// What the file says about when rules report.
+    /// The file's settings about when rules report.
     ///
     /// # Errors
     /// The file cannot be read or has another form.

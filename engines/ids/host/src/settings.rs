@@ -63,7 +63,7 @@ pub enum MoreRecords {
     Anomaly,
 }
 
-/// What becomes of TCP segments with a wrong checksum.
+/// The treatment of TCP segments with a wrong checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Checksums {
@@ -107,7 +107,7 @@ pub struct Settings {
     pub variables: Variables,
     /// Classes that a file describes.
     pub classes: Classes,
-    /// What a file says about when rules report.
+    /// A file's settings about when rules report.
     pub tuning: Tuning,
     /// The folder that sets of values are written to.
     pub datasets: Option<PathBuf>,
@@ -208,7 +208,7 @@ pub(crate) struct Keys {
     /// Leave out rules that are wrong or use what the engine does not support.
     #[serde(default)]
     skip_unsupported: bool,
-    /// What becomes of TCP segments with a wrong checksum.
+    /// The treatment of TCP segments with a wrong checksum.
     #[serde(default)]
     checksums: Checksums,
     /// Systems of hosts, which choose between overlapping segments: addresses by the name of a system.

@@ -57,7 +57,7 @@ pub struct Bounds {
     pub systems: Systems,
     /// Ports of tunnels.
     pub tunnels: Tunnels,
-    /// What becomes of segments with a wrong checksum.
+    /// The treatment of segments with a wrong checksum.
     pub checksums: Checksums,
     /// Rules whose key was found in a direction and that may still match there.
     pub armed: usize,

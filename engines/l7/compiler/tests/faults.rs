@@ -209,7 +209,7 @@ fn rules_that_overlap_too_much_are_refused_at_once() {
     assert!(penstock_l7_compiler::compile("many.l7", &many(250, 1, until)).is_ok());
 }
 
-/// Of the patterns of a rule, which `longest` divides by their length, one may be taken by another rule.
+/// `longest` divides the patterns of a rule by their length, and another rule may take one of them.
 #[test]
 fn a_rule_matches_if_one_of_its_lengths_does() {
     let of = |patterns: &str| {

@@ -19,7 +19,7 @@ const UNKNOWN: u32 = u32::MAX;
 pub struct Fulfilled {
     /// A bit each.
     pub variants: Bits,
-    /// The first of them; `usize::MAX` if there is none.
+    /// The first of them; `usize::MAX` if the set is empty.
     pub first: usize,
 }
 

@@ -161,7 +161,7 @@ pub struct Field {
     pub span: Span,
 }
 
-/// What a field is.
+/// The kind of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum FieldKind {
     /// Part of a header.
@@ -309,7 +309,7 @@ pub enum BinaryOp {
     Mul,
     /// Bitwise and; of bools, too, where the right side has no effects.
     And,
-    /// Bitwise or; of bools, too.
+    /// Bitwise or, also of bools.
     Or,
     /// Bitwise exclusive or.
     Xor,
@@ -350,7 +350,7 @@ pub struct Stmt {
     pub span: Span,
 }
 
-/// What a statement does.
+/// The effect of a statement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum StmtKind {
     /// Writes a field, which may be a header's validity. The widths are equal.
@@ -436,7 +436,7 @@ pub struct Parser {
 pub struct State {
     /// Its name.
     pub name: String,
-    /// What it does, in this order.
+    /// Its statements, in this order.
     pub ops: Vec<ParserOp>,
     /// Where it goes.
     pub next: Transition,
@@ -525,7 +525,7 @@ pub struct SetKeys {
     pub count: usize,
 }
 
-/// What comes behind a state.
+/// The successor of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Next {
     /// Another state.
@@ -536,7 +536,7 @@ pub enum Next {
     Reject,
 }
 
-/// What of one key matches.
+/// The values of one key that match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub enum Match {
     /// This value.
@@ -571,7 +571,7 @@ pub struct Table {
     pub name: String,
     /// P4Runtime's number.
     pub id: u32,
-    /// What is looked up. None: the default action always runs.
+    /// The value that is looked up. None: the default action always runs.
     pub keys: Vec<Key>,
     /// Actions that it may run, default action included.
     pub actions: Vec<ActionRef>,
@@ -654,7 +654,7 @@ pub struct Entry {
     /// For each key what matches, of the key's kind. An optional key is [`Match::Exact`], or [`Match::Ternary`] with mask 0; a range that takes all, or a prefix of no
     /// bits, is written as such.
     pub keys: Vec<Match>,
-    /// Of two entries that match the one with the larger number wins; 0 in tables without priorities.
+    /// If two entries match, the one with the larger number wins; 0 in tables without priorities.
     pub priority: i32,
     /// The action. With `via`, the action that runs if `via` leads to none.
     pub call: ActionCall,
@@ -721,7 +721,7 @@ pub struct Register {
     pub span: Span,
 }
 
-/// What a counter counts.
+/// The unit in which a counter counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum CounterUnit {
     /// Frames.
@@ -754,7 +754,7 @@ pub struct Counter {
 pub struct Checksum {
     /// 1 bit: whether it is computed.
     pub condition: Expr,
-    /// What is summed, one behind the other.
+    /// The summands, one behind the other.
     pub data: Vec<ChecksumData>,
     /// The field that holds it.
     pub field: FieldId,
@@ -766,7 +766,7 @@ pub struct Checksum {
     pub span: Span,
 }
 
-/// What a checksum sums.
+/// The data of a checksum.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum ChecksumData {
     /// A value.

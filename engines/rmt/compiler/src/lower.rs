@@ -49,7 +49,7 @@ const CELLS: u64 = 1 << 24;
 /// Types in types.
 const TYPES: usize = 64;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone)]
 enum Symbol<'a> {
     Value(Value),
@@ -125,7 +125,7 @@ struct Lower<'a> {
     faults: Vec<Fault>,
     /// All header stacks.
     stacks: Vec<stack::Stack>,
-    /// Of each header that is a member of a header union, the other members.
+    /// The other members of the header union, for each header that is in one.
     siblings: HashMap<ir::InstanceId, Vec<ir::InstanceId>>,
     /// Statements of the block that is being lowered.
     out: Vec<ir::Stmt>,
@@ -152,7 +152,7 @@ struct Lower<'a> {
     ops: Vec<ir::ParserOp>,
     /// That state.
     current: ir::StateId,
-    /// Of structs, members with `@field_list`, each with the numbers of its lists.
+    /// Members of structs with `@field_list`, each with the numbers of its lists.
     field_lists: HashMap<String, Vec<(String, Vec<u128>)>>,
     /// Kinds of match of the members of each struct: `@match`.
     match_kinds: HashMap<String, Vec<ir::MatchKind>>,

@@ -91,7 +91,7 @@ pub struct RegisterAbout {
     pub cells: Option<Vec<Json>>,
 }
 
-/// What a program sent to its controller, and which frames it could not carry on.
+/// Frames that a program sent to its controller, and frames that it could not carry on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EventsAbout {
     /// Messages since the program was loaded, those that were lost included.

@@ -30,7 +30,7 @@ pub struct EntryWords {
     /// range LOW..HIGH. A key that is left out matches anything.
     #[arg(value_name = "KEY=VALUE | ACTION | PARAMETER=VALUE")]
     words: Vec<String>,
-    /// Of two entries that match, the one with the larger number wins.
+    /// If two entries match, the one with the larger number wins.
     #[arg(long, default_value_t = 0)]
     priority: i32,
     /// The default action, not an entry.

@@ -21,10 +21,10 @@ use crate::value;
 pub struct NamedEntry {
     /// The table: its full name, or the end of it if that is unique.
     pub table: String,
-    /// What each key matches; a key that is left out matches anything.
+    /// The values that each key matches; a key that is left out matches anything.
     #[serde(rename = "match", default, skip_serializing_if = "Map::is_empty")]
     pub keys: Map<String, Json>,
-    /// Of two entries that match, the one with the larger number wins. For tables with ternary, range or optional keys.
+    /// If two entries match, the one with the larger number wins. For tables with ternary, range or optional keys.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub priority: i32,
     /// The default action, not an entry.
@@ -96,7 +96,7 @@ fn is_zero(number: &i32) -> bool {
     *number == 0
 }
 
-/// What a [`NamedEntry`] means.
+/// The meaning of a [`NamedEntry`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meant {
     /// An entry of a table. Without an action, the entry's is the default one.
@@ -138,7 +138,7 @@ pub fn table<'a>(program: &'a Program, name: &str) -> Result<(TableId, &'a Table
 }
 
 impl NamedEntry {
-    /// What the entry means in a program. `needs_action`: an entry without one is refused.
+    /// The meaning of the entry in a program. `needs_action`: an entry without one is refused.
     ///
     /// # Errors
     /// The program does not have a name, or a value does not fit.

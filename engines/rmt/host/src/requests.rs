@@ -88,7 +88,7 @@ pub fn apply(running: &mut dyn Running, act: Act, item: &NamedItem) -> Result<Js
     Ok(Json::Null)
 }
 
-/// Carries out changes; what was refused of each.
+/// Carries out changes; gives the part of each that was refused.
 pub fn write(running: &mut dyn Running, changes: &[NamedChange], atomic: Atomic) -> Result<Json, RmtError> {
     let program = running.program()?;
     let read: Vec<Result<Change, Refusal>> = changes.iter().map(|change| read(&program, change)).collect();
@@ -107,7 +107,7 @@ pub fn write(running: &mut dyn Running, changes: &[NamedChange], atomic: Atomic)
     Ok(json!(refused))
 }
 
-/// What a change by names means.
+/// The meaning of a change by names.
 pub fn read(program: &Program, named: &NamedChange) -> Result<Change, Refusal> {
     match named {
         NamedChange::Insert(item) => item.read(program, Act::Insert),

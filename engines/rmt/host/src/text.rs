@@ -30,7 +30,7 @@ pub fn text(asked: &Ask, answer: &Json) -> String {
     }
 }
 
-/// A line for each element of a list. What is not understood is shown as it is.
+/// A line for each element of a list. A text that is not understood is shown unchanged.
 fn lines<T: serde::de::DeserializeOwned>(answer: &Json, line: impl Fn(T) -> String) -> String {
     let show = |one: &Json| serde_json::from_value(one.clone()).map_or_else(|_| one.to_string(), &line) + "\n";
     answer.as_array().into_iter().flatten().map(show).collect()

@@ -44,7 +44,7 @@ const ASK_AFTER: Duration = Duration::from_secs(10);
 /// Time that it has to answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// What the server knows of a device.
+/// The server's state of a device.
 #[derive(Default)]
 pub struct Device {
     /// Its controllers, by the name of their role.
@@ -150,7 +150,7 @@ impl Serving {
         &*self.switch
     }
 
-    /// What is known of the devices.
+    /// The state of the devices.
     pub fn controllers(&self) -> MutexGuard<'_, BTreeMap<u64, Device>> {
         self.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -28,7 +28,7 @@ use crate::switch::Streamed;
 /// Time between two looks at what devices have for their controllers.
 const POLL: Duration = Duration::from_millis(10);
 
-/// What a controller is sent.
+/// A message to a controller.
 pub struct Told(pub UnboundedReceiver<Result<StreamMessageResponse, Status>>);
 
 impl Stream for Told {

@@ -167,7 +167,7 @@ pub enum Load {
 ///
 /// Indices are those of the program that [`Switch::loaded`] gave. If another one was loaded since, the request is refused.
 pub trait Switch: Send + Sync + 'static {
-    /// The program of a device; None if it has none.
+    /// The program of a device; None if it has no program.
     ///
     /// # Errors
     /// There is no such device.

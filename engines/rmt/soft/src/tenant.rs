@@ -21,7 +21,7 @@ use crate::profile::Members;
 use crate::table::{Hits, Table, TableError};
 use crate::work::Frame;
 
-/// What a counter counted.
+/// The value of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
     /// Frames.
@@ -37,7 +37,7 @@ pub struct State {
     pub registers: Vec<Vec<u128>>,
     pub counters: Vec<Vec<Count>>,
     pub meters: Vec<Vec<Bucket>>,
-    /// Of each meter, whether it counts bytes.
+    /// Whether each meter counts bytes.
     pub metered_in_bytes: Vec<bool>,
     /// Messages for controllers that nobody has taken yet.
     pub messages: VecDeque<Message>,

@@ -18,7 +18,7 @@ const STATES: usize = 4096;
 /// Operations of all these states at most.
 const OPERATIONS: usize = 1 << 18;
 
-/// What a field of the parser stands for.
+/// The meaning of a field of the parser.
 #[derive(Clone, Copy)]
 enum Role {
     /// The number of headers that a stack holds.

@@ -45,7 +45,7 @@ pub enum Shape {
     Scalar(FieldId),
     Varbit(FieldId),
     Header(InstanceId, Vec<(String, Place)>),
-    /// Of a struct, tuple or header union.
+    /// The members of a struct, tuple or header union.
     Struct(Vec<(String, Place)>),
     /// A header stack: its index in `Lower::stacks`, and its elements.
     Stack(usize, Vec<Place>),
