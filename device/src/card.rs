@@ -3,6 +3,7 @@
 //! over its units and takes the frames that leave, in the same way on both; a [`Machine`] has what differs.
 
 use std::collections::{HashMap, VecDeque};
+use std::mem;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
@@ -289,7 +290,14 @@ impl<M: Machine> CardDevice<M> {
         if self.rate == Rate::Turns {
             flight.stride = QUIET;
         }
-        let step = self.machine.step(flight.stride, QUIET)?;
+        let step = match mem::take(&mut flight.wait) {
+            0 => self.machine.step(flight.stride, QUIET)?,
+            // A model in which nothing moves would come back at once, and a look takes longer than that.
+            wait => match self.machine.step(wait, u64::MAX)? {
+                Step::Failed => Step::Failed,
+                Step::Idle | Step::OutOfCycles => Step::Idle,
+            },
+        };
         if self.collect(flight) {
             flight.moved = self.machine.cycle();
         }
@@ -353,7 +361,9 @@ impl<M: Machine> CardDevice<M> {
             return Ok(Work::Moving);
         }
         let patience = if self.host.asleep == 0 { STILL } else { BOOT_LIMIT };
-        if self.machine.cycle() - flight.moved <= patience {
+        let still = self.machine.cycle() - flight.moved;
+        if still <= patience {
+            flight.wait = still.clamp(QUIET, LOOK);
             return Ok(Work::Moving);
         }
         let steps = self.host.steps(&mut self.machine)?;
@@ -671,6 +681,8 @@ struct Flight {
     steps: u32,
     /// Cycles until the next check of the whole card.
     stride: u64,
+    /// The same after a check that found the card still; otherwise 0.
+    wait: u64,
     /// Frames that had gone over loopback when last counted.
     hops: u64,
     /// Nothing moves any more: the number of frames inside, and whether they circle over loopback.
@@ -700,6 +712,7 @@ impl Flight {
             watched: cycle,
             moved: cycle,
             stride: LOOK,
+            wait: 0,
             hops: 0,
             stands: None,
         }

@@ -10,6 +10,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from penstock import Device, regs
 from system import ROOT, TARGETS, DesignMaker, call, run_design, write_capture
 
 FORWARD = ROOT / "engines/rpu/programs/forward.c"
@@ -240,6 +241,17 @@ def test_firmware_that_hangs(target: str, tmp_path: Path, make_design: DesignMak
     # Frames that had been given to the hung unit are lost with it, no others: round robin over four units gives it one
     # in four.
     assert 1 <= lost <= 1 + len(frames) // 4
+
+
+def test_a_run_ends_soon_after_the_last_movement(tmp_path: Path, make_design: DesignMaker) -> None:
+    """A frame that never leaves costs a run some 100,000 cycles, however often the device looks."""
+    program = tmp_path / "hang.c"
+    program.write_text(HANG)
+    with Device.open(make_design(program), "rtl") as card:
+        card.send([bytes(60), bytes(77)])
+        before = card.read(regs.CARD_CYCLES_L)
+        assert card.run(check=False).drops["lost"] == 1
+        assert card.read(regs.CARD_CYCLES_L) - before < 200_000
 
 
 # The program's action on a frame of 77 bytes, and the message about it.

@@ -30,9 +30,9 @@ TOP_ONLY = ["--no-public-flat-rw", "--public-depth", "1"]
 # Most of the time to compile a small model goes to reading the headers of C++, once for each file.
 ONE_FILE = ["--output-split", "200000", "--output-split-cfuncs", "1000"]
 VERILATOR_ARGS = ["-Wall", "-Wno-fatal", "--assert", "-O3", "--timescale", "1ns/1ps", *TOP_ONLY, *ONE_FILE]
-# Compile time matters more than speed here: code that runs once per cycle gets -O1, set-up and symbol tables nothing,
-# and code that is the same in all models is compiled once.
-OPTIMISE = "CFG_CXXFLAGS_PCH_I=-include OPT_SLOW=-O0 OPT_FAST=-O1 OPT_GLOBAL=-O1"
+# Compile time matters more than speed here: a model is compiled as one file, which reads the headers once, with -O1, and
+# code that is the same in all models only once.
+OPTIMISE = "OPT_FAST=-O1 OPT_GLOBAL=-O1 VM_PARALLEL_BUILDS=0"
 MAKEFLAGS = f"{OPTIMISE} OBJCACHE=../../../tools/objcache"  # make works in the model's folder
 
 

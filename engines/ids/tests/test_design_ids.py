@@ -346,7 +346,13 @@ def test_strings_are_found_where_the_card_does_not_search(target: str, tmp_path:
     ]
     ends = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / IP(src=CLIENT, dst=SERVER)
     echo = ends / ICMP(type=8)
-    frames = [echo / b"hidden", echo / b"harmless", ends.copy() / b"some other", echo / b"an other", ends / UDP() / b"hidden"]
+    frames = [
+        echo / b"hidden",
+        echo / b"harmless",
+        ends.copy() / b"some other",
+        echo / b"an other",
+        ends / UDP() / b"hidden",
+    ]
     frames[2][IP].proto = 132
     capture = write_capture(tmp_path / "in.pcap", [bytes(data) for data in frames])
     for wanted, used in [([(0, 1)], rules[:1]), ([(2, 2), (3, 2)], rules[1:]), ([(0, 1), (2, 2), (3, 2)], rules)]:

@@ -35,7 +35,7 @@ def design(folder: Path, program: str, items: list[dict[str, Any]], ports: int =
     (folder / "entries.json").write_text(json.dumps(items))
     path = folder / f"{program}.toml"
     path.write_text(
-        f'[card]\nname = "copies"\nports = {ports}\n[[inline]]\nengine = "rmt"\nrmt.stages = 4\n'
+        f'[card]\nname = "copies"\nports = {ports}\n[[inline]]\nengine = "rmt"\nrmt.stages = 6\n'
         f'program = "{PROGRAMS / program}.p4"\nrmt.entries = "entries.json"\n'
         f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{ROOT}/engines/rpu/programs/forward.c"\n'
     )
