@@ -2,12 +2,12 @@
 `default_nettype none
 
 // An action changes the vector of a frame, and asks for operations on registers, meters and counters, in the same way
-// whatever other tenants do: rtl/rmt_action.sv and rmt_units.sv as they are. Registers, meters and counters are left open
-// (open_action.sv); state.sv proves what is taken for granted of registers.
+// whatever other tenants do: rtl/rmt_action.sv and rmt_units.sv as they are. Registers, meters and counters are left
+// open (open_action.sv); state.sv proves what is taken for granted of registers.
 //
-// The proof compares two runs. In both, one frame of tenant A comes through lane `Lane`: it is here in cycle 0, with the
-// same contents. Everything else is open: the state in which the runs begin, the frames ahead of it, behind it and in
-// the other lane, the host's accesses and the rows of all memories. `at_q` counts the cycles.
+// The proof compares two runs. In both, one frame of tenant A comes through lane `Lane`: it is here in cycle 0, with
+// the same contents. Everything else is open: the state in which the runs begin, the frames ahead of it, behind it and
+// in the other lane, the host's accesses and the rows of all memories. `at_q` counts the cycles.
 //
 // Taken for granted: the rows of ACTION and SEGMENT of the frame's own bank and tenant, and no other rows, are the same
 // in both runs; the host's slot is not the frame's, and two stateful frames do not come at once (entry.sv).

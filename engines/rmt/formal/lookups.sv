@@ -3,9 +3,9 @@
 
 // The exact search finds the same entry for a frame whatever other tenants do: rtl/rmt_exact.sv as it is.
 //
-// The proof compares two runs. In both, one frame of tenant A comes through lane `Lane`: it is here in cycle 0, with the
-// same contents. Everything else is open: the state in which the runs begin, the frames ahead of it, behind it and in
-// the other lane, the host's accesses and the rows of all memories. `at_q` counts the cycles.
+// The proof compares two runs. In both, one frame of tenant A comes through lane `Lane`: it is here in cycle 0, with
+// the same contents. Everything else is open: the state in which the runs begin, the frames ahead of it, behind it and
+// in the other lane, the host's accesses and the rows of all memories. `at_q` counts the cycles.
 //
 // Taken for granted: if a bucket has an entry of tenant A in one run, it has it in the other. Otherwise the bucket may
 // have anything, also inside of A's partition.

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What lanes share behind an action, for its proof (action.sv): any result. The proof restricts the results of the frame
-// that it watches to what state.sv proves. The script cuts signals whose names begin with `open`.
+// What lanes share behind an action, for its proof (action.sv): any result. The proof restricts the results of the
+// frame that it watches to what state.sv proves. The script cuts signals whose names begin with `open`.
 
 // state.sv
 module rmt_register

@@ -4,12 +4,12 @@
 // A transition takes a frame to the same state with the same places in the same cycle, whatever other tenants do:
 // rtl/rmt_transition.sv, rmt_step.sv and rmt_settle.sv as they are, at any depth.
 //
-// The proof compares two runs. In both, one frame of tenant A comes through lane `Lane`: it is here in cycle 0, with the
-// same contents. Everything else is open: the state in which the runs begin, the frames ahead of it, behind it and in
-// the other lane, the host's accesses and the rows of all memories. `at_q` counts the cycles.
+// The proof compares two runs. In both, one frame of tenant A comes through lane `Lane`: it is here in cycle 0, with
+// the same contents. Everything else is open: the state in which the runs begin, the frames ahead of it, behind it and
+// in the other lane, the host's accesses and the rows of all memories. `at_q` counts the cycles.
 //
-// Taken for granted: the frame's row of PARSER, which is of its own bank and tenant, is the same in both runs; the host's
-// slot is not the frame's (entry.sv).
+// Taken for granted: the frame's row of PARSER, which is of its own bank and tenant, is the same in both runs; the
+// host's slot is not the frame's (entry.sv).
 module transition
   import rmt_pkg::*, rmt_parse_pkg::*;
 #(

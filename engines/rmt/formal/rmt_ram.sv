@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Any memory, for proofs of modules that have memories, in place of rtl/rmt_ram.sv: each read returns any value. A proof
-// restricts the reads of the frame that it watches. ram.sv proves what it may restrict them to.
+// Any memory, for proofs of modules that have memories, in place of rtl/rmt_ram.sv: each read returns any value. A
+// proof restricts the reads of the frame that it watches. ram.sv proves what it may restrict them to.
 module rmt_ram
   import rmt_pkg::*;
 #(

@@ -2,12 +2,12 @@
 `default_nettype none
 
 // A frame leaves a stage in the same cycle and with the same vector, whatever other tenants do: rtl/rmt_stage.sv and
-// rmt_key.sv as they are. The searches and the action are left open (open_stage.sv); lookups.sv, ternary.sv and action.sv
-// prove what is taken for granted of them.
+// rmt_key.sv as they are. The searches and the action are left open (open_stage.sv); lookups.sv, ternary.sv and
+// action.sv prove what is taken for granted of them.
 //
-// The proof compares two runs. In both, one frame of tenant A comes through lane `Lane`: it is here in cycle 0, with the
-// same contents. Everything else is open: the state in which the runs begin, the frames ahead of it, behind it and in
-// the other lane, the host's accesses and the rows of all memories. `at_q` counts the cycles.
+// The proof compares two runs. In both, one frame of tenant A comes through lane `Lane`: it is here in cycle 0, with
+// the same contents. Everything else is open: the state in which the runs begin, the frames ahead of it, behind it and
+// in the other lane, the host's accesses and the rows of all memories. `at_q` counts the cycles.
 //
 // Taken for granted: the row of KEY of the frame's own bank and tenant, and no other row, is the same in both runs; the
 // host's slot is not the frame's, and two stateful frames do not come at once (entry.sv).

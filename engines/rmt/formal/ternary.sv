@@ -2,8 +2,8 @@
 `default_nettype none
 
 // A ternary row that may match matches the frames of its own bank and tenant with its key, and no others, also while
-// other rows are set out: rtl/rmt_ternary.sv as it is. By induction from a reset on, for row `Row`, any key, any bank and
-// tenant; the rows are alike. A row of another tenant therefore matches no frame of A, whatever it has.
+// other rows are set out: rtl/rmt_ternary.sv as it is. By induction from a reset on, for row `Row`, any key, any bank
+// and tenant; the rows are alike. A row of another tenant therefore matches no frame of A, whatever it has.
 //
 // Taken for granted: the host has its own slot on the wheel, in which no frame comes while a row is set out, and its
 // access stands until then (entry.sv).
