@@ -23,9 +23,10 @@ def test_ternary(task: str) -> None:
     prove(f"{FOLDER}/ternary.sby", task)
 
 
-def test_entry() -> None:
+@pytest.mark.parametrize("task", ["lane0", "lane1"])
+def test_entry(task: str) -> None:
     """A frame enters in time with its own tenant's row, which only the host writes."""
-    prove(f"{FOLDER}/entry.sby", "prove")
+    prove(f"{FOLDER}/entry.sby", task)
 
 
 def test_registers() -> None:
