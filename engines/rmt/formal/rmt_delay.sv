@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// rtl/rmt_delay.sv for proofs: always a shift register. ram.sv proves that the ring does the same.
+// rtl/rmt_delay.sv for proofs: always a shift register. memory.sv proves that the ring does the same.
 module rmt_delay #(
     parameter int unsigned Width  = 1,
     parameter int unsigned Cycles = 1,

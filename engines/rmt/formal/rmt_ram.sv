@@ -2,7 +2,7 @@
 `default_nettype none
 
 // Any memory, for proofs of modules that have memories, in place of rtl/rmt_ram.sv: each read returns any value. A
-// proof restricts the reads of the frame that it watches. ram.sv proves what it may restrict them to.
+// proof restricts the reads of the frame that it watches. memory.sv proves what it may restrict them to.
 module rmt_ram
   import rmt_pkg::*;
 #(
