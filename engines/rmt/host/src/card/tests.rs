@@ -38,6 +38,7 @@ struct Rows {
     asked: u32,
     lost: u32,
     lost_packets: u32,
+    lost_clones: u32,
 }
 
 /// Registers of the first block's records, with their level and what removes one.
@@ -84,6 +85,7 @@ impl Bus for Rows {
             0x10 => 7 | 10 << 8 | 10 << 16,
             0x14 => self.lost,
             0x18 => self.lost_packets,
+            0x1C => self.lost_clones,
             at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
         })
     }
