@@ -240,6 +240,9 @@ package rmt_pkg;
     verdict_t verdict;  // VerdictOnward: as the frame came
     logic     copied;   // copies of the frame leave instead of it
     copies_t  copies;
+    logic     cloned;      // clones leave beside it,
+    logic     clones_raw;  // which are the frame as it came, else as it leaves
+    copies_t  clones;
     logic [2:0] queue_no;
     logic     marks;    // the frame gets `mark`
     word_t    mark;

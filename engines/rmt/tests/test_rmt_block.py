@@ -535,6 +535,8 @@ async def clones_leave_beside_frames(dut: Any) -> None:
     model = Machine(bench.stages)
     shapes = [(0, False, 0), (0, True, 0), (1, True, 1), (33, True, 1), (44, False, 0), (-1, True, 0), (-1, False, 1)]
     shapes += [(8, True, 511)]
+    # Of these a copy and a clone of one frame have the same bytes, and nothing would tell which of them has left.
+    alike = [n for n, (halves, raw, _) in enumerate(shapes) if not raw or halves == 0]
     program: Config = []
     for n, (halves, raw, spec) in enumerate(shapes):
         bank, punts = rng.randrange(2), n in (1, 4)
@@ -543,7 +545,8 @@ async def clones_leave_beside_frames(dut: Any) -> None:
         program += [*rows, *cloning(n, bank, n, halves, bench.stages, raw, 510 if punts else spec, punts)]
         for number in (1, 5, 62, 63):
             for memory in (machine.GROUP, machine.CLONE):
-                ports = [rng.choice([0, 1, 255, 256, 512 + bank]) for _ in range(rng.choice([1, 1, 2, 3, 8]))]
+                ports = [rng.choice([0, 1, 255, 256]) for _ in range(rng.choice([1, 1, 2, 3, 7]))]
+                ports += [512 + bank] * (rng.randrange(2) if memory == machine.GROUP or not punts else 0)
                 words = group_words(ports, rng.sample(range(8), len(ports)))
                 program.append((memory, 0, group_row(n, bank, number), words))
     for write in program:
@@ -557,6 +560,8 @@ async def clones_leave_beside_frames(dut: Any) -> None:
         for _ in range(300):
             tenant, group = rng.randrange(len(shapes) + 1), rng.choice([0, 0, 0, 0, 1, 5, 63])
             session = rng.choice([0, 1, 1, 5, 5, 62, 63, 64, 40, 0x4001])
+            if tenant in alike and group:
+                session = 0
             data = rng.randbytes(14) + group.to_bytes(2, "big") + session.to_bytes(2, "big")
             data += rng.randbytes(rng.choice(lengths) - 18 + rng.randrange(2))
             p, mark = rng.randrange(2), rng.getrandbits(32)
@@ -599,7 +604,7 @@ async def clones_take_nothing_from_others(dut: Any) -> None:
         lost = value
 
     sent = {1: 0, 2: 0, 3: 0}
-    copies = 0
+    copies, owed = 0, 0.0
     for n in range(1500):
         tenant = 2 if n % 24 == 23 else rng.choice([1, 3])
         group = 7 if tenant == 2 and n % 48 == 47 else 0
@@ -610,9 +615,11 @@ async def clones_take_nothing_from_others(dut: Any) -> None:
         result = model.carry(p, data, tenant, 0) if tenant < 3 else Result("onward", data, 0)
         bench.send(p, data, tenant, 0, [result])
         sent[tenant] += 1
-        # Each port brings a beat in four of five cycles.
-        for _ in range(beats(size) * 5 // 8 + (n % 2)):
+        # A port at its line rate brings a beat in three of five cycles.
+        owed += beats(size) * 5 / 6
+        while owed >= 1:
             await bench.step()
+            owed -= 1
         assert len(bench.ports[p].waiting) <= 40, "the port is held"
     await bench.drain()
     left = [frame.tenant for port in bench.ports for frame in port.gone]
@@ -1543,7 +1550,7 @@ async def what_the_host_may_ask(dut: Any) -> None:
     ask("lost", False, regs.RMT_BLOCK_LOST)
     ask("shape write", True, regs.RMT_BLOCK_SHAPE)
     ask("lost write", True, regs.RMT_BLOCK_LOST)
-    for n, addr in enumerate((0x1C, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
+    for n, addr in enumerate((0x20, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
         ask(f"nothing {n}", False, addr)
     ask("commit read", False, regs.RMT_BLOCK_COMMIT)
     await bench.settle()
