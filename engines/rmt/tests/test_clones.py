@@ -28,8 +28,12 @@ def text(of_egress: bool, tagged: bool) -> str:
     """The program. Frames of tenants are tagged, so their type is in the tag."""
     source = PROGRAM.read_text()
     if tagged:
-        source = source.replace("header more_t", "header tag_t {\n    bit<16> vlan;\n    bit<16> type;\n}\n\nheader more_t")
-        source = source.replace("    eth_t  eth;", "    eth_t  eth;\n    tag_t  tag;").replace("hdr.eth.type", "hdr.tag.type")
+        source = source.replace(
+            "header more_t", "header tag_t {\n    bit<16> vlan;\n    bit<16> type;\n}\n\nheader more_t"
+        )
+        source = source.replace("    eth_t  eth;", "    eth_t  eth;\n    tag_t  tag;").replace(
+            "hdr.eth.type", "hdr.tag.type"
+        )
         for verb in ("extract", "emit"):
             source = source.replace(f"b.{verb}(hdr.eth);", f"b.{verb}(hdr.eth);\n        b.{verb}(hdr.tag);")
     return ("#define OF_EGRESS\n" if of_egress else "") + source

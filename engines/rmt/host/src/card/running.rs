@@ -5,9 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use penstock_engine::Bus;
-use penstock_rmt_compiler::ir::{
-    ActionCall, CounterId, Entry, MeterId, Program, Rates, RegisterId, Session, TableId,
-};
+use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, MeterId, Program, Rates, RegisterId, Session, TableId};
 use penstock_rmt_p4runtime::{Count, EntryState, Object, ObjectKind, Reason, Refusal, Streamed};
 
 use crate::answers::EventsAbout;
