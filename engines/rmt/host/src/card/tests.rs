@@ -578,7 +578,7 @@ fn records_are_frames_to_and_from_controllers() {
     let mut bus = Rows { lost_packets: u32::MAX, ..Rows::default() };
     let mut card = CardBlock::begin(&mut bus, 0).unwrap();
     card.load(&mut bus, TENANT, &source, &[]).unwrap();
-    assert_eq!(bus.row(EXIT, 0, TENANT.into())[3] >> 25, 1);
+    assert_eq!(bus.row(EXIT, 0, TENANT.into())[3] >> 25 & 1, 1);
     let frame = |length: usize| -> Vec<u8> { (0..length).map(|at| (at * 7 + length) as u8).collect() };
     // The end of the second frame is missing, and the fourth one is of a program that is gone.
     bus.records.extend(pieces(&frame(32), 0));
