@@ -16,6 +16,8 @@ pub const RMT_BLOCK_MORE: u32 = 0x10;
 pub const RMT_BLOCK_LOST: u32 = 0x14;
 /// Frames to controllers that found no room on their way to the host, of all tenants, since the reset.
 pub const RMT_BLOCK_LOST_PACKETS: u32 = 0x18;
+/// Frames whose clones found no room in their queue, of all tenants, since the reset.
+pub const RMT_BLOCK_LOST_CLONES: u32 = 0x1C;
 /// Words of a row. Written: the word is staged. Read: the word of the selected row, from the memory.
 pub const RMT_BLOCK_DATA: u32 = 0x100;
 /// How many there are, 4 bytes apart.

@@ -20,7 +20,8 @@
 // frame comes in records, and enters lane 0 between two frames of port 0 (rmt_inject).
 //
 // A frame of which copies are made goes from the merge to a queue, and the copies leave in the gaps between frames
-// (rmt_out, rmt_copies). A frame then waits for the rest of one copy at most, of 64 beats.
+// (rmt_out, rmt_copies). A frame then waits for the rest of one copy at most, of 64 beats. A frame that is cloned leaves
+// itself, and its clones come from a second memory of queues. Clones that find no room there are counted.
 //
 // After the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all later queues
 // are as deep. A port that is blocked at its output therefore blocks its own input and no other port.
@@ -70,7 +71,7 @@ module rmt_block
   // ---- the host
   logic under_way, request, started, passed;
   logic [Stages-1:0] stage_busy;
-  logic [31:0] lost, lost_packets;
+  logic [31:0] lost, lost_packets, lost_clones_q;
   host_t host;
   word_t host_word;
   word_t [Stages+2:0] words;
@@ -90,7 +91,8 @@ module rmt_block
       .busy(stage_busy != '0),
       .word(host_word),
       .lost,
-      .lost_packets
+      .lost_packets,
+      .lost_clones(lost_clones_q)
   );
 
   always_comb begin
@@ -99,7 +101,7 @@ module rmt_block
   end
 
   // ---- lanes
-  logic [Lanes-1:0] window_valid, window_pop, came_valid, edit_valid, busy_of;
+  logic [Lanes-1:0] window_valid, window_pop, came_valid, edit_valid, busy_of, lost_clones;
   window_t [Lanes-1:0] window, entered_window, came_window;
   info_t [Lanes-1:0] info;
   parse_t [Lanes-1:0] entered;
@@ -264,7 +266,7 @@ module rmt_block
   // ---- ports
   for (genvar p = 0; p < Lanes; p++) begin : gen_port
     if (p < Ports) begin : gen_lane
-      logic body_valid, body_pop, begins;
+      logic body_valid, body_pop, begins, clones_wait;
       logic [BodyW-1:0] body;
       logic [InsideW-1:0] inside_q;
 
@@ -302,7 +304,9 @@ module rmt_block
           .out_tail(out_tails[p]),
           .out_verdict(out_verdicts[p]),
           .packet(packets[p]),
-          .report(reports[p])
+          .report(reports[p]),
+          .waits(clones_wait),
+          .lost_clones(lost_clones[p])
       );
 
       assign events[p] = '{
@@ -311,7 +315,7 @@ module rmt_block
           dropped: reports[p].dropped,
           reason: reports[p].reason
       };
-      assign busy_of[p] = inside_q != '0;
+      assign busy_of[p] = inside_q != '0 || clones_wait;
       always_ff @(posedge clk) begin
         inside_q <= inside_q + InsideW'(begins) + InsideW'(reports[p].made) - InsideW'(reports[p].absorbed) -
             InsideW'(reports[p].dropped) - InsideW'(out[p].valid && out[p].ready && out[p].last);
@@ -324,9 +328,15 @@ module rmt_block
       assign packets[p] = '0;
       assign reports[p] = '0;
       assign busy_of[p] = 1'b0;
+      assign lost_clones[p] = 1'b0;
     end
   end
   assign busy = busy_of != '0 || waits || owed_q;
+
+  always_ff @(posedge clk) begin
+    lost_clones_q <= lost_clones_q + 32'($countones(lost_clones));
+    if (rst) lost_clones_q <= '0;
+  end
 endmodule
 
 `default_nettype wire

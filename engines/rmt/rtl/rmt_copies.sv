@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Keeps frames that are to be copied, and makes their copies. Each lane has one.
+// Keeps frames that are to be copied, and makes their copies. Each lane has one for multicast groups, and one for clones.
 //
 //   frames of which copies are made ─> KEEP ─> memory, eight queues of 64 beats ─> WALK ─> copies, a beat a cycle
 //   a beat a cycle, and never held      │                                            │
@@ -32,6 +32,7 @@ module rmt_copies
     output logic     copy_punted,  // it goes to the controller
     output logic     copy_bank,    // of the program that sends it there
 
+    output logic waits,  // a frame waits whose copies have not all left
     output logic lost,
     output logic done
 );
@@ -92,6 +93,7 @@ module rmt_copies
       end
   end
   assign done = copy_pop && row.last && !more;
+  assign waits = active_q || used_q != '0;
   assign at = !valid_q || row.last ? head_q[queue_q] : at_q + 1'b1;
   assign read = active_q && (!valid_q || (copy_pop && !done));
 

@@ -10,6 +10,7 @@
 //                               └ places, length    window ┘
 //                                 which have waited since the parser
 //                           ├─> halfword ─> GROUP ─> copies, if the program has groups and the halfword is not 0
+//                           ├─> halfword ─> CLONE ─> clones, if the program clones and the halfword is not 0
 //                           │       1         1
 //                           └─> digest, if a bit of the row's mask is 1 in the vector
 //                               1
@@ -51,7 +52,7 @@ module rmt_deparser
   exit_row_t [Lanes-1:0] row;
 
   logic slot0;
-  word_t exit_word, group_word;
+  word_t exit_word, group_word, clone_word;
   rmt_delay #(.Width(1), .Cycles(Ahead), .Reset(1'b1)) i_slot0 (.clk, .rst, .d(slot), .q(slot0));
 
   rmt_ram #(
@@ -66,25 +67,33 @@ module rmt_deparser
       .addr,
       .data(row)
   );
-  // ---- the groups' memory, two cycles behind the row's
+  // ---- the memories of multicast groups and of clone sessions, two cycles behind the row's
   logic slot2;
-  logic [Lanes-1:0][MulticastW+3:0] group_addr;
-  copies_t [Lanes-1:0] copies;
+  ask_t [Lanes-1:0] ask, clone_ask;
+  group_t [Lanes-1:0] group, clone_group;
 
   rmt_delay #(.Width(1), .Cycles(2), .Reset(1'b1)) i_slot2 (.clk, .rst, .d(slot0), .q(slot2));
-  rmt_ram #(
-      .Width($bits(copies_t)),
-      .Depth(1 << (MulticastW + 4))
+  rmt_groups #(
+      .Memory(MemGroup)
   ) i_groups (
       .clk,
       .slot(slot2),
-      .selected(host.memory == MemGroup),
       .host,
       .host_word(group_word),
-      .addr(group_addr),
-      .data(copies)
+      .ask,
+      .group
   );
-  assign host_word = exit_word | group_word;
+  rmt_groups #(
+      .Memory(MemClone)
+  ) i_clones (
+      .clk,
+      .slot(slot2),
+      .host,
+      .host_word(clone_word),
+      .ask(clone_ask),
+      .group(clone_group)
+  );
+  assign host_word = exit_word | group_word | clone_word;
   // A reader that waits for the access takes the word two cycles after it at the earliest.
   rmt_delay #(.Width(1), .Cycles(3), .Reset(1'b1)) i_slot (.clk, .rst, .d(slot2), .q(slot_out));
 
@@ -157,54 +166,33 @@ module rmt_deparser
       };
     end
 
-    // ---- GROUP: the copies of the frame
-    logic has_groups2_q, bank2_q, prunes2_q, prunes3_q, copied3_q, known3_q, copied6, some4, some6;
-    logic [15:0] group2_q;
-    logic [8:0] port2_q, port3_q;  // at which the frame came
-    logic [2:0] queue2_q, queue3_q, queue6;
-    word_t group_word1;
-    copies_t copies3, copies4_q, copies6;
-    logic copied4_q;
-    logic [2:0] queue4_q;
+    // ---- GROUP, CLONE: the copies of the frame
+    logic clones_raw6;
 
-    assign group_word1 = vector1_q[row[l].edges.checksum.group[5:1]];
-    assign group_addr[l] = {queue2_q, bank2_q, group2_q[MulticastW-1:0]};
-    always_ff @(posedge clk) begin
-      has_groups2_q <= ctl1.loaded && row[l].edges.checksum.copies;
-      group2_q      <= row[l].edges.checksum.group[0] ? group_word1[15:0] : group_word1[31:16];
-      queue2_q      <= row[l].edges.checksum.queue_no;
-      bank2_q       <= ctl1.bt[6];
-      prunes2_q     <= row[l].edges.checksum.prunes;
-      prunes3_q     <= prunes2_q;
-      port2_q       <= vector1_q[InfoWord][24:16];
-      port3_q       <= port2_q;
-      copied3_q     <= has_groups2_q && group2_q != '0;
-      known3_q      <= group2_q[15:MulticastW] == '0;
-      queue3_q      <= queue2_q;
-    end
     always_comb begin
-      copies3 = copies[l];
-      for (int unsigned n = 0; n < MaxCopies; n++)
-        if (!known3_q || (prunes3_q && {copies3[n].controller, copies3[n].host} == '0 && 9'(copies3[n].port) == port3_q))
-          copies3[n].valid = 1'b0;
-    end
-    always_ff @(posedge clk) begin
-      copied4_q <= copied3_q;
-      queue4_q  <= queue3_q;
-      copies4_q <= copies3;
-    end
-    always_comb begin
-      some4 = 1'b0;
-      for (int unsigned n = 0; n < MaxCopies; n++) some4 |= copies4_q[n].valid;
+      ask[l] = '{
+          valid: ctl1.loaded && row[l].edges.checksum.copies,
+          number: half_of(vector1_q, row[l].edges.checksum.group),
+          queue_no: row[l].edges.checksum.queue_no,
+          bank: ctl1.bt[6],
+          prunes: row[l].edges.checksum.prunes,
+          port: vector1_q[InfoWord][24:16]
+      };
+      clone_ask[l] = ask[l];
+      // A controller's frame came with a header that is not part of it.
+      clone_ask[l].valid = ctl1.loaded && row[l].digest.clones &&
+          !(row[l].digest.clones_raw && ask[l].port == PortController);
+      clone_ask[l].number = half_of(vector1_q, row[l].edges.checksum.session);
+      clone_ask[l].prunes = 1'b0;
     end
     rmt_delay #(
-        .Width(5 + $bits(copies_t)),
-        .Cycles(2)
-    ) i_copies6 (
+        .Width (1),
+        .Cycles(5)
+    ) i_clones_raw (
         .clk,
         .rst,
-        .d({copied4_q, some4, queue4_q, copies4_q}),
-        .q({copied6, some6, queue6, copies6})
+        .d(row[l].digest.clones_raw),
+        .q(clones_raw6)
     );
 
     // ---- the frame's places and its window have waited
@@ -363,19 +351,19 @@ module rmt_deparser
     logic punts5_q, punts6_q, punted;
     copies_t copies_d;
 
-    assign punted = punts6_q && !copied6 && verdict6_q.kind == VerdictHost;
+    assign punted = punts6_q && !group[l].asked && verdict6_q.kind == VerdictHost;
 
     always_comb begin
       verdict_d = verdict6_q;
-      copies_d = copies6;
+      copies_d = group[l].copies;
       if (punted) begin
         copies_d = '0;
         copies_d[0].valid = 1'b1;
         copies_d[0].controller = 1'b1;
         copies_d[0].port = 8'(ctl6.bt[6]);
       end
-      if (copied6 || punted) verdict_d = '0;
-      if (copied6 && !some6) verdict_d.kind = VerdictDrop;
+      if (group[l].asked || punted) verdict_d = '0;
+      if (group[l].asked && !group[l].some) verdict_d.kind = VerdictDrop;
       if (verdict_d.kind != VerdictDrop && (short6_q || long6_q)) begin
         verdict_d = '0;
         verdict_d.kind = VerdictDrop;
@@ -393,9 +381,12 @@ module rmt_deparser
       out_valid[l] <= ctl6.valid && !rst;
       edit_q <= '{
           verdict: verdict_d,
-          copied: copied6 || punted,
+          copied: group[l].asked || punted,
           copies: copies_d,
-          queue_no: queue6,
+          cloned: clone_group[l].asked && clone_group[l].some,
+          clones_raw: clones_raw6,
+          clones: clone_group[l].copies,
+          queue_no: clone_group[l].queue_no,
           marks: ctl6.loaded,
           mark: mark6_q,
           len: len6_q,

@@ -6,9 +6,14 @@
 //   edits ──> queue (Depth) ─────────────────┐
 //                                            v
 //   bodies ─> queue's output ─> B ─> A ─> CHOOSE ─> SHIFT ─┬─> out      2 cycles
-//                      C                             ^     └─> kept, if copies are to leave instead
-//                                          copies ───┘     └─> packet, of a copy that goes to the controller
+//                      C             │               ^     ├─> kept, if copies are to leave instead
+//                                    v               │     ├─> kept, if clones are to leave beside it
+//                                  kept, for clones  │     └─> packet, of a copy that goes to the controller
+//                                  as it came        └──── copies, clones
 //           three beats, of which 80 bytes leave, behind the new head
+//
+// Multicast copies and clones have memories of their own, so a frame may have both. A frame of which clones are kept as
+// it came gives up a beat a cycle, and begins when no beat is in CHOOSE's register that is kept for clones.
 //
 // A copy enters SHIFT when no frame waits in CHOOSE's register, and then leaves whole. A frame therefore waits for the
 // rest of one copy at most, of 64 beats, and no copy begins while a frame waits. A frame that is kept waits like any
@@ -39,7 +44,9 @@ module rmt_out
     output tail_t        out_tail,
     output verdict_t     out_verdict,
     output packet_t      packet,
-    output block_event_t report
+    output block_event_t report,
+    output logic         waits,      // a frame waits whose clones have not all left
+    output logic         lost_clones
 );
   localparam int unsigned BeatHalves = BeatBytes / 2;
   localparam int unsigned TailHalves = TailBytes / 2;
@@ -47,21 +54,14 @@ module rmt_out
 
   typedef logic [15:0] half_t;  // in the order of the wire: the first byte is [7:0]
 
-  // A beat of a body. A folded frame's tail is in its window.
+  // A beat of a body
   typedef struct packed {
     frame_meta_t             meta;
     verdict_t                verdict;
     logic                    last;
+    tail_t                   tail;
     half_t [BeatHalves-1:0]  data;
   } beat_t;
-
-  typedef struct packed {
-    frame_meta_t      meta;
-    verdict_t         verdict;
-    logic             last;
-    tail_t            tail;
-    logic [DataW-1:0] data;
-  } body_t;
 
   edit_t edit;
   logic edited, finish;
@@ -87,13 +87,9 @@ module rmt_out
   logic [1:0] take;    // beats that are not needed any more
   logic [1:0] kept;
 
-  assign c = beat_of(body);
+  assign c = beat_t'(body);
   assign kept = 2'(a_valid_q) + 2'(b_valid_q) - take;
   assign body_pop = body_valid && kept < 2'd2;
-
-  function automatic beat_t beat_of(body_t of);
-    return '{meta: of.meta, verdict: of.verdict, last: of.last, data: of.data};
-  endfunction
 
   always_ff @(posedge clk) begin
     if (take == 2'd1) a_q <= b_valid_q ? b_q : c;
@@ -133,7 +129,9 @@ module rmt_out
   logic [8:0] number_q, number;     // of the beat that leaves
   logic [8:0] beats;
   logic begins_q, drains_q, drop, folded, final_beat, ready1, ready2, skips, emits, passes, enough, holds_a;
-  frame_meta_t meta_q;
+  logic raw;        // clones are kept of the frame as it came
+  logic holds_raw;  // which waits for a frame ahead of it
+  frame_meta_t meta_q, meta;
   verdict_t verdict_q;
 
   assign skip = begins_q ? edit.skip : skip_q;
@@ -142,16 +140,19 @@ module rmt_out
   assign folded = is_folded(edit.len);
   assign beats = folded ? 9'd1 : 9'(beats_of(edit.len));
   assign final_beat = number + 9'd1 == beats;
+  assign meta = begins_q ? a_q.meta : meta_q;
+  assign raw = edit.cloned && edit.clones_raw;
+  assign holds_raw = raw && valid1_q && cloned1_q;
 
   always_comb begin
     // A's successors are there if the beat needs them.
     enough = 1'b1;
     if (skip >= 2'sd0 && !a_q.last) enough = b_valid_q && (!folded || skip != 2'sd0 || b_q.last || body_valid);
     skips = skip == 2'sd1 && !a_q.last;
-    emits = a_valid_q && edited && !drop && !drains_q && enough && ready1 && !skips;
+    emits = a_valid_q && edited && !drop && !drains_q && enough && ready1 && !skips && !holds_raw;
     // A drop is reported when at most one frame ahead of it is left, which waits at `out`. It waits for that whatever its
     // `skip` says.
-    passes = a_valid_q && edited && (drop ? ready1 : drains_q || (enough && skips));
+    passes = a_valid_q && edited && !holds_raw && (drop ? ready1 : drains_q || (enough && skips));
     // A stays if the next beat also needs it: the frame became longer and A is ahead of the beat that leaves, or A is
     // the only beat of a folded frame, whose tail leaves in a beat of its own.
     holds_a = emits && !final_beat && (skip < 2'sd0 || (skip == 2'sd0 && a_q.last));
@@ -161,7 +162,7 @@ module rmt_out
       take = 2'd1;
       if (!(passes && !drop && !drains_q) && !(emits && !final_beat)) begin
         finish = a_q.last;
-        if (!a_q.last && b_valid_q && b_q.last) begin
+        if (!a_q.last && b_valid_q && b_q.last && !raw) begin
           take = 2'd2;
           finish = 1'b1;
         end
@@ -193,15 +194,15 @@ module rmt_out
 
   // ---- the registers behind CHOOSE
   logic copy_pop;
-  logic copying_q;  // a copy has begun to leave, and not ended
+  logic copying_q;  // a copy has begun to leave, and not ended; a clone is a copy, too
   logic within_q;   // a frame has
   logic [2:0] lost_q;  // frames that are to be reported
   half_t [2*BeatHalves+TailHalves-1:0] choice_d, choice_q;
   half_t [OutHalves-1:0] head_d, head_q;
   logic [OutHalves-1:0] in_head_d, in_head_q;
   logic [4:0] shift_q;
-  logic valid1_q, first1_q, last1_q, folded1_q, copied1_q;
-  copies_t copies1_q;
+  logic valid1_q, first1_q, last1_q, folded1_q, copied1_q, cloned1_q;
+  copies_t copies1_q, clones1_q;
   logic [2:0] queue1_q;
   logic [8:0] beats1_q;
   frame_meta_t meta1_q;
@@ -235,10 +236,12 @@ module rmt_out
       last1_q   <= final_beat;
       copied1_q <= edit.copied;
       copies1_q <= edit.copies;
+      cloned1_q <= edit.cloned && !edit.clones_raw;
+      clones1_q <= edit.clones;
       queue1_q  <= edit.queue_no;
       beats1_q  <= beats;
       folded1_q <= folded;
-      meta1_q   <= begins_q ? a_q.meta : meta_q;
+      meta1_q   <= meta;
       meta1_q.len <= edit.len;
       if (edit.marks) meta1_q.mark <= edit.mark;
       verdict1_q <= edit.verdict.kind != VerdictOnward ? edit.verdict : begins_q ? a_q.verdict : verdict_q;
@@ -261,9 +264,9 @@ module rmt_out
   // ---- SHIFT
   half_t [2*BeatHalves+TailHalves-1:0] moved;
   half_t [OutHalves-1:0] sent;
-  logic valid2_q, first2_q, copied2_q, punted2_q, bank2_q;
+  logic valid2_q, new2_q, first2_q, copied2_q, cloned2_q, punted2_q, bank2_q;
   time_t cycle_q;
-  copies_t copies2_q;
+  copies_t copies2_q, clones2_q;
   logic [2:0] queue2_q;
   logic [8:0] beats2_q;
 
@@ -273,6 +276,7 @@ module rmt_out
   end
 
   always_ff @(posedge clk) begin
+    new2_q <= ready2 && valid1_q && !copying_q;
     if (ready2) begin
       out.data    <= sent[BeatHalves-1:0];
       out.last    <= last1_q;
@@ -284,7 +288,9 @@ module rmt_out
       copied2_q   <= copied1_q;
       punted2_q   <= 1'b0;
       bank2_q     <= copy_bank;
+      cloned2_q   <= cloned1_q;
       copies2_q   <= copies1_q;
+      clones2_q   <= clones1_q;
       queue2_q    <= queue1_q;
       beats2_q    <= beats1_q;
       if (valid1_q && !copying_q) within_q <= !last1_q;
@@ -304,7 +310,7 @@ module rmt_out
     end
     cycle_q <= cycle_q + 1'b1;
     if (rst) begin
-      {valid2_q, within_q, copying_q} <= '0;
+      {valid2_q, new2_q, within_q, copying_q} <= '0;
       cycle_q <= '0;
     end
   end
@@ -318,30 +324,92 @@ module rmt_out
       data: out.data
   };
 
-  // ---- copies
-  kept_t copy;
+  // ---- copies: [0] of groups, [1] clones
+  kept_t copy, raw_q, whole, clone;
+  kept_t [1:0] copy_of;
   verdict_t copy_verdict;
-  logic copy_valid, copy_punted, copy_bank, lost, done;
+  verdict_t [1:0] verdict_of;
+  logic [1:0] copy_valid, punted_of, bank_of;
+  logic copy_punted, copy_bank, lost, done, from, from_q, raw_valid_q, raw_first_q;
+  logic [8:0] raw_beats_q;
 
-  assign copy_pop = copy_valid && ready2 && (copying_q || (!valid1_q && !within_q));
+  // The two take turns, a copy each.
+  assign from = copying_q ? from_q : copy_valid[1] && (!from_q || !copy_valid[0]);
+  assign copy = copy_of[from];
+  assign copy_verdict = verdict_of[from];
+  assign copy_punted = punted_of[from];
+  assign copy_bank = bank_of[from];
+  assign copy_pop = copy_valid[from] && ready2 && (copying_q || (!valid1_q && !within_q));
+
+  always_ff @(posedge clk) begin
+    if (copy_pop) from_q <= from;
+    raw_valid_q <= raw && take != '0;
+    raw_first_q <= at_q == '0;
+    raw_beats_q <= is_folded(meta.len) ? 9'd1 : 9'(beats_of(meta.len));
+    raw_q <= '{
+        copies: edit.clones,
+        queue_no: edit.queue_no,
+        meta: meta,
+        last: a_q.last,
+        tail: a_q.tail,
+        data: a_q.data
+    };
+    if (rst) {from_q, raw_valid_q} <= '0;
+  end
+
+  assign whole = '{
+      copies: copies2_q,
+      queue_no: queue2_q,
+      meta: out.meta,
+      last: out.last,
+      tail: out_tail,
+      data: out.data
+  };
 
   rmt_copies #(
       .Number(Number)
   ) i_copies (
       .clk,
       .rst,
-      .keep(valid2_q && copied2_q),
-      .kept('{copies: copies2_q, queue_no: queue2_q, meta: out.meta, last: out.last, tail: out_tail, data: out.data}),
+      .keep(new2_q && copied2_q),
+      .kept(whole),
       .first(first2_q),
       .beats(beats2_q),
-      .copy_valid,
-      .copy_pop,
-      .copy,
-      .copy_verdict,
-      .copy_punted,
-      .copy_bank,
+      .copy_valid(copy_valid[0]),
+      .copy_pop(copy_pop && !from),
+      .copy(copy_of[0]),
+      .copy_verdict(verdict_of[0]),
+      .copy_punted(punted_of[0]),
+      .copy_bank(bank_of[0]),
+      .waits(),
       .lost,
       .done
+  );
+
+  always_comb begin
+    clone = whole;
+    clone.copies = clones2_q;
+    if (raw_valid_q) clone = raw_q;
+  end
+
+  rmt_copies #(
+      .Number(Number)
+  ) i_clones (
+      .clk,
+      .rst,
+      .keep(raw_valid_q || (new2_q && cloned2_q)),
+      .kept(clone),
+      .first(raw_valid_q ? raw_first_q : first2_q),
+      .beats(raw_valid_q ? raw_beats_q : beats2_q),
+      .copy_valid(copy_valid[1]),
+      .copy_pop(copy_pop && from),
+      .copy(copy_of[1]),
+      .copy_verdict(verdict_of[1]),
+      .copy_punted(punted_of[1]),
+      .copy_bank(bank_of[1]),
+      .waits,
+      .lost(lost_clones),
+      .done()
   );
 
 `ifndef SYNTHESIS
@@ -351,6 +419,8 @@ module rmt_out
       else $error("%m: a frame is longer than its body");
       assert (!finish || a_q.last || (b_valid_q && b_q.last)) else $error("%m: an edit ends within its frame");
       assert (!(drop && finish) || ready1) else $error("%m: a drop is reported ahead of a frame that came before it");
+      assert (!raw_valid_q || !(new2_q && cloned2_q)) else $error("%m: two frames are kept for clones at once");
+      assert (!raw || take != 2'd2) else $error("%m: a beat is taken that clones need");
       assert (take <= 2'(a_valid_q) + 2'(b_valid_q)) else $error("%m: beats are taken that are not there");
     end
 `endif

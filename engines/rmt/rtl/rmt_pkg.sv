@@ -107,7 +107,7 @@ package rmt_pkg;
   } predicate_t;
 
   typedef struct packed {
-    logic [5:0] unused;
+    logic [5:0] session;    // of EXIT: halfword that holds the number of a clone session
     logic       punts;      // of EXIT: frames to the host go to the controller
     logic       prunes;     // of EXIT: no copy goes to the port at which the frame came
     logic [2:0] queue_no;  // of EXIT: for frames of which copies are made
@@ -148,7 +148,8 @@ package rmt_pkg;
   typedef struct packed {
     logic [DigestBits-1:0] mask;  // of the bits that ask for a record
     logic [3:0][4:0] word6;       // words 6 to 9
-    logic [1:0] unused;
+    logic clones_raw;             // clones are the frame as it came, else as it leaves
+    logic clones;                 // the program clones frames
     logic [5:0][4:0] word0;       // words 0 to 5
   } digest_row_t;
 
@@ -182,6 +183,24 @@ package rmt_pkg;
   } copy_t;
 
   typedef copy_t [MaxCopies-1:0] copies_t;
+
+  // Whose copies are asked for
+  typedef struct packed {
+    logic        valid;     // the program has groups
+    logic [15:0] number;    // of the frame's group, 0 for none
+    logic [2:0]  queue_no;
+    logic        bank;
+    logic        prunes;    // no copy goes to the port
+    logic [8:0]  port;      // at which the frame came
+  } ask_t;
+
+  // The answer
+  typedef struct packed {
+    logic       asked;  // the frame has a group
+    logic       some;   // that has copies
+    logic [2:0] queue_no;
+    copies_t    copies;
+  } group_t;
 
   // A beat of a frame of which copies are made
   typedef struct packed {
@@ -221,6 +240,9 @@ package rmt_pkg;
     verdict_t verdict;  // VerdictOnward: as the frame came
     logic     copied;   // copies of the frame leave instead of it
     copies_t  copies;
+    logic     cloned;      // clones leave beside it,
+    logic     clones_raw;  // which are the frame as it came, else as it leaves
+    copies_t  clones;
     logic [2:0] queue_no;
     logic     marks;    // the frame gets `mark`
     word_t    mark;
@@ -521,7 +543,8 @@ package rmt_pkg;
     MemCounter  = 8'd15,
     MemLpm      = 8'd16,  // to 18
     MemGroup    = 8'd19,
-    MemMeter    = 8'd20
+    MemMeter    = 8'd20,
+    MemClone    = 8'd21
   } memory_e;
 
   // An access, as it stands while its slot travels down the lanes

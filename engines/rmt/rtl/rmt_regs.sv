@@ -25,7 +25,8 @@ module rmt_regs
     input  wire logic busy,     // it has passed, but is not done yet
     input  wire word_t word,    // that was read
     input  wire logic [31:0] lost,  // digests
-    input  wire logic [31:0] lost_packets
+    input  wire logic [31:0] lost_packets,
+    input  wire logic [31:0] lost_clones
 );
   word_t select_q;
   word_t [RowWords-1:0] data_q;
@@ -37,7 +38,7 @@ module rmt_regs
     case (memory)
       MemTenant:          return stage == '0 ? 17'd64 : '0;
       MemCheck, MemExit:  return stage == '0 ? 17'd128 : '0;
-      MemGroup:           return stage == '0 ? 17'd1 << (4 + MulticastW) : '0;
+      MemGroup, MemClone: return stage == '0 ? 17'd1 << (4 + MulticastW) : '0;
       MemParser:          return 32'(stage) < Depths ? 17'd1024 : '0;
       default: ;
     endcase
@@ -102,6 +103,10 @@ module rmt_regs
           end
           RMT_BLOCK_LOST_PACKETS: begin
             cfg.rdata <= lost_packets;
+            cfg.err   <= cfg.we;
+          end
+          RMT_BLOCK_LOST_CLONES: begin
+            cfg.rdata <= lost_clones;
             cfg.err   <= cfg.we;
           end
           RMT_BLOCK_SELECT: begin

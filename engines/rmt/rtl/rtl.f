@@ -23,6 +23,7 @@ rmt_units.sv
 rmt_action.sv
 rmt_stage.sv
 rmt_pack.sv
+rmt_groups.sv
 rmt_deparser.sv
 rmt_digests.sv
 rmt_packets.sv

@@ -19,6 +19,7 @@ from machine_random import Write
 from penstock import regs
 
 BEAT, TAIL = 64, 16
+CLONES = 8  # number of the first queue of clones
 PIECE = 32  # bytes of a frame in a record
 CLOCK_NS = 4
 KINDS = {"port": 1, "host": 2}
@@ -40,6 +41,7 @@ class Frame:
     result: Result | None = None  # that it was
     copied: int = 0  # copies that have left, those to the controller not among them
     injected: bool = False  # it is a controller's
+    is_clone: bool = False
 
 
 @dataclass
@@ -56,8 +58,10 @@ class Port:
     inside: deque[Frame] = field(default_factory=deque)
     at: int = 0
     offered: bool = False
-    kept: dict[int, deque[Frame]] = field(default_factory=dict)  # by queue, frames whose copies have not all left
+    # By queue, frames whose copies have not all left; from queue CLONES on, those of clones
+    kept: dict[int, deque[Frame]] = field(default_factory=dict)
     lost: int = 0  # of those that found no room
+    clones_lost: int = 0  # frames whose clones did not come though later ones of the queue did
     partial: bytes = b""
     length: int = 0  # of the frame that is leaving
     tenant: int = 0
@@ -162,6 +166,7 @@ class Bench:
             self.from_host.append((head + piece).ljust(64, b"\0"))
         port = self.ports[0]
         port.came.append(frame)
+        self.expect_clones(port, frame)
         if result.kind == "copies":
             self.expect(port, frame)
         else:
@@ -176,6 +181,14 @@ class Bench:
             port.packets.setdefault(result.queue, deque()).append(frame)
         if any(to < 512 for to in result.copies):
             port.kept.setdefault(result.queue, deque()).append(frame)
+
+    def expect_clones(self, port: Port, frame: Frame) -> None:
+        """Notes the clones that leave beside a frame."""
+        for result in frame.results[:1]:
+            if result.clones:
+                mark = frame.mark if result.raw else result.mark
+                copies = Result("copies", result.clone, mark, copies=result.clones, queue=CLONES + result.queue)
+                self.expect(port, Frame(frame.data, frame.tenant, frame.mark, [copies], is_clone=True))
 
     async def drain(self, timeout: int = 100_000) -> None:
         start = self.cycle
@@ -292,6 +305,7 @@ class Bench:
                 if port.at == 0:
                     frame.taken = self.cycle
                     port.came.append(frame)
+                    self.expect_clones(port, frame)
                     copies = frame.results and frame.results[0].kind == "copies"
                     if copies:
                         self.expect(port, frame)
@@ -383,23 +397,30 @@ class Bench:
         """A copy is the next one of a frame that has copies, or the first one of a frame behind those that are lost."""
         mark, kind, target, word = self.heads[p]
         where = 256 if kind == KINDS["host"] else target
-        for frames in port.kept.values():
-            while frames and not frames[0].copied and frames[0].results[0].frame != data:
-                if not any(frame.results[0].frame == data for frame in frames):
-                    break
-                frames.popleft()
-            if not frames or frames[0].results[0].frame != data:
-                continue
+        assert kind in KINDS.values() and word == 0
+        copy = (data, port.tenant, mark, where)
+
+        def is_next(frames: deque[Frame]) -> bool:
+            if not frames:
+                return False
             frame, result = frames[0], frames[0].results[0]
             copies = [to for to in result.copies if to < 512]
-            wanted = (frame.tenant, result.mark, copies[frame.copied], 0)
-            assert (port.tenant, mark, where, word) == wanted and kind in KINDS.values(), (data.hex(), where, wanted)
-            frame.copied += 1
-            if frame.copied == len(copies):
-                frame.left = self.cycle
-                self.finish(port, frames.popleft(), [result])
-            return
-        raise AssertionError(f"a copy from nowhere: {data.hex()}")
+            return (result.frame, frame.tenant, result.mark, copies[frame.copied]) == copy
+
+        if not any(map(is_next, port.kept.values())):
+            for frames in port.kept.values():
+                if any(frame.results[0].frame == data for frame in frames):
+                    while not frames[0].copied and frames[0].results[0].frame != data:
+                        port.clones_lost += frames.popleft().is_clone
+        for frames in port.kept.values():
+            if is_next(frames):
+                frame = frames[0]
+                frame.copied += 1
+                if frame.copied == sum(to < 512 for to in frame.results[0].copies):
+                    frame.left = self.cycle
+                    self.finish(port, frames.popleft(), frame.results)
+                return
+        raise AssertionError(f"a copy from nowhere: {data.hex()} at {where}")
 
     def packet(self, record: bytes) -> None:
         """A piece of a frame for the controller. Frames of a queue come in their order, but those that are lost."""
@@ -435,7 +456,8 @@ class Bench:
         frame.result = fitting[0]
         if frame.left < 0:
             frame.left = self.cycle
-        port.gone.append(frame)
+        if not frame.is_clone:
+            port.gone.append(frame)
 
 
 def no_error(_: int, err: bool) -> None:

@@ -106,6 +106,26 @@ async def groups(card: Card) -> dict[str, object]:
     return said
 
 
+async def clones(card: Card) -> dict[str, object]:
+    """Clone sessions alone."""
+    said: dict[str, object] = {"before": await card.frames(frame(9, 9))}
+    session = fy.P4CloneSessionEntry(9, replicas=[0, (0, 1)])
+    await card.switch.insert([session])
+    said["clones"] = await card.frames(frame(9, 9))
+    said["other"] = await card.frames(frame(9, 8))
+    said["sessions"] = [
+        [one.session_id, list(map(str, one.replicas))] for one in await card.read(fy.P4CloneSessionEntry())
+    ]
+    said["twice"] = await card.refused([+session])
+    said["far"] = await card.refused([+fy.P4CloneSessionEntry(64, replicas=[0])])
+    said["cut"] = await card.refused([+fy.P4CloneSessionEntry(5, replicas=[0], packet_length_bytes=16)])
+    await card.switch.modify([fy.P4CloneSessionEntry(9, replicas=[0])])
+    said["fewer"] = await card.frames(frame(9, 9))
+    await card.switch.delete([session])
+    said["gone"] = await card.frames(frame(9, 9))
+    return said
+
+
 async def meters(card: Card) -> dict[str, object]:
     """Meters and direct meters: of frames at once the first ones are green, later ones yellow and red."""
     rates = fy.P4MeterConfig(cir=1, cburst=2, pir=1, pburst=3)
@@ -338,6 +358,7 @@ def entry_of(number: int) -> fy.P4TableEntry:
 JOBS = {
     "copies": copies,
     "groups": groups,
+    "clones": clones,
     "meters": meters,
     "profiles": profiles,
     "packets": packets,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY = range(9)
 LEAF, TERNARY, TARGET, COUNTER, LPM = range(12, 17)
-GROUP, METER = 19, 20
+GROUP, METER, CLONE = 19, 20, 21
 DEPTHS, WAYS, LEVELS, BRANCH_BITS, WORDS, EXTRACTED = 8, 4, 3, 4, 32, 27
 BUCKETS, REGISTERS, LEAVES, ROWS, COUNTERS, METERS = 1024, 4096, 4096, 128, 1024, 1024
 LEAF_BITS = LEVELS * BRANCH_BITS
@@ -32,6 +32,7 @@ SHAPES = {
     COUNTER: (COUNTERS, 4),
     GROUP: (1024, 4),
     METER: (METERS, 6),
+    CLONE: (1024, 4),
 }
 MOMENT = 72  # bits of a meter's moments
 SHORT, HEADER, TIMEOUT, WINDOW = 1, 4, 5, 7
@@ -83,7 +84,10 @@ class Result:
     target: int = 0
     refused: bool = False
     copies: tuple[int, ...] = ()  # ports in their order; 256: the host, 512 + bank: the controller
-    queue: int = 0
+    clones: tuple[int, ...] = ()  # the same of clones, which leave beside it
+    clone: bytes = b""
+    raw: bool = False  # clones are the frame as it came, with its mark
+    queue: int = 0  # of its copies and clones
     record: bytes | None = None  # for the host, with 0 as its time
 
 
@@ -172,10 +176,26 @@ class Machine:
             if bits(out[0], word):
                 window[places[word]] = vector[word]
         left = self.emit(out, vector, places, window, frame)
+        result = self.way(bt, out, vector, left)
+        session, queue = half(vector, bits(out[3], 31, 26)), bits(out[3], 23, 21)
+        if not bits(out[13], 30) or not 1 <= session < 64:
+            return result
+        raw = bool(bits(out[13], 31))
+        clones = self.copies(CLONE, 128 * queue + (bt & 64) + session)
+        if raw:
+            if bits(vector[28], 24, 16) == CONTROLLER:
+                return result
+            return replace(result, clones=clones, clone=frame, raw=True, queue=queue)
+        if result.kind == "drop" or left is None:
+            return result
+        return replace(result, clones=clones, clone=left, queue=queue)
+
+    def way(self, bt: int, out: tuple[int, ...], vector: list[int], left: bytes | None) -> Result:
+        """What becomes of a frame, its clones aside."""
         group = half(vector, bits(out[3], 20, 15))
         if bits(out[3], 14) and group:
             queue = bits(out[3], 23, 21)
-            copies = self.copies(128 * queue + (bt & 64) + group) if group < 64 else ()
+            copies = self.copies(GROUP, 128 * queue + (bt & 64) + group) if group < 64 else ()
             if bits(out[3], 24):
                 copies = tuple(to for to in copies if to != bits(vector[28], 24, 16))
             if left is None or not copies:
@@ -186,9 +206,9 @@ class Machine:
             return replace(result, kind="copies", copies=(512 + bt // 64,), queue=bits(out[3], 23, 21))
         return result
 
-    def copies(self, group: int) -> tuple[int, ...]:
+    def copies(self, memory: int, group: int) -> tuple[int, ...]:
         found = []
-        row = self.read(GROUP, 0, group)
+        row = self.read(memory, 0, group)
         for copy in (row[n // 2] >> 16 * (n % 2) for n in range(8)):
             if bits(copy, 15):
                 punted = 512 + bits(copy, 0) if bits(copy, 9) else 0

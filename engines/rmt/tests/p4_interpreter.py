@@ -302,6 +302,7 @@ class Interpreter:
     def carry(self, port: int, frame: bytes, time: int) -> list[Frame]:
         self.out: list[Frame] = []
         self.parsed: Scope | None = None  # as the first pass parses it
+        self.clones: list[Frame] = []  # those of `out` that are clones
         self.met = self.copied = False
         self.ingress(port, frame, time, NORMAL, {})
         return self.out
@@ -397,6 +398,8 @@ class Interpreter:
         elif self.keeps_short or len(out) >= min(SHORTEST, len(frame)):
             verdict = {HOST: "host", ONWARD: "onward"}.get(port, f"port {port}" if port < PORTS else "")
             self.out += [(verdict, out)] * bool(verdict)
+            if kind in (INGRESS_CLONE, EGRESS_CLONE):
+                self.clones += [(verdict, out)] * bool(verdict)
 
     def emitted(self, value: Any, of: Any) -> bytes:
         if isinstance(value, list):

@@ -44,12 +44,15 @@ class Writer:
         share = 0.3
         some = (
             "register", "counter", "direct_counter", "checksum", "sub", "function", "sub_parser", "stack", "varbit",
-            "compound", "guard", "multicast", "meter", "direct_meter", "digest",
+            "compound", "guard", "multicast", "meter", "direct_meter", "digest", "clone", "clone_egress",
         )  # fmt: skip
         shares = {name: share if name in some or not card else 0 for name in FEATURES}
         if card:
             shares["guard"] = 0.1  # the card has few bits for conditions
+            shares["clone"] = shares["clone_egress"] = 0.1
         self.features = {name for name in FEATURES if self.rng.random() < shares[name]}
+        if card and "clone_egress" in self.features:
+            self.features -= {"clone", "multicast"}
         if not card:
             lonely = [name for name in LONELY if name in self.features]
             self.features -= set(lonely)
@@ -752,7 +755,12 @@ class Writer:
         scope = self.scope(place)
         if place == "egress" and (self.card or "egress" not in self.features):
             body: list[p4.Statement] = [self.assign(scope, 1)] * (self.chance(0.3) and not self.card)
-            if self.card and "multicast" in self.features and self.chance(0.5):
+            cloned = self.features & {"clone", "clone_egress"}
+            if self.card and cloned and self.chance(0.6):
+                # The card does nothing to clones.
+                own = p4.Binary(BOOL, "==", self.std("instance_type", Bits(32)), Const(Bits(32), 0))
+                body.append(p4.If(own, p4.Block([self.assign(scope, 0)])))
+            if self.card and "multicast" in self.features and not cloned and self.chance(0.5):
                 came, goes = self.std("ingress_port", Bits(9)), self.std("egress_port", Bits(9))
                 drop = p4.Block([p4.Extern("mark_to_drop", [Name(STANDARD, "std")])])
                 body.append(p4.If(p4.Binary(BOOL, "==", goes, came), drop))
@@ -884,6 +892,9 @@ class Writer:
     def checksums(self) -> tuple[p4.Block, p4.Block]:
         verify, update = p4.Block(), p4.Block()
         wanted = [block for block in (verify, update) if self.chance(0.7)] if "checksum" in self.features else []
+        if self.card and "clone" in self.features:
+            # The card does not write the checksum of a clone anew.
+            wanted = [block for block in wanted if block is verify]
         for block in wanted:
             # Often with all that a checksum needs.
             of = self.rng.choice(self.places()[1:])

@@ -53,11 +53,11 @@ def main(address: str, exchange: str, where: str = "") -> dict[str, Any]:
     said["groups"] = [
         [(copy.egress_port, copy.instance) for copy in one.replicas] for one in sh.MulticastGroupEntry(5).read()
     ]
+    session = sh.CloneSessionEntry(6)
+    session.add(0)
+    session.insert()
+    said["clone"] = frames(frame(9, 6))
     if where != "card":
-        session = sh.CloneSessionEntry(6)
-        session.add(0)
-        session.insert()
-        said["clone"] = frames(frame(9, 6))
         member = sh.ActionProfileMember("In.choices")(member_id=1, action="In.answer")
         member.action["value"] = "0x33"
         member.insert()

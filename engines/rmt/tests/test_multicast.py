@@ -97,7 +97,6 @@ def test_multicast(target: str, tmp_path: Path) -> None:
                 ({"multicast": 64, "copies": [{"port": 0}]}, "multicast groups 1 to 63"),
                 ({"multicast": 7, "copies": [{"port": 0, "instance": n} for n in range(9)]}, "makes 8 at most"),
                 ({"multicast": 7, "copies": [{"port": 509}]}, "sends no copy to 509"),
-                ({"clone": 7, "copies": [{"port": 1}]}, "there are no clones"),
             ):
                 with pytest.raises(PenstockError, match=words):
                     call("insert", tenant="cast", entry=entry)

@@ -74,6 +74,15 @@ def test_groups(device: Device, address: str) -> None:
     assert [one[0] for one in said["far"]] == (["UNIMPLEMENTED"] if device.target == "rtl" else [])
 
 
+def test_clones(device: Device, address: str) -> None:
+    said = finsy(device, "clones", address)
+    assert said["before"] == said["gone"] == ["09090000"] and said["other"] == ["09080000"]
+    assert said["clones"] == ["09090000"] * 3 and said["fewer"] == ["09090000"] * 2
+    assert said["sessions"] == [[9, ["0", "0#1"]]] and said["twice"][0][0] == "ALREADY_EXISTS"
+    codes = ["UNIMPLEMENTED"] if device.target == "rtl" else []
+    assert [one[0] for one in said["far"]] == [one[0] for one in said["cut"]] == codes
+
+
 def test_meters(device: Device, address: str) -> None:
     said = finsy(device, "meters", address)
     assert said["colors"] == said["direct"] == [0, 0, 1, 2, 2]
@@ -139,6 +148,7 @@ def test_p4runtime_shell(device: Device, address: str) -> None:
     assert "ALREADY_EXISTS" in said["twice"]
     assert said["meter"] == ["04000000", "04000001", "04000002"]
     assert said["group"] == ["08050000"] * 2 and said["groups"] == [[[0, 1], [0, 2]]]
+    assert said["clone"] == ["09060000"] * 2
     assert said["packet in"] == ["01090000" + bytes(range(20)).hex(), ["00", "09"]]
     assert said["packet out"] == ["00060000"] and said["digest"] == ["04", "00"]
 

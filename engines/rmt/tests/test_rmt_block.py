@@ -18,7 +18,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import machine
-from block_bench import Bench, beats
+from block_bench import CLONES, Bench, beats
 from machine import M32, Machine, Result
 from machine_random import Program, Write, nodes, pack, random_frame, random_program
 from penstock import regs
@@ -28,7 +28,7 @@ STAGE_CYCLES, OTHER_CYCLES = 8, 37
 Config = list[Write]
 NO_DIGEST = (0, 0)  # of EXIT: no record goes to the host
 NO_HEAD = (*(0,) * 9, *NO_DIGEST)  # and no header is added or removed
-WHOLE = {machine.TENANT, machine.CHECK, machine.EXIT, machine.GROUP}  # memories that no stage has
+WHOLE = {machine.TENANT, machine.CHECK, machine.EXIT, machine.GROUP, machine.CLONE}  # memories that no stage has
 CHANGED = {machine.REGISTER, machine.COUNTER}  # memories that frames change
 BATCH, BATCH_NS = 150, 700  # frames that meet the same time, and the time between two batches
 
@@ -502,6 +502,133 @@ def punting(tenant: int, bank: int, queue: int, halves: int, stages: int, spec: 
         verdict,
         (*leave[:3], tuple(row)),
     ]
+
+
+def cloning(
+    tenant: int, bank: int, queue: int, halves: int, stages: int, raw: bool, spec: int = 0, punts: bool = False
+) -> Config:
+    """As [`copying`], with bytes 16 and 17 as the clone session. Clones are the frame as it came, or as it leaves."""
+    writes = copying(tenant, bank, queue, halves, stages, removes=halves < 0)
+    bt = 64 * bank + tenant
+    first = 2 if halves < 0 else 22
+    made: Config = []
+    for memory, stage, row, words in writes:
+        row_of = list(words)
+        if memory == machine.EXIT:
+            row_of[3] |= pack((2 * (first + 4) + 1, 26), (punts, 25))
+            row_of[13] |= pack((1, 30), (raw, 31))
+        made.append((memory, stage, row, tuple(row_of)))
+    return [write for write in made if write[0] != machine.CHECK] + [
+        (machine.CHECK, 0, bt, (1 << 16 | spec, 0, 0, 3 << 6))
+    ]
+
+
+@cocotb.test()
+async def clones_leave_beside_frames(dut: Any) -> None:
+    """Frames of all lengths are cloned, as they came or as they leave, by programs that change their length or not. Of
+    some frames copies leave instead, some go to the controller, and some are dropped, of which only clones of the frame
+    as it came leave. Sessions are empty, or have numbers that no program can have.
+    """
+    bench = Bench(dut, 57)
+    await bench.start()
+    rng = bench.rng
+    model = Machine(bench.stages)
+    shapes = [(0, False, 0), (0, True, 0), (1, True, 1), (33, True, 1), (44, False, 0), (-1, True, 0), (-1, False, 1)]
+    shapes += [(8, True, 511)]
+    # Of these a copy and a clone of one frame have the same bytes, and nothing would tell which of them has left.
+    alike = [n for n, (halves, raw, _) in enumerate(shapes) if not raw or halves == 0]
+    program: Config = []
+    for n, (halves, raw, spec) in enumerate(shapes):
+        bank, punts = rng.randrange(2), n in (1, 4)
+        rows = [(memory, 0, group_row(n, b, g), (0,) * 4) for memory in (machine.GROUP, machine.CLONE)
+                for b in range(2) for g in range(64)]  # fmt: skip
+        program += [*rows, *cloning(n, bank, n, halves, bench.stages, raw, 510 if punts else spec, punts)]
+        for number in (1, 5, 62, 63):
+            for memory in (machine.GROUP, machine.CLONE):
+                ports = [rng.choice([0, 1, 255, 256]) for _ in range(rng.choice([1, 1, 2, 3, 7]))]
+                ports += [512 + bank] * (rng.randrange(2) if memory == machine.GROUP or not punts else 0)
+                words = group_words(ports, rng.sample(range(8), len(ports)))
+                program.append((memory, 0, group_row(n, bank, number), words))
+    for write in program:
+        model.write(*write)
+    bench.write(program)
+    await bench.settle()
+    lengths = [18, 19, 60, 63, 64, 65, 79, 80, 81, 127, 128, 129, 192, 300, 700]
+    kinds: set[tuple[str, bool]] = set()
+    for into, out in (((1.0, 1.0), (1.0, 1.0)), ((1.0, 1.0), (0.7, 0.4)), ((0.5, 0.8), (1.0, 0.5))):
+        bench.into, bench.out = into, out
+        for _ in range(300):
+            tenant, group = rng.randrange(len(shapes) + 1), rng.choice([0, 0, 0, 0, 1, 5, 63])
+            session = rng.choice([0, 1, 1, 5, 5, 62, 63, 64, 40, 0x4001])
+            if tenant in alike and group:
+                session = 0
+            data = rng.randbytes(14) + group.to_bytes(2, "big") + session.to_bytes(2, "big")
+            data += rng.randbytes(rng.choice(lengths) - 18 + rng.randrange(2))
+            p, mark = rng.randrange(2), rng.getrandbits(32)
+            result = model.carry(p, data, tenant, mark)
+            kinds.add((result.kind, bool(result.clones)))
+            bench.send(p, data, tenant, mark, [result])
+            # Copies and clones find room.
+            while len(bench.ports[p].waiting) > 3 or any(
+                frames and sum(beats(len(f.data) + 96) for f in frames) > 16
+                for port in bench.ports
+                for frames in (*port.kept.values(), *port.packets.values())
+            ):
+                await bench.step()
+        await bench.drain()
+    assert not any(port.lost or port.unseen or any(port.kept.values()) for port in bench.ports)
+    assert kinds >= {(kind, cloned) for kind in ("port", "copies", "drop") for cloned in (False, True)}, kinds
+
+
+@cocotb.test()
+async def clones_take_nothing_from_others(dut: Any) -> None:
+    """A tenant clones all its frames eight times. Its own frames and those of others leave all the same, and copies of
+    a multicast group beside them. Clones that find no room are counted, whole.
+    """
+    bench = Bench(dut, 58)
+    await bench.start()
+    rng, lost = bench.rng, 0
+    model = Machine(bench.stages)
+    program = cloning(1, 0, 0, 0, bench.stages, True) + cloning(2, 1, 5, 0, bench.stages, False, 1)
+    program += [(machine.CLONE, 0, group_row(0, 0, 7), group_words([0, 1] * 4))]
+    program += [(machine.CLONE, 0, group_row(5, 1, 9), group_words([1, 256]))]
+    program += [(machine.GROUP, 0, group_row(5, 1, 7), group_words([0, 1]))]
+    for write in program:
+        model.write(*write)
+    bench.write(program)
+    await bench.settle()
+
+    def note(value: int, err: bool) -> None:
+        nonlocal lost
+        assert not err
+        lost = value
+
+    sent = {1: 0, 2: 0, 3: 0}
+    copies, owed = 0, 0.0
+    for n in range(1500):
+        tenant = 2 if n % 24 == 23 else rng.choice([1, 3])
+        group = 7 if tenant == 2 and n % 48 == 47 else 0
+        size = rng.choice([60, 1500]) if tenant == 1 and rng.random() < 0.1 else 60
+        copies += group != 0
+        data = rng.randbytes(14) + bytes([0, group, 0, 9 if tenant == 2 else 7]) + rng.randbytes(size - 18)
+        p = n % 2
+        result = model.carry(p, data, tenant, 0) if tenant < 3 else Result("onward", data, 0)
+        bench.send(p, data, tenant, 0, [result])
+        sent[tenant] += 1
+        # A port at its line rate brings a beat in three of five cycles.
+        owed += beats(size) * 5 / 6
+        while owed >= 1:
+            await bench.step()
+            owed -= 1
+        assert len(bench.ports[p].waiting) <= 40, "the port is held"
+    await bench.drain()
+    left = [frame.tenant for port in bench.ports for frame in port.gone]
+    assert {tenant: left.count(tenant) for tenant in sent} == sent and copies > 20
+    assert not any(port.lost for port in bench.ports)
+    bench.access(False, regs.RMT_BLOCK_LOST_CLONES, 0, note)
+    await bench.settle()
+    assert lost == sum(port.clones_lost + sum(map(len, port.kept.values())) for port in bench.ports) > 100
+    assert not any(port.kept.get(CLONES + 5) for port in bench.ports), "clones of the other tenant"
 
 
 @cocotb.test()
@@ -1423,7 +1550,7 @@ async def what_the_host_may_ask(dut: Any) -> None:
     ask("lost", False, regs.RMT_BLOCK_LOST)
     ask("shape write", True, regs.RMT_BLOCK_SHAPE)
     ask("lost write", True, regs.RMT_BLOCK_LOST)
-    for n, addr in enumerate((0x1C, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
+    for n, addr in enumerate((0x20, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
         ask(f"nothing {n}", False, addr)
     ask("commit read", False, regs.RMT_BLOCK_COMMIT)
     await bench.settle()
@@ -1457,7 +1584,7 @@ async def what_the_host_may_ask(dut: Any) -> None:
             bench.select(memory, stage, row)
             bench.access(True, regs.RMT_BLOCK_COMMIT, 0, lambda _, err: refused.append(err))
             bench.access(False, regs.RMT_BLOCK_DATA, 0, lambda _, err: refused.append(err))
-    for memory in (21, 24, 255):
+    for memory in (22, 24, 255):
         bench.select(memory, 0, 0)
         bench.access(True, regs.RMT_BLOCK_COMMIT, 0, lambda _, err: refused.append(err))
     await bench.settle()
@@ -1473,6 +1600,8 @@ CASES = [
     "drops_keep_their_order",
     "copies_of_groups",
     "copies_take_nothing_from_others",
+    "clones_leave_beside_frames",
+    "clones_take_nothing_from_others",
     "digests_reach_the_host",
     "frames_to_controllers",
     "controllers_take_nothing_from_others",

@@ -60,6 +60,23 @@ def test_programs(tmp_path: Path, target: str) -> None:
         assert done.returncode == 0 and says in done.stdout, done.stderr
 
 
+@pytest.mark.parametrize("target", ["soft", "rtl"])
+def test_groups(tmp_path: Path, target: str) -> None:
+    def frame(ttl: int) -> str:
+        head = Ether(src="02:aa:00:00:00:01", dst="01:00:5e:01:01:01")
+        return bytes(head / IP(src="10.1.0.9", dst="239.1.1.1", ttl=ttl) / UDP(sport=1, dport=2) / b"payload").hex()
+
+    lines = ["add streams hdr.ipv4.src:0x0a010009 hdr.ipv4.dst:0xef010101 replicate(group:2)"]
+    lines += ["mc_mgrp_create 2", "mc_node_create 0 0 1", "mc_node_create 7 1"]
+    for node, copies in ((0, (0, 1)), (1, (0, 1, 1))):
+        lines += [f"mc_node_associate 2 {node}", f"packet 0 {frame(9)}"]
+        lines += [f"expect {port} {frame(8)}$" for port in copies]
+    path = tmp_path / "groups.stf"
+    path.write_text("\n".join([*lines, ""]))
+    done = run("multicast.p4", path, target)
+    assert done.returncode == 0, done.stderr
+
+
 def test_expectations_that_do_not_hold(tmp_path: Path) -> None:
     good = (TESTS / "calculator.stf").read_text()
     for old, new, line, words in (

@@ -3,6 +3,7 @@
 //! with their place.
 
 mod checksums;
+mod clones;
 mod copies;
 mod digests;
 mod effects;
@@ -46,11 +47,11 @@ const REGISTERS: u32 = 4096;
 const COUNTERS: u32 = 1024;
 /// Meters of a stage.
 const METERS: u32 = 1024;
-/// The highest number of a multicast group.
+/// The highest number of a multicast group, and of a clone session.
 pub const LAST_GROUP: u16 = 63;
 /// Words of a row of EXIT.
 const EXIT_WORDS: usize = 4 + HEAD_WORDS + DIGEST_WORDS;
-/// Copies of a multicast group, at most.
+/// Copies of a multicast group or clone session, at most.
 pub const GROUP_COPIES: usize = 8;
 
 /// A program as rows of the machine.
@@ -66,6 +67,8 @@ pub struct Lowered {
     pub digests: Vec<DigestCode>,
     /// The program sends frames to multicast groups.
     pub has_groups: bool,
+    /// The program clones frames.
+    pub has_clones: bool,
     /// Frames to the host go to the controller.
     pub has_controller: bool,
     /// Stages.
@@ -85,7 +88,7 @@ impl Lowered {
     /// The program needs a queue for frames of which copies are made.
     #[must_use]
     pub fn has_copies(&self) -> bool {
-        self.has_groups || self.has_controller
+        self.has_groups || self.has_clones || self.has_controller
     }
 
     /// The row of EXIT. `queue` is for frames of which copies are made, and counts only if the program has some.
@@ -158,12 +161,18 @@ pub fn lower(program: &Program, stages: usize) -> Result<Lowered, Fault> {
 }
 
 fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
+    let cloning = clones::mark(program)?;
+    let program = cloning.as_ref().map_or(program, |cloning| &cloning.program);
     let marked = digests::mark(program)?;
     let program = marked.as_ref().map_or(program, |marked| &marked.program);
     let mut uses = Uses::of(program);
     check_operations(program)?;
     if let Some(marked) = &marked {
         marked.note(&mut uses);
+    }
+    if let Some(cloning) = &cloning {
+        // The exit reads it.
+        uses.read[cloning.session] += 1;
     }
     let has_groups = copies::has_groups(program);
     let has_controller = program.controller_headers.iter().any(|header| header.name == "packet_in");
@@ -194,6 +203,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     steps.block(&program.deparse, &Vec::new())?;
     let items = steps.items;
     let group = has_groups.then(|| copies::group(program, &mut vector)).transpose()?;
+    let session = cloning.as_ref().map(|cloning| cloning.half(&mut vector)).transpose()?;
     let digests = marked.as_ref().map(|marked| marked.codes(&mut vector)).transpose()?;
     let (digests, record) = digests.unwrap_or_default();
     let written = written_words(&items, exit.as_ref(), &vector);
@@ -209,7 +219,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     for index in 0..staged.len() {
         made.stage(&staged, index)?;
     }
-    let shown = show::show(program, &vector, (&head, &parser), (group, &digests), &staged, &made);
+    let shown = show::show(program, &vector, (&head, &parser), (group, session, &digests), &staged, &made);
     let parser = (0..DEPTHS).map(|depth| {
         // Frames of controllers begin in state 1.
         let own =
@@ -232,12 +242,17 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
             words[..4].copy_from_slice(&row(written, exit.as_ref()));
             words[3] |= u32::from(has_controller) << 25;
             words[3] |= group.map_or(0, |half| 1 << 14 | half << 15 | u32::from(prunes) << 24);
+            words[3] |= session.map_or(0, |half| half << 26);
             words[4..][..HEAD_WORDS].copy_from_slice(&Emit::words(&emitted));
             words[4 + HEAD_WORDS..].copy_from_slice(&record);
+            if let Some(cloning) = &cloning {
+                words[4 + HEAD_WORDS] |= 1 << 30 | u32::from(!cloning.from_egress) << 31;
+            }
             words
         },
         digests,
         has_groups,
+        has_clones: cloning.is_some(),
         has_controller,
         stages: made.stages,
         tables: made.tables,
@@ -248,7 +263,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     })
 }
 
-/// The card makes no clones, and has no units for random numbers and messages.
+/// The card has no units for random numbers and messages, and starts no frame again.
 fn check_operations(program: &Program) -> Check<()> {
     if let Some(table) = program.tables.iter().find(|table| table.profile.is_some()) {
         return Err(too_much(table.span, "the card has no action profiles").help("leave `implementation` out"));

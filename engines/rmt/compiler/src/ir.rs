@@ -18,6 +18,7 @@ pub use control::{
     ControllerField, ControllerHeader, GroupMember, MemberGroup, Profile, Rates, Replica, Selector, Session, ValueKey,
     ValueSet, Via, Weighted,
 };
+pub(crate) use operation::walk;
 pub use operation::{Digest, Extern, HashAlgorithm, Meter};
 
 /// Bits of the longest value.

@@ -156,3 +156,48 @@ fn frames_of_controllers_begin_in_a_state_of_their_own() {
         assert!(faults.contains(words), "{to}: {faults}");
     }
 }
+
+/// The program with clones, changed at one place.
+fn with_clones(from: &str, to: &str) -> Compiled {
+    let text = include_str!("../../tests/programs/clones.p4");
+    assert_eq!(text.matches(from).count(), 1, "{from}");
+    program("clones.p4", &text.replace(from, to))
+}
+
+#[test]
+fn clones_leave_as_the_frame_came_or_as_it_leaves() {
+    let begin = "#include <core.p4>";
+    for (define, raw) in [(begin.to_owned(), 1), (format!("#define OF_EGRESS\n{begin}"), 0)] {
+        let lowered = with_clones(begin, &define).lower(4).unwrap_or_else(|faults| panic!("{faults}"));
+        assert!(lowered.has_copies() && lowered.has_clones && !lowered.has_groups);
+        assert!(lowered.show().contains("clones    sessions of 8 copies"), "{}", lowered.show());
+        let exit = lowered.exit(3);
+        assert_eq!((exit[13] >> 30, exit[3] >> 21 & 7, exit[3] >> 14 & 1), (1 | raw << 1, 3, 0));
+    }
+    // Egress asks for the frame itself in one way or another.
+    for own in ["std.instance_type != 1", "!(std.instance_type == 1)", "std.instance_type == 0 && hdr.ask.port == 3"] {
+        with_clones("std.instance_type == 0", own).lower(5).unwrap_or_else(|faults| panic!("{own}: {faults}"));
+    }
+    for (from, to, words) in [
+        ("std.instance_type == 0", "std.instance_type != 2", "egress does this to clones, too"),
+        ("std.instance_type == 0", "hdr.ask.port == 3", "egress does this to clones, too"),
+        ("std.instance_type == 0", "std.instance_type == 1 || hdr.ask.port == 3", "egress does this to clones, too"),
+        ("hdr.eth.type = 0x9999;", "clone(CloneType.E2E, 1);", "both of ingress and of egress"),
+        ("b.emit(hdr.ask);", "", "would not leave as the frame came"),
+        ("b.extract(hdr.ask);", "b.extract(hdr.ask); hdr.ask.count = 1;", "would not leave as the frame came"),
+    ] {
+        let faults = with_clones(from, to).lower(5).expect_err(to).to_string();
+        assert!(faults.contains(words), "{to}: {faults}");
+    }
+    let of_egress = |to: &str| {
+        let text = include_str!("../../tests/programs/clones.p4").replace("hdr.eth.type = 0x9999;", to);
+        program("clones.p4", &format!("#define OF_EGRESS\n{text}")).lower(5)
+    };
+    for (to, words) in [
+        ("mark_to_drop(std);", "egress clones frames and drops some"),
+        ("} if (true) {", "egress does this to clones, too"),
+    ] {
+        let faults = of_egress(to).expect_err(to).to_string();
+        assert!(faults.contains(words), "{to}: {faults}");
+    }
+}

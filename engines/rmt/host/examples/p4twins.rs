@@ -91,7 +91,7 @@ impl Bus for Rows {
                 0x0 => self.stages | DEPTHS << 8 | WAYS << 16 | LEVELS << 24,
                 0x4 => SIZES,
                 0x10 => MORE,
-                0x14 | 0x18 => 0,
+                0x14 | 0x18 | 0x1C => 0,
                 at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
             },
         })

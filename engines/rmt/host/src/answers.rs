@@ -107,6 +107,9 @@ pub struct EventsAbout {
     /// messages are not in `sent`.
     #[serde(default)]
     pub lost_digests: u64,
+    /// Frames of all tenants whose clones found no room in a block in hardware, since the program was loaded.
+    #[serde(default)]
+    pub lost_clones: u64,
     /// Messages that nobody has taken yet: the digest's name, and its fields.
     pub messages: Vec<(String, serde_json::Map<String, serde_json::Value>)>,
 }

@@ -311,12 +311,13 @@ fn on_card(change: &Change) -> Result<(), RmtError> {
     let plain = |via: &Option<Via>, idle: u64| via.is_none() && idle == 0;
     match change {
         Change::Insert(_, entry) | Change::Modify(_, entry) if plain(&entry.via, entry.idle_timeout) => Ok(()),
-        Change::Delete(..) | Change::Default(..) | Change::Object(_, Object::Group(..) | Object::Digest(..)) => Ok(()),
+        Change::Delete(..) | Change::Default(..) => Ok(()),
+        Change::Object(_, Object::Group(..) | Object::Session(..) | Object::Digest(..)) => Ok(()),
         Change::Meter(..) | Change::EntryMeter(..) => Ok(()),
         Change::All(all) => all.iter().try_for_each(on_card),
         _ => Err(RmtError::Unsupported(
-            "on the card in hardware programs begin with entries, default actions, multicast groups, digests and \
-             meters alone; use target soft"
+            "on the card in hardware programs begin with entries, default actions, multicast groups, clone \
+             sessions, digests and meters alone; use target soft"
                 .to_owned(),
         )),
     }

@@ -114,6 +114,7 @@ impl Running for OnSoft<'_> {
             overruns,
             lost_packets: self.tenant.lost_packets(),
             lost_digests: 0,
+            lost_clones: 0,
             messages,
         })
     }

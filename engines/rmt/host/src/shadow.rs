@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use penstock_rmt_compiler::ir::{ActionCall, DigestId, Entry, Match, Program, Rates, Replica, TableId};
+use penstock_rmt_compiler::ir::{ActionCall, DigestId, Entry, Match, Program, Rates, Replica, Session, TableId};
 use penstock_rmt_p4runtime::DigestConfig;
 
 /// The identity of an entry: keys and priority.
@@ -22,7 +22,7 @@ pub fn key(entry: &Entry) -> EntryKey {
     (entry.keys.iter().map(order).collect(), entry.priority)
 }
 
-/// Entries, default actions, multicast groups and rates of a program, and how its messages are sent.
+/// Entries, default actions, multicast groups, clone sessions and rates of a program, and how its messages are sent.
 #[derive(Debug, Clone)]
 pub struct Shadow {
     /// The program.
@@ -33,6 +33,8 @@ pub struct Shadow {
     pub defaults: Vec<ActionCall>,
     /// Copies of each multicast group.
     pub groups: BTreeMap<u16, Vec<Replica>>,
+    /// Clone sessions.
+    pub sessions: BTreeMap<u16, Session>,
     /// Rates of the cells of each indirect meter.
     pub meters: Vec<Vec<Option<Rates>>>,
     /// Rates of entries of each table that has a direct meter.
@@ -52,6 +54,7 @@ impl Shadow {
             tables: program.tables.iter().map(entries).collect(),
             defaults: program.tables.iter().map(|table| table.default.clone()).collect(),
             groups: BTreeMap::new(),
+            sessions: BTreeMap::new(),
             meters: program.meters.iter().map(|meter| vec![None; meter.size.unwrap_or(0) as usize]).collect(),
             entry_rates: vec![BTreeMap::new(); program.tables.len()],
             digests: BTreeMap::new(),

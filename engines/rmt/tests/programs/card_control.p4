@@ -95,6 +95,9 @@ control In(inout headers hdr, inout metadata meta, inout standard_metadata_t std
         if (hdr.op.op == 8) {
             std.mcast_grp = (bit<16>)hdr.op.key;
         }
+        if (hdr.op.op == 9) {
+            clone(CloneType.I2E, (bit<32>)hdr.op.key);
+        }
         if (hdr.op.op == 3) {
             known.apply();
         }

@@ -23,7 +23,7 @@ pub(super) fn show(
     program: &Program,
     vector: &Vector,
     (head, parser): (&Head, &[Vec<ParserRow>]),
-    (group, digests): (Option<u32>, &[DigestCode]),
+    (group, session, digests): (Option<u32>, Option<u32>, &[DigestCode]),
     stages: &[Stage],
     made: &Assemble,
 ) -> String {
@@ -45,6 +45,9 @@ pub(super) fn show(
     }
     if let Some(half) = group {
         let _ = writeln!(text, "copies    groups of {GROUP_COPIES} copies, 1 to {LAST_GROUP}, by v{}", half / 2);
+    }
+    if let Some(half) = session {
+        let _ = writeln!(text, "clones    sessions of {GROUP_COPIES} copies, 1 to {LAST_GROUP}, by v{}", half / 2);
     }
     if program.controller_headers.iter().any(|header| header.name == "packet_in") {
         let _ = writeln!(text, "host      frames to port 510 go to the controller");

@@ -7,7 +7,7 @@ use std::ops::Range;
 use penstock_engine::Bus;
 use penstock_rmt::{METER_ROW, meter_row};
 use penstock_rmt_compiler::backend::{ACTION_WORDS, Kind, Lowered, RegisterPlace, TableCode};
-use penstock_rmt_compiler::ir::{CounterId, CounterUnit, Entry, MeterId, Rates, Replica, TableId};
+use penstock_rmt_compiler::ir::{CounterId, CounterUnit, Entry, MeterId, Rates, Replica, Session, TableId};
 use penstock_rmt_p4runtime::{Act, Change, Count, Object, Reason, Refusal};
 use penstock_unit::Record;
 
@@ -58,6 +58,8 @@ pub struct AtWork {
     pub messages: Messages,
     pub packets: Packets,
     bank: u32,
+    /// Frames whose clones were lost before the program was loaded.
+    pub clones_lost_before: u32,
     /// The queue for copies, if the program makes some.
     queue: Option<u32>,
     /// Tables by stage.
@@ -244,6 +246,7 @@ impl CardBlock {
             lowered,
             messages: Messages { lost_before: self.lost(bus)?, ..Messages::default() },
             packets: Packets { lost_before: self.lost_packets(bus)?, ..Packets::default() },
+            clones_lost_before: self.lost_clones(bus)?,
             bank,
             queue,
             tables: none(),
@@ -276,7 +279,7 @@ impl CardBlock {
         let is_free = |queue: &u32| self.queues.values().all(|taken| taken != queue);
         let free = (0..groups::QUEUES).find(is_free).ok_or_else(|| {
             RmtError::Fit(format!(
-                "{} tenants have multicast groups or frames for controllers, and the card has no room for more",
+                "{} tenants have multicast groups, clones or frames for controllers, and the card has no room for more",
                 groups::QUEUES
             ))
         })?;
@@ -297,6 +300,21 @@ impl CardBlock {
     ) -> Result<(), RmtError> {
         let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
         write_group(&mut Window::new(bus, self.block), at, group, copies)
+    }
+
+    /// Gives a clone session its copies; none: there are no clones.
+    ///
+    /// # Errors
+    /// The card has no such session, cannot do what it asks for, or refuses. Then the session is as before.
+    pub fn bring_session(
+        &mut self,
+        bus: &mut dyn Bus,
+        tenant: u8,
+        number: u16,
+        session: &Session,
+    ) -> Result<(), RmtError> {
+        let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
+        write_session(&mut Window::new(bus, self.block), at, number, session)
     }
 
     /// The program of a tenant.
@@ -323,6 +341,14 @@ impl CardBlock {
     /// The card refuses.
     pub fn lost_packets(&self, bus: &mut dyn Bus) -> Result<u32, RmtError> {
         Ok(Window::new(bus, self.block).lost_packets()?)
+    }
+
+    /// Frames whose clones found no room, of all tenants, modulo 2^32.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn lost_clones(&self, bus: &mut dyn Bus) -> Result<u32, RmtError> {
+        Ok(Window::new(bus, self.block).lost_clones()?)
     }
 
     /// Frames whose digests found no room on their way to the host, of all tenants, modulo 2^32.
@@ -598,10 +624,15 @@ fn fill(
     window.write_and_check(Row::of(Memory::Exit, 0, bt), &new.lowered.exit(new.queue.unwrap_or(0)))?;
     new.fill_meters(window)?;
     if let Some(queue) = new.queue {
-        window.clear(groups::rows(queue, new.bank), groups::GROUP_ROW)?;
+        for memory in [Memory::Group, Memory::Clone] {
+            window.clear(groups::rows(memory, queue, new.bank), groups::GROUP_ROW)?;
+        }
     }
     for (group, copies) in &new.shadow.groups {
         write_group(window, new, *group, copies)?;
+    }
+    for (number, session) in &new.shadow.sessions {
+        write_session(window, new, *number, session)?;
     }
     for stage in 0..shape.stages {
         let actions = new.lowered.stages.get(stage).map_or(NO_ACTIONS, |code| code.actions);
@@ -627,9 +658,18 @@ fn fill(
 
 /// Writes a group's row, if the program has a queue for copies.
 fn write_group(window: &mut Window<'_>, at: &AtWork, group: u16, copies: &[Replica]) -> Result<(), RmtError> {
-    let words = groups::words(group, copies, at.lowered.has_controller.then_some(at.bank))?;
+    let words = groups::words("multicast group", group, copies, at.lowered.has_controller.then_some(at.bank))?;
     match at.queue {
-        Some(queue) => window.write_and_check(groups::row(queue, at.bank, group), &words),
+        Some(queue) => window.write_and_check(groups::row(Memory::Group, queue, at.bank, group), &words),
+        None => Ok(()),
+    }
+}
+
+/// Writes a session's row, if the program has a queue for copies.
+fn write_session(window: &mut Window<'_>, at: &AtWork, number: u16, session: &Session) -> Result<(), RmtError> {
+    let words = groups::session_words(number, session, at.lowered.has_controller.then_some(at.bank))?;
+    match at.queue {
+        Some(queue) => window.write_and_check(groups::row(Memory::Clone, queue, at.bank, number), &words),
         None => Ok(()),
     }
 }
@@ -677,6 +717,12 @@ fn apply(shadow: &mut Shadow, change: &Change) {
             match act {
                 Act::Delete => shadow.groups.remove(group),
                 Act::Insert | Act::Modify => shadow.groups.insert(*group, copies.clone()),
+            };
+        }
+        Change::Object(act, Object::Session(number, session)) => {
+            match act {
+                Act::Delete => shadow.sessions.remove(number),
+                Act::Insert | Act::Modify => shadow.sessions.insert(*number, session.clone()),
             };
         }
         Change::Object(act, Object::Digest(digest, config)) => {

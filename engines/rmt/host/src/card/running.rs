@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use penstock_engine::Bus;
-use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, MeterId, Program, Rates, RegisterId, TableId};
+use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, MeterId, Program, Rates, RegisterId, Session, TableId};
 use penstock_rmt_p4runtime::{Count, EntryState, Object, ObjectKind, Reason, Refusal, Streamed};
 
 use crate::answers::EventsAbout;
@@ -141,6 +141,9 @@ impl Running for OnCard<'_> {
             ObjectKind::Groups => {
                 shadow.groups.iter().map(|(group, copies)| Object::Group(*group, copies.clone())).collect()
             }
+            ObjectKind::Sessions => {
+                shadow.sessions.iter().map(|(number, session)| Object::Session(*number, session.clone())).collect()
+            }
             ObjectKind::Digests => {
                 shadow.digests.iter().map(|(digest, config)| Object::Digest(*digest, *config)).collect()
             }
@@ -159,6 +162,16 @@ impl Running for OnCard<'_> {
                     None => groups.remove(group),
                 };
             }
+            Object::Session(number, session) => {
+                let none = Session::default();
+                let to = if is_there { session } else { &none };
+                self.card.bring_session(self.bus, self.tenant, *number, to)?;
+                let sessions = &mut self.shadow()?.sessions;
+                match is_there {
+                    true => sessions.insert(*number, session.clone()),
+                    false => sessions.remove(number),
+                };
+            }
             Object::Digest(digest, config) => {
                 let digests = &mut self.shadow()?.digests;
                 match is_there {
@@ -166,7 +179,7 @@ impl Running for OnCard<'_> {
                     false => digests.remove(digest),
                 };
             }
-            _ => return soft_only("there are no clones and action profiles"),
+            _ => return soft_only("there are no action profiles and value sets"),
         }
         Ok(())
     }
@@ -175,11 +188,14 @@ impl Running for OnCard<'_> {
         self.card.drain(self.bus)?;
         let lost = self.card.lost(self.bus)?;
         let lost_on_card = self.card.lost_packets(self.bus)?;
+        let lost_clones = self.card.lost_clones(self.bus)?;
         let at = self.card.at_work(self.tenant)?;
+        let lost_clones = lost_clones.wrapping_sub(at.clones_lost_before).into();
         let lost_packets = at.packets.lost + u64::from(lost_on_card.wrapping_sub(at.packets.lost_before));
         let lost_digests = lost.wrapping_sub(at.messages.lost_before).into();
         let messages = messages::named(&at.shadow.program, at.messages.waiting.drain(..));
-        Ok(EventsAbout { sent: at.messages.sent, lost_packets, lost_digests, messages, ..EventsAbout::default() })
+        let sent = at.messages.sent;
+        Ok(EventsAbout { sent, lost_packets, lost_digests, lost_clones, messages, ..EventsAbout::default() })
     }
 
     fn stream(&mut self) -> Result<Streamed, RmtError> {

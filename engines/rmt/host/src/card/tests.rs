@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, CardError, Native, regs};
 use penstock_rmt::meter_row;
-use penstock_rmt_compiler::ir::{Entry, Match, Rates, Replica, TableId};
+use penstock_rmt_compiler::ir::{Entry, Match, Rates, Replica, Session, TableId};
 use penstock_rmt_p4runtime::{Act, Change, Count, DigestConfig, Object};
 use penstock_unit::Record;
 use serde_json::json;
@@ -22,6 +22,7 @@ const TARGET: u32 = 14;
 const COUNTER: u32 = 15;
 const EXIT: u32 = 2;
 const GROUP: u32 = 19;
+const CLONE: u32 = 21;
 const METER: u32 = 20;
 
 /// The window of a block whose memories are rows and nothing else.
@@ -38,6 +39,7 @@ struct Rows {
     asked: u32,
     lost: u32,
     lost_packets: u32,
+    lost_clones: u32,
 }
 
 /// Registers of the first block's records, with their level and what removes one.
@@ -84,6 +86,7 @@ impl Bus for Rows {
             0x10 => 7 | 10 << 8 | 10 << 16,
             0x14 => self.lost,
             0x18 => self.lost_packets,
+            0x1C => self.lost_clones,
             at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
         })
     }
@@ -329,6 +332,51 @@ fn groups_are_of_the_tenant_and_of_its_bank() {
     assert_eq!(row(&bus, 5, 1, 63)[..4], [0; 4]);
 }
 
+/// A clone session with copies to these ports.
+fn session(number: u16, ports: &[u16]) -> Object {
+    let copies = ports.iter().map(|port| Replica { port: *port, instance: 0 }).collect();
+    Object::Session(number, Session { copies, ..Session::default() })
+}
+
+#[test]
+fn sessions_are_of_the_tenant_and_of_its_bank() {
+    let source = Source::compile("clones.p4", include_str!("../../../tests/programs/clones.p4").to_owned()).unwrap();
+    let mut bus = Rows::default();
+    let mut card = CardBlock::begin(&mut bus, 0).unwrap();
+    let row = |bus: &Rows, queue: u32, bank: u32, number: u32| bus.row(CLONE, 0, 128 * queue + 64 * bank + number);
+    for tenant in 3..5 {
+        let first = [Change::Object(Act::Insert, session(3, &[1, 510]))];
+        card.load(&mut bus, tenant, &source, &first).unwrap();
+    }
+    assert_eq!(row(&bus, 1, 0, 3)[..2], [0x8001 | 0x8100 << 16, 0]);
+    // The next program has sessions of its own; those of the program before stay until then.
+    bus.rows.insert(CLONE << 24 | (128 + 64 + 4), [7; 32]);
+    bus.lost_clones = 7;
+    card.load(&mut bus, 4, &source, &[]).unwrap();
+    assert_eq!((row(&bus, 1, 1, 4)[..4].to_vec(), row(&bus, 1, 0, 3)[0]), (vec![0; 4], 0x8001 | 0x8100 << 16));
+    bus.lost_clones = 9;
+    let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: 4 };
+    assert_eq!(on.events().unwrap().lost_clones, 2);
+    one(&mut on, &Change::Object(Act::Insert, session(63, &[2, 0, 255]))).unwrap();
+    let cut = Session { length: 64, ..Session::default() };
+    let by_group = Session { group: Some(1), ..Session::default() };
+    for (wrong, words) in [
+        (session(64, &[]), "clone sessions 1 to 63"),
+        (session(1, &[0; 9]), "makes 8 at most"),
+        (session(1, &[509]), "no copy to 509"),
+        (Object::Session(1, cut), "does not cut clones"),
+        (Object::Session(1, by_group), "not to a multicast group"),
+    ] {
+        let error = one(&mut on, &Change::Object(Act::Insert, wrong)).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(on.object(&session(63, &[])).unwrap(), Some(session(63, &[2, 0, 255])));
+    assert_eq!(row(&bus, 1, 1, 63)[..2], [0x8002 | 0x8000 << 16, 0x80FF]);
+    let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: 4 };
+    one(&mut on, &Change::Object(Act::Delete, session(63, &[]))).unwrap();
+    assert_eq!(row(&bus, 1, 1, 63)[..4], [0; 4]);
+}
+
 /// A program with a direct meter, and with an indirect one whose color goes into a header at the very end.
 const POLICE: &str = "#include <v1model.p4>
 header h_t { bit<48> to; bit<48> from; bit<16> key; }
@@ -530,7 +578,7 @@ fn records_are_frames_to_and_from_controllers() {
     let mut bus = Rows { lost_packets: u32::MAX, ..Rows::default() };
     let mut card = CardBlock::begin(&mut bus, 0).unwrap();
     card.load(&mut bus, TENANT, &source, &[]).unwrap();
-    assert_eq!(bus.row(EXIT, 0, TENANT.into())[3] >> 25, 1);
+    assert_eq!(bus.row(EXIT, 0, TENANT.into())[3] >> 25 & 1, 1);
     let frame = |length: usize| -> Vec<u8> { (0..length).map(|at| (at * 7 + length) as u8).collect() };
     // The end of the second frame is missing, and the fourth one is of a program that is gone.
     bus.records.extend(pieces(&frame(32), 0));

@@ -45,6 +45,8 @@ pub enum Memory {
     Group = 19,
     /// Rates of meters.
     Meter = 20,
+    /// Clone sessions.
+    Clone = 21,
 }
 
 /// A row of a memory.
@@ -160,6 +162,11 @@ impl<'a> Window<'a> {
     /// Frames to controllers that found no room, since the card's reset, modulo 2^32.
     pub fn lost_packets(&mut self) -> Result<u32, CardError> {
         self.get(own::RMT_BLOCK_LOST_PACKETS)
+    }
+
+    /// Frames whose clones found no room, since the card's reset, modulo 2^32.
+    pub fn lost_clones(&mut self) -> Result<u32, CardError> {
+        self.get(own::RMT_BLOCK_LOST_CLONES)
     }
 
     fn select(&mut self, row: Row) -> Result<(), CardError> {

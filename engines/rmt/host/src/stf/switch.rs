@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The switch of a test in STF: the native program alone, or a card in RTL around it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use penstock_engine::{Request, TestCard, ToolError, Workbench};
@@ -229,6 +230,9 @@ impl Switch for Native {
 /// A card in RTL with the program in its only block.
 pub struct OnCard {
     card: Box<dyn TestCard>,
+    /// Multicast groups and clone sessions that were set.
+    groups: BTreeSet<u16>,
+    sessions: BTreeSet<u16>,
 }
 
 impl OnCard {
@@ -246,7 +250,8 @@ impl OnCard {
             text(&unit),
         );
         let folder = program.parent().unwrap_or(Path::new(""));
-        Ok(Self { card: bench.card(folder, &manifest, true)? })
+        let (groups, sessions) = (BTreeSet::new(), BTreeSet::new());
+        Ok(Self { card: bench.card(folder, &manifest, true)?, groups, sessions })
     }
 
     fn ask(&mut self, ask: Json) -> Result<Json, ToolError> {
@@ -283,5 +288,27 @@ impl Switch for OnCard {
 
     fn write_register(&mut self, _: &str, _: u32, _: &str) -> Result<(), ToolError> {
         Err("register_write is for --target soft; on rtl the program's frames write registers".into())
+    }
+
+    fn set_group(&mut self, group: u16, copies: &[(u16, u16)]) -> Result<(), ToolError> {
+        let copies: Vec<Json> =
+            copies.iter().map(|(port, instance)| json!({"port": port, "instance": instance})).collect();
+        let act = if self.groups.insert(group) { "insert" } else { "modify" };
+        self.ask(json!({act: {"entry": {"multicast": group, "copies": copies}}})).map(drop)
+    }
+
+    fn change(&mut self, change: &Change) -> Result<(), ToolError> {
+        let ask = match change {
+            Change::Mirror(session, port) => {
+                let act = if self.sessions.insert(*session) { "insert" } else { "modify" };
+                json!({act: {"entry": {"clone": session, "copies": [{"port": port}]}}})
+            }
+            Change::MirrorDelete(session) if self.sessions.remove(session) => {
+                json!({"delete": {"entry": {"clone": session}}})
+            }
+            Change::MirrorDelete(_) => return Ok(()),
+            _ => return Err(SOFT.into()),
+        };
+        self.ask(ask).map(drop)
     }
 }
