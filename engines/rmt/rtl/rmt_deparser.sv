@@ -331,9 +331,8 @@ module rmt_deparser
         else updated[row4.checksum.half[5:1]][31:16] = sum;
       end
       from = '0;
-      for (int unsigned n = 0; n < WindowWords; n++)
-        for (int unsigned w = 0; w < Extracted; w++)
-          if (place4[w].valid && row4.first[w] && place4[w].at == 5'(n)) from[n] = {1'b1, 5'(w)};
+      for (int unsigned w = 0; w < Extracted; w++)
+        if (place4[w].valid && row4.first[w]) from[place4[w].at] = {1'b1, 5'(w)};
     end
 
     always_ff @(posedge clk) begin

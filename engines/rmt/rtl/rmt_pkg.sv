@@ -400,10 +400,10 @@ package rmt_pkg;
     logic [3:0] op;
   } unit_row_t;
 
-  // Units that write a word of the vector: three of eight, and all for the words of bits
+  // Units that write a word of the vector: three of eight, and all for the words of verdict and bits
   function automatic logic [Units-1:0] writers_of(int unsigned word);
     if (word == InfoWord) return '0;
-    if (word >= HitWord) return '1;
+    if (word >= VerdictWord) return '1;
     writers_of = '0;
     writers_of[word % Units] = 1'b1;
     writers_of[(word + 3) % Units] = 1'b1;

@@ -508,7 +508,7 @@ def writers(word: int) -> set[int]:
     """The units that write a word of the vector."""
     if word == 28:
         return set()
-    return set(range(8)) if word >= 30 else {(word + n) % 8 for n in (0, 3, 5)}
+    return set(range(8)) if word >= 29 else {(word + n) % 8 for n in (0, 3, 5)}
 
 
 def insertion(word: int, value: int) -> tuple[int, int]:

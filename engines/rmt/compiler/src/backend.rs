@@ -31,7 +31,7 @@ use schedule::Stage;
 use steps::{Item, Literal, Steps};
 use tables::param_piece;
 pub use tables::{ActionCode, Kind, Line, ParamPlace, TableCode};
-use units::{CountDraft, Draft, Drafts, RegisterDraft, Source, Units};
+use units::{CountDraft, Draft, Drafts, RegisterDraft, Source, Units, lacks_copies};
 use uses::Uses;
 use vector::{Vector, too_much};
 pub use words::{ACTION_WORDS, Piece};
@@ -48,6 +48,8 @@ const REGISTERS: u32 = 4096;
 const COUNTERS: u32 = 1024;
 /// Meters of a stage.
 const METERS: u32 = 1024;
+/// Words of the vector at which headers may begin.
+const FIRST_WORDS: [u32; 6] = [0, 4, 8, 12, 16, 19];
 /// Words of the vector for copies that operands B read, at most.
 const MOST_COPIES: u32 = 6;
 /// The highest number of a multicast group.
@@ -162,15 +164,30 @@ pub fn lower(program: &Program, stages: usize) -> Result<Lowered, Fault> {
 }
 
 fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
-    // Words for copies are no words for variables: the fewest that are enough.
-    let mut last = with_copies(program, stages, 0);
-    for copies in 1..=MOST_COPIES {
-        last = last.or_else(|_| with_copies(program, stages, copies));
+    let mut fault: Option<Box<Fault>> = None;
+    // Words for copies are no words for variables: the fewest that are enough. Operand B sees more of headers that begin
+    // later, so the program may need fewer stages.
+    for copies in 0..=MOST_COPIES {
+        let mut found: Option<(Lowered, usize)> = None;
+        for first in FIRST_WORDS {
+            match placed(program, stages, (first, copies)) {
+                Ok(made) if found.as_ref().is_none_or(|known| made.1 < known.1) => found = Some(made),
+                Err(other) if fault.as_ref().is_none_or(|known| lacks_copies(known)) && first == 0 => {
+                    fault = Some(other)
+                }
+                _ => {}
+            }
+        }
+        if let Some((lowered, _)) = found {
+            return Ok(lowered);
+        }
     }
-    last
+    Err(fault.unwrap_or_else(|| too_much(Span::default(), "the program")))
 }
 
-fn with_copies(program: &Program, stages: usize, copies: u32) -> Check<Lowered> {
+/// Lowers a program whose headers begin at this word of the vector, with so many words for copies. Also how many stages it
+/// takes.
+fn placed(program: &Program, stages: usize, words: (u32, u32)) -> Check<(Lowered, usize)> {
     let marked = digests::mark(program)?;
     let program = marked.as_ref().map_or(program, |marked| &marked.program);
     let mut uses = Uses::of(program);
@@ -187,7 +204,7 @@ fn with_copies(program: &Program, stages: usize, copies: u32) -> Check<Lowered> 
         uses.read[Standard::McastGrp.field()] += 1;
     }
     let head = Head::of(program, &uses);
-    let mut vector = Vector::new(program, &uses, &head.instances, copies);
+    let mut vector = Vector::new(program, &uses, &head.instances, words);
     marked.iter().try_for_each(|marked| marked.place(&mut vector))?;
     let emitted = head.place(program, &mut vector)?;
     let parser = parser::lower(program, &mut vector, &head)?;
@@ -237,7 +254,8 @@ fn with_copies(program: &Program, stages: usize, copies: u32) -> Check<Lowered> 
         let [low, high, control] = ChecksumRow::words(sum);
         [first, low, high, control]
     };
-    Ok(Lowered {
+    let taken = staged.iter().rposition(|stage| stage.step.is_some() || !stage.shared.is_empty());
+    let lowered = Lowered {
         parser: parser.collect(),
         check: row(VERDICT_BEGIN, check.as_ref()),
         exit: {
@@ -258,7 +276,8 @@ fn with_copies(program: &Program, stages: usize, copies: u32) -> Check<Lowered> 
         counters: made.counters,
         meters: made.meters,
         shown,
-    })
+    };
+    Ok((lowered, taken.map_or(0, |last| last + 1)))
 }
 
 /// The card makes no clones, and has no units for random numbers and messages.

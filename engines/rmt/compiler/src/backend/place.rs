@@ -3,7 +3,7 @@
 //! and its operand B one of 16 words (engines/rmt/machine.md).
 
 use super::units::{Draft, Source};
-use super::words::{ABOUT, BITS, FIRST_SECOND, Op, Piece, UNITS, WORDS};
+use super::words::{ABOUT, FIRST_SECOND, Op, Piece, UNITS, VERDICT, WORDS};
 
 /// A draft as a unit does it.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ pub fn arranged(op: Op, a: Source, b: Source) -> Option<Arranged> {
 fn writers(word: u32) -> u32 {
     match word {
         ABOUT => 0,
-        BITS.. => 0xFF,
+        VERDICT.. => 0xFF,
         _ => [0, 3, 5].iter().fold(0, |units, by| units | 1 << ((word + by) % UNITS as u32)),
     }
 }

@@ -4,9 +4,9 @@
 //! one of its stage reads. A table of longest prefixes takes its key a stage ahead. A meter's color is there when the
 //! action of the next stage reads the vector: too late for key and gate of that stage.
 
+use super::place::place;
 use super::steps::{Item, Literal, Step};
 use super::tables::is_prefix;
-use super::place::place;
 use super::units::{Draft, Drafts, Source};
 use super::vector::too_much;
 use super::words::{Piece, ROWS, RegisterOp, UNITS};
@@ -165,9 +165,8 @@ fn fits(program: &Program, stage: &Stage, item: &Item) -> Check<bool> {
 /// The fault of units that no stage can do at once.
 fn crowded(span: Span, name: &str, units: &[Draft]) -> Box<Fault> {
     if units.len() > UNITS {
-        return too_much(span, &format!("{name} needs {} units, a stage has {UNITS}", units.len())).help(
-            "a unit writes at most 32 bits of one vector word: fewer or narrower assignments need fewer units",
-        );
+        return too_much(span, &format!("{name} needs {} units, a stage has {UNITS}", units.len()))
+            .help("a unit writes at most 32 bits of one vector word: fewer or narrower assignments need fewer units");
     }
     too_much(span, &format!("{name} writes more parts of vector words than have units: three units write a word"))
         .help("assign whole fields, or assign some of them in another table or control")

@@ -8,7 +8,7 @@ use super::place::{arranged, is_second};
 use super::steps::Item;
 use super::vector::{Vector, too_much};
 use super::words::{ABOUT, BITS, FLAGS, Op, Piece, Predicate, RegisterOp, VERDICT, low_bits};
-use crate::fault::Check;
+use crate::fault::{Check, Fault};
 use crate::ir::{BinaryOp, Expr, ExprKind, FieldId, MeterId, PORT_ONWARD, Program, Standard, UnaryOp};
 use crate::source::Span;
 
@@ -252,8 +252,7 @@ impl Units<'_, '_> {
             self.known.push((expr.clone(), to));
             return Ok(Source::Piece(to));
         }
-        Err(too_complex(expr, "a value must be copied to the last words of the vector, which are taken")
-            .help("use fewer variables, or leave out headers whose fields are not used"))
+        Err(too_complex(expr, NO_COPY).help("use fewer variables, or leave out headers whose fields are not used"))
     }
 
     fn write(&mut self, field: FieldId, value: &Expr, drafts: &mut Drafts) -> Check<()> {
@@ -535,6 +534,13 @@ impl Units<'_, '_> {
         made.reverse();
         Ok(made)
     }
+}
+
+const NO_COPY: &str = "a value must be copied to the last words of the vector, which are taken";
+
+/// Whether a program needs more words for copies.
+pub fn lacks_copies(fault: &Fault) -> bool {
+    fault.message.contains(NO_COPY)
 }
 
 /// Joins units that copy adjacent bits to adjacent bits, or that write constants to them.

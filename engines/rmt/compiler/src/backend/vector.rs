@@ -35,8 +35,9 @@ pub struct Vector<'p> {
     uses: &'p Uses,
     /// Headers of which all words are needed, because they are part of the new head.
     whole: &'p [InstanceId],
-    /// Words of headers begin at 0, and variables end at the last word: operand B of a unit sees the last ones.
+    /// Words of headers begin at `first`, and variables end at the last word: operand B of a unit sees the last ones.
     next: u32,
+    first: u32,
     end: u32,
     /// The last words, for copies that operand B reads: those that no part of the program waits for, and all that
     /// become free again.
@@ -52,17 +53,31 @@ pub struct Vector<'p> {
 }
 
 impl<'p> Vector<'p> {
-    /// `copies` of the last words are for copies.
-    pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], copies: u32) -> Self {
+    /// Headers begin at the word `first`, and `copies` of the last words are for copies.
+    pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], (first, copies): (u32, u32)) -> Self {
         let end = WORDS as u32 - copies;
         let copies: Vec<u32> = (end..WORDS as u32).collect();
         let (headers, flags, places) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { program, uses, whole, next: 0, end, free: copies.clone(), copies, headers, flags, places, bits: FIRST_BIT, own_flags: FIRST_FLAG }
+        Self {
+            program,
+            uses,
+            whole,
+            next: first,
+            first,
+            end,
+            free: copies.clone(),
+            copies,
+            headers,
+            flags,
+            places,
+            bits: FIRST_BIT,
+            own_flags: FIRST_FLAG,
+        }
     }
 
     /// Words that are in use.
     pub fn used(&self) -> u32 {
-        self.next + WORDS as u32 - self.end
+        self.next - self.first + WORDS as u32 - self.end
     }
 
     fn take(&mut self, words: u32, what: &str, span: Span) -> Check<u32> {
