@@ -1101,7 +1101,9 @@ def policing(tenant: int, stage: int, cells: int, stages: int, by_frames: bool) 
     """A program that meters each frame in the cell of byte 14, in this stage, and shows the color in byte 15 and, as the
     next stage copies it, in byte 17.
     """
-    writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((15, 0), (8, 5), (8, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
+    writes: Config = [
+        (machine.PARSER, 0, 8 * tenant, (pack((15, 0), (8, 5), (8, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))
+    ]
     writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6))]
     writes += [(machine.EXIT, 0, tenant, (1 << 19, 0, 0, 3 << 6, *NO_HEAD))]
     meters = (pack((10, 0), (19, 4), (16, 9), (7, 14), (1, 28)),)
@@ -1221,7 +1223,9 @@ def remembers(tenant: int, low: int, stages: int) -> Config:
     """A program that reads register b in stage 0, of byte 14, into eight bits of bytes 18 to 21 from bit `low` on. In
     each later stage a gate and a key look at the word, and a hit shows itself in the four bytes behind.
     """
-    writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((15, 0), (8, 5), (8, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
+    writes: Config = [
+        (machine.PARSER, 0, 8 * tenant, (pack((15, 0), (8, 5), (8, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))
+    ]
     writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6))]
     writes += [(machine.EXIT, 0, tenant, (0xE << 19, 0, 0, 3 << 6, *NO_HEAD))]
     reads = (pack((1, 0), (20, 4), (low, 9), (7, 14), (1, 28)), second(8, 3, 8), pack((0, 0), (256, 16)))
