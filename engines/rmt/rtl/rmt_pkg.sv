@@ -365,38 +365,55 @@ package rmt_pkg;
 
   // ---- ACTION
   localparam int unsigned Units = 8;
-  localparam int unsigned SourceParam = 32;
-  localparam int unsigned SourceImmediate = 36;
-  localparam int unsigned SourceHash = 37;  // CRC-32 of the key, then CRC-16
 
+  // Operand A of a unit: any word of the vector
   typedef struct packed {
     logic [4:0] width;  // - 1
     logic [4:0] rotation;
-    logic [5:0] source;
-  } operand_t;
+    logic [4:0] source;
+  } first_t;
+
+  // Operand B, and the operands of registers, meters and counters: one of 16 words
+  localparam int unsigned Seconds = 16;
+  localparam int unsigned SecondHash = 1;     // CRC-32 of the key, then CRC-16
+  localparam int unsigned SecondInfo = 3;     // word InfoWord
+  localparam int unsigned SecondParam = 4;
+  localparam int unsigned SecondVector = 8;   // words from FirstSecond on
+  localparam int unsigned FirstSecond = 19;
+
+  typedef word_t [Seconds-1:0] seconds_t;
+
+  typedef struct packed {
+    logic [4:0] width;     // - 1
+    logic [1:0] rotation;  // bytes
+    logic [3:0] source;
+  } second_t;
 
   typedef enum logic [3:0] {
-    OpNone   = 4'd0,
-    OpSet    = 4'd1,
-    OpAdd    = 4'd2,
-    OpSub    = 4'd3,
-    OpAnd    = 4'd4,
-    OpOr     = 4'd5,
-    OpXor    = 4'd6,
-    OpEq     = 4'd7,
-    OpNe     = 4'd8,
-    OpLt     = 4'd9,
-    OpGe     = 4'd10,
-    OpMin    = 4'd11,
-    OpMax    = 4'd12,
-    OpAndNot = 4'd13
+    OpNone = 4'd0,
+    OpA    = 4'd1,
+    OpB    = 4'd2,
+    OpAnd  = 4'd3,
+    OpOr   = 4'd4,
+    OpXor  = 4'd5,
+    OpAdd  = 4'd6,
+    OpSub  = 4'd7,
+    OpFrom = 4'd8,  // B - A
+    OpEq   = 4'd10,
+    OpNe   = 4'd11,
+    OpLt   = 4'd12,
+    OpGe   = 4'd13,
+    OpGt   = 4'd14,
+    OpLe   = 4'd15
   } op_e;
 
   typedef struct packed {
     word_t immediate;
-    operand_t b;
-    operand_t a;
-    logic [4:0] unused;
+    logic [4:0] unused2;
+    second_t b;
+    logic unused1;
+    first_t a;
+    logic [4:0] unused0;
     logic [5:0] if_index;
     logic [1:0] if_mode;
     logic [4:0] width;              // - 1
@@ -404,6 +421,16 @@ package rmt_pkg;
     logic [4:0] dst;
     logic [3:0] op;
   } unit_row_t;
+
+  // Units that write a word of the vector: three of eight, and all for the words of verdict and bits
+  function automatic logic [Units-1:0] writers_of(int unsigned word);
+    if (word == InfoWord) return '0;
+    if (word >= VerdictWord) return '1;
+    writers_of = '0;
+    writers_of[word % Units] = 1'b1;
+    writers_of[(word + 3) % Units] = 1'b1;
+    writers_of[(word + 5) % Units] = 1'b1;
+  endfunction
 
   typedef enum logic [3:0] {
     RegNone  = 4'd0,
@@ -422,9 +449,12 @@ package rmt_pkg;
   typedef struct packed {
     logic [15:0] length;  // of the array
     logic [15:0] offset;  // of the array in the segment
-    operand_t x;
-    operand_t index;
-    logic [2:0] unused;
+    logic [3:0] unused2;
+    logic one;  // bit 0 of the operand is the other one
+    second_t x;
+    logic [4:0] unused1;
+    second_t index;
+    logic [2:0] unused0;
     logic writes;
     logic is_new;
     logic [5:0] if_index;
@@ -438,11 +468,12 @@ package rmt_pkg;
   typedef struct packed {
     logic [15:0] length;  // of the array
     logic [15:0] offset;  // of the array in the segment
-    logic [6:0] unused;
+    logic [6:0] unused2;
     logic [5:0] if_index;
     logic [1:0] if_mode;
     logic counts;
-    operand_t index;
+    logic [4:0] unused1;
+    second_t index;
   } count_row_t;
 
   typedef struct packed {
@@ -573,9 +604,21 @@ package rmt_pkg;
     return h[0] ? v[h[5:1]][15:0] : v[h[5:1]][31:16];
   endfunction
 
+  // Bits `low` to `high`
+  function automatic word_t bits_of(logic [4:0] low, logic [4:0] high);
+    for (int unsigned n = 0; n < 32; n++) bits_of[n] = low <= 5'(n) && 5'(n) <= high;
+  endfunction
+
   // Ones from bit `low` on, `width` + 1 of them; those beyond bit 31 are lost
   function automatic word_t ones(logic [4:0] low, logic [4:0] width);
-    return word_t'((33'd2 << width) - 33'd1) << low;
+    return bits_of(low, last_of(low, width));
+  endfunction
+
+  // The last of the bits from `low` on, `width` + 1 of them
+  function automatic logic [4:0] last_of(logic [4:0] low, logic [4:0] width);
+    logic [5:0] last;
+    last = 6'(low) + 6'(width);
+    return last[5] ? 5'd31 : last[4:0];
   endfunction
 
   function automatic word_t inserted_word(insert_t i, word_t word);
@@ -587,8 +630,22 @@ package rmt_pkg;
       inserted[w] = i.valid && i.dst == 5'(w) ? inserted_word(i, v[w]) : v[w];
   endfunction
 
-  function automatic word_t operand_of(word_t source, operand_t o);
+  // The words that operand B and the others of its form see
+  function automatic seconds_t seconds_of(vector_t vector, params_t params, hash_t hash);
+    seconds_of = '0;
+    seconds_of[SecondHash] = hash.crc32;
+    seconds_of[SecondHash+1] = word_t'(hash.crc16);
+    seconds_of[SecondInfo] = vector[InfoWord];
+    seconds_of[SecondParam+:Params] = params;
+    seconds_of[Seconds-1:SecondVector] = vector[FirstSecond+:Seconds-SecondVector];
+  endfunction
+
+  function automatic word_t first_of(word_t source, first_t o);
     return word_t'({source, source} >> o.rotation) & ones('0, o.width);
+  endfunction
+
+  function automatic word_t second_of(word_t source, second_t o);
+    return word_t'({source, source} >> {o.rotation, 3'd0}) & ones('0, o.width);
   endfunction
 
   // CRCs over 16 bytes, the highest first. Each bit is the parity of some bits of the key: row n of the taps has those

@@ -71,9 +71,12 @@ module rmt_stage
     ctl_q     <= {ctl_q[Cycles-2:0], ctl};
     search4_q <= search;
     crcs4_q   <= crcs;
-    vector2_q <= vector;
-    vector3_q <= vector2_q;
-    vector4_q <= vector3_q;
+    // The vector holds still in cycles without a frame (rmt_units.sv).
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      if (ctl_q[1][l].valid) vector2_q[l] <= vector[l];
+      if (ctl_q[2][l].valid) vector3_q[l] <= vector2_q[l];
+      if (ctl_q[3][l].valid) vector4_q[l] <= vector3_q[l];
+    end
     if (rst) begin
       slot_q <= '0;
       for (int unsigned n = 0; n < Cycles; n++)

@@ -42,22 +42,53 @@ module rmt_units
   // Many instances: one model serves all.
   /* verilator no_inline_module */
 
-  function automatic word_t operate(logic [3:0] op, word_t a, word_t b);
-    case (op)
-      OpAdd:    return a + b;
-      OpSub:    return a - b;
-      OpAnd:    return a & b;
-      OpOr:     return a | b;
-      OpXor:    return a ^ b;
-      OpEq:     return word_t'(a == b);
-      OpNe:     return word_t'(a != b);
-      OpLt:     return word_t'(a < b);
-      OpGe:     return word_t'(a >= b);
-      OpMin:    return a < b ? a : b;
-      OpMax:    return a > b ? a : b;
-      OpAndNot: return a & ~b;
-      default:  return a;
+  // What OPERATE does, decoded while the operands rotate
+  typedef struct packed {
+    logic inverts;  // B is inverted in front of the sum,
+    logic carries;  // one is added to it,
+    logic flips;    // and it is inverted itself
+    logic sums;
+    logic compares;
+    logic by_carry;  // the comparison is the carry of A - B or of A - B - 1, else equality
+    logic negates;   // the comparison is inverted
+    logic [2:0] logic_op;
+  } decoded_t;
+
+  function automatic decoded_t decoded(logic [3:0] op);
+    return '{
+        inverts: op != OpAdd,
+        carries: op == OpSub || op == OpLt || op == OpGe,
+        flips: op == OpFrom,
+        sums: op inside {OpAdd, OpSub, OpFrom},
+        compares: op >= OpEq,
+        by_carry: op >= OpLt,
+        negates: op inside {OpNe, OpLt, OpLe},
+        logic_op: op[2:0]
+    };
+  endfunction
+
+  function automatic word_t operate(decoded_t op, word_t a, word_t b);
+    logic [32:0] sum;
+    word_t joined;
+    // With B inverted, the carry says A >= B, or without the one A > B.
+    sum = {1'b0, a} + {1'b0, b ^ {32{op.inverts}}} + 33'(op.carries);
+    case (op.logic_op)
+      OpA[2:0]:   joined = a;
+      OpB[2:0]:   joined = b;
+      OpAnd[2:0]: joined = a & b;
+      OpOr[2:0]:  joined = a | b;
+      default:    joined = a ^ b;
     endcase
+    if (op.compares) return word_t'((op.by_carry ? sum[32] : a == b) ^ op.negates);
+    return op.sums ? sum[31:0] ^ {32{op.flips}} : joined;
+  endfunction
+
+  // A word of the vector. Groups of four are a LUT for each bit; synthesis makes more of an index.
+  function automatic word_t word_of(vector_t words, logic [4:0] index);
+    word_of = '0;
+    for (int unsigned g = 0; g < VectorWords; g += 4)
+      word_of |= (index[1] ? (index[0] ? words[g+3] : words[g+2]) : (index[0] ? words[g+1] : words[g])) &
+          {32{index[4:2] == 3'(g / 4)}};
   endfunction
 
   // Where a result goes
@@ -65,8 +96,14 @@ module rmt_units
     logic       valid;
     logic [4:0] dst;
     logic [4:0] low;
-    logic [4:0] width;
+    logic [4:0] last;
   } goal_t;
+
+  function automatic logic [VectorWords-1:0][Units-1:0] all_writers();
+    for (int unsigned w = 0; w < VectorWords; w++) all_writers[w] = writers_of(w);
+  endfunction
+
+  localparam logic [VectorWords-1:0][Units-1:0] Writers = all_writers();
 
   vector_t vector1_q, vector4_q, placed;
   segment_row_t segment3_q;
@@ -78,14 +115,16 @@ module rmt_units
   word_t [Units-1:0] a2_q, b2_q, a3_q, b3_q, result_q;
   word_t index2_q, x2_q, index3_q, x3_q, cell2_q, cell3_q;
   goal_t [Units-1:0] goal3_q, goal4_q;
+  decoded_t [Units-1:0] op3_q;
   logic [VectorWords-1:0][Units-1:0] writes4_q;  // words that a unit writes
   logic hit4_q;
   logic [63:0] bits;
 
   assign segment_addr = ctl_q[0].bt;
 
+  // The vector holds still in cycles without a frame: as plain shift registers, synthesis would make a LUT of each bit.
   always_ff @(posedge clk) begin
-    vector1_q <= vector;
+    if (ctl.valid) vector1_q <= vector;
     params1_q <= found.params;
     crcs1_q   <= crcs;
     hit_q     <= {hit_q[1:0], found.hit};
@@ -94,34 +133,23 @@ module rmt_units
   end
 
   // ---- SELECT, ROTATE
-  // The words of the vector are chosen apart from the others: as one array of 64 words, most of which nothing reads,
-  // synthesis makes twice as many LUTs of it.
-  function automatic word_t source_of(vector_t words, params_t params, hash_t hash, word_t immediate,
-                                      logic [5:0] source);
-    word_t other;
-    case (source[4:0])
-      5'(SourceParam), 5'(SourceParam + 1), 5'(SourceParam + 2), 5'(SourceParam + 3): other = params[source[1:0]];
-      5'(SourceImmediate): other = immediate;
-      5'(SourceHash):      other = hash.crc32;
-      5'(SourceHash + 1):  other = word_t'(hash.crc16);
-      default:             other = '0;
-    endcase
-    return source[5] ? other : words[source[4:0]];
-  endfunction
+  seconds_t seconds;
+  assign seconds = seconds_of(vector1_q, params1_q, crcs1_q);
 
   always_ff @(posedge clk) begin
     for (int unsigned u = 0; u < Units; u++) begin
-      a2_q[u] <= source_of(vector1_q, params1_q, crcs1_q, row.alus[u].immediate, row.alus[u].a.source);
-      b2_q[u] <= source_of(vector1_q, params1_q, crcs1_q, row.alus[u].immediate, row.alus[u].b.source);
-      a3_q[u] <= operand_of(a2_q[u], row2_q.alus[u].a);
-      b3_q[u] <= operand_of(b2_q[u], row2_q.alus[u].b);
+      a2_q[u]  <= word_of(vector1_q, row.alus[u].a.source);
+      b2_q[u]  <= seconds[row.alus[u].b.source];
+      a3_q[u]  <= first_of(a2_q[u], row2_q.alus[u].a);
+      b3_q[u]  <= second_of(b2_q[u], row2_q.alus[u].b) ^ row2_q.alus[u].immediate;
+      op3_q[u] <= decoded(row2_q.alus[u].op);
     end
-    index2_q <= source_of(vector1_q, params1_q, crcs1_q, 32'd1, row.access.index.source);
-    x2_q     <= source_of(vector1_q, params1_q, crcs1_q, 32'd1, row.access.x.source);
-    index3_q <= operand_of(index2_q, row2_q.access.index);
-    cell2_q  <= source_of(vector1_q, params1_q, crcs1_q, '0, row.count.index.source);
-    cell3_q  <= operand_of(cell2_q, row2_q.count.index);
-    x3_q     <= operand_of(x2_q, row2_q.access.x);
+    index2_q <= seconds[row.access.index.source];
+    x2_q     <= seconds[row.access.x.source];
+    cell2_q  <= seconds[row.count.index.source];
+    index3_q <= second_of(index2_q, row2_q.access.index);
+    x3_q     <= second_of(x2_q, row2_q.access.x) ^ word_t'(row2_q.access.one);
+    cell3_q  <= second_of(cell2_q, row2_q.count.index);
     row2_q   <= row;
     row3_q   <= row2_q;
     segment3_q <= segment;
@@ -133,15 +161,15 @@ module rmt_units
   assign bits = {vector2_q[FlagsWord], vector2_q[HitWord]};
 
   always_ff @(posedge clk) begin
-    vector2_q <= vector1_q;
-    vector3_q <= vector2_q;
+    if (ctl_q[0].valid) vector2_q <= vector1_q;
+    if (ctl_q[1].valid) vector3_q <= vector2_q;
     for (int unsigned u = 0; u < Units; u++)
       goal3_q[u] <= '{
-          valid: row2_q.alus[u].op != OpNone && row2_q.alus[u].op <= OpAndNot &&
+          valid: row2_q.alus[u].op != OpNone && row2_q.alus[u].op != 4'd9 &&
               holds('{mode: row2_q.alus[u].if_mode, index: row2_q.alus[u].if_index}, bits),
           dst: row2_q.alus[u].dst,
           low: row2_q.alus[u].low,
-          width: row2_q.alus[u].width
+          last: last_of(row2_q.alus[u].low, row2_q.alus[u].width)
       };
     do_register3_q <= ctl_q[1].valid && ctl_q[1].loaded && ctl_q[1].stateful && row2_q.access.op != RegNone &&
         row2_q.access.op <= RegMeter && holds('{mode: row2_q.access.if_mode, index: row2_q.access.if_index}, bits);
@@ -170,30 +198,31 @@ module rmt_units
   };
 
   always_ff @(posedge clk) begin
-    for (int unsigned u = 0; u < Units; u++) result_q[u] <= operate(row3_q.alus[u].op, a3_q[u], b3_q[u]);
+    for (int unsigned u = 0; u < Units; u++) result_q[u] <= operate(op3_q[u], a3_q[u], b3_q[u]);
     goal4_q   <= goal3_q;
     for (int unsigned w = 0; w < VectorWords; w++)
       for (int unsigned u = 0; u < Units; u++) writes4_q[w][u] <= goal3_q[u].valid && goal3_q[u].dst == 5'(w);
     hit4_q    <= hit_q[2];
-    vector4_q <= vector3_q;
+    if (ctl_q[2].valid) vector4_q <= vector3_q;
   end
   assign early = vector4_q;
 
-  // ---- PLACE: each word looks which units write it
+  // ---- PLACE: each word looks which of its units write it
   always_comb begin
     vector_t taken, bits_set;
     word_t [Units-1:0] mask, value;
     for (int unsigned u = 0; u < Units; u++) begin
-      mask[u]  = ones(goal4_q[u].low, goal4_q[u].width);
+      mask[u]  = bits_of(goal4_q[u].low, goal4_q[u].last);
       value[u] = (result_q[u] << goal4_q[u].low) & mask[u];
     end
     taken = '0;
     bits_set = '0;
     for (int unsigned w = 0; w < VectorWords; w++)
-      for (int unsigned u = 0; u < Units; u++) begin
-        taken[w] |= mask[u] & {32{writes4_q[w][u]}};
-        bits_set[w] |= value[u] & {32{writes4_q[w][u]}};
-      end
+      for (int unsigned u = 0; u < Units; u++)
+        if (Writers[w][u]) begin
+          taken[w] |= mask[u] & {32{writes4_q[w][u]}};
+          bits_set[w] |= value[u] & {32{writes4_q[w][u]}};
+        end
     placed = (vector4_q & ~taken) | bits_set;
     placed[HitWord][5'(stage)] = hit4_q;
   end
@@ -210,10 +239,10 @@ module rmt_units
         valid: do_register3_q && row3_q.access.writes,
         dst: row3_q.access.dst,
         low: row3_q.access.low,
-        width: row3_q.access.width
+        last: last_of(row3_q.access.low, row3_q.access.width)
     };
     register5_q <= register4_q;
-    mask5_q     <= ones(register4_q.low, register4_q.width);
+    mask5_q     <= bits_of(register4_q.low, register4_q.last);
     {metered5_q, metered4_q} <= {metered4_q, row3_q.access.op == RegMeter};
   end
   assign result5 = '{

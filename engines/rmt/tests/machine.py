@@ -358,7 +358,7 @@ class Machine:
                 self.searched.append(Searched(stage, kind, key, found is not None))
             hit = found is not None
             action, params = found or (bits(row[0], 4, 2), row[8:12])
-        inputs = (*params, 0, *hashes)  # sources from 32 on, of which 36 is the immediate
+        inputs = (*hashes, params)
         row = self.read(ACTION, stage, 8 * bt + action)
         if late:
             put(late, vector)
@@ -406,21 +406,22 @@ class Machine:
                 return bits(target[0], 2, 0), target[1:5]
         return None
 
-    def units(self, row: tuple[int, ...], inputs: tuple[int, ...], vector: list[int]) -> None:
+    def units(self, row: tuple[int, ...], inputs: Inputs, vector: list[int]) -> None:
         before = list(vector)
         changes: dict[int, tuple[int, int]] = {}
         for unit in range(8):
             word, operands, immediate = row[3 * unit : 3 * unit + 3]
-            a, b = (operand(operands >> low, immediate, inputs, before) for low in (0, 16))
-            op = bits(word, 3, 0)
-            if op in (0, 14, 15) or not self.holds(word, 19, 21, before):
+            a = rotated(before[bits(operands, 4, 0)], bits(operands, 9, 5), bits(operands, 14, 10) + 1)
+            b = second(operands >> 16, inputs, before) ^ immediate
+            op, dst = bits(word, 3, 0), bits(word, 8, 4)
+            if op in (0, 9) or unit not in writers(dst) or not self.holds(word, 19, 21, before):
                 continue
             value = [
-                0, a, a + b, a - b, a & b, a | b, a ^ b, a == b, a != b, a < b, a >= b, min(a, b), max(a, b), a & ~b
+                0, a, b, a & b, a | b, a ^ b, a + b, a - b, b - a, 0, a == b, a != b, a < b, a >= b, a > b, a <= b
             ][op]  # fmt: skip
             mask, value = insertion(word, int(value) & M32)
-            known, put = changes.get(bits(word, 8, 4), (0, 0))
-            changes[bits(word, 8, 4)] = known | mask, put | value
+            known, put = changes.get(dst, (0, 0))
+            changes[dst] = known | mask, put | value
         for dst, (mask, value) in changes.items():
             vector[dst] = vector[dst] & ~mask | value
 
@@ -430,18 +431,19 @@ class Machine:
         bt: int,
         stateful: bool,
         row: tuple[int, ...],
-        inputs: tuple[int, ...],
+        inputs: Inputs,
         before: list[int],
         vector: list[int],
     ) -> Late:
         """The count, and the register or the meter of an action, of the vector in front of the stage."""
         if bits(row[27], 16) and self.holds(row[27], 17, 19, before):
-            self.count(stage, bt, operand(row[27], 0, inputs, before), row[28], before[28] & 0xFFFF)
+            self.count(stage, bt, second(row[27], inputs, before), row[28], before[28] & 0xFFFF)
         word, operands, array = row[24:27]
         op = bits(word, 3, 0)
         if not stateful or not 1 <= op <= 10 or not self.holds(word, 19, 21, before):
             return None
-        index, x = (operand(operands >> low, 1, inputs, before) for low in (0, 16))
+        index, x = (second(operands >> low, inputs, before) for low in (0, 16))
+        x ^= bits(operands, 27)
         segment = self.read(SEGMENT, stage, bt)[2 if op == 10 else 0]
         at = bits(array, 15, 0) + index
         inside = index < bits(array, 31, 16) and at < bits(segment, 31, 16)
@@ -507,12 +509,26 @@ def signed(moment: int) -> int:
     return moment - (moment >> MOMENT - 1 << MOMENT)
 
 
-def operand(word: int, immediate: int, inputs: tuple[int, ...], vector: list[int]) -> int:
-    """An operand of an action; `inputs` are the sources from 32 on."""
-    source, rotation, width = bits(word, 5, 0), bits(word, 10, 6), bits(word, 15, 11) + 1
-    known = [*vector, *inputs[:4], immediate, *inputs[5:]]
-    value = known[source] if source < len(known) else 0
-    return (value >> rotation | value << 32 - rotation) & M32 & (1 << width) - 1
+Inputs = tuple[int, int, tuple[int, ...]]  # the CRCs of the key, and the parameters
+
+
+def rotated(value: int, by: int, width: int) -> int:
+    """The lowest `width` bits of a word rotated right."""
+    return (value >> by | value << 32 - by) & M32 & (1 << width) - 1
+
+
+def second(word: int, inputs: Inputs, vector: list[int]) -> int:
+    """Operand B without the immediate, and the operands of registers, meters and counters."""
+    crc32, crc16, params = inputs
+    words = [0, crc32, crc16, vector[28], *params, *vector[19:27]]
+    return rotated(words[bits(word, 3, 0)], 8 * bits(word, 5, 4), bits(word, 10, 6) + 1)
+
+
+def writers(word: int) -> set[int]:
+    """The units that write a word of the vector."""
+    if word == 28:
+        return set()
+    return set(range(8)) if word >= 29 else {(word + n) % 8 for n in (0, 3, 5)}
 
 
 def insertion(word: int, value: int) -> tuple[int, int]:

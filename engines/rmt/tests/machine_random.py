@@ -41,6 +41,47 @@ def pack(*fields: tuple[int, int]) -> int:
     return word
 
 
+def second(source: int, rotation: int = 0, width: int = 32) -> int:
+    """Operand B: 0, 1 and 2 the CRCs, 3 `v28`, 4 to 7 parameters, 8 to 15 `v19` to `v26`; rotated by bytes."""
+    return pack((source, 0), (rotation, 4), (width - 1, 6))
+
+
+def unit(
+    op: int,
+    to: tuple[int, int, int],
+    a: tuple[int, int, int] = (0, 0, 32),
+    b: int = 0,
+    value: int = 0,
+    when: tuple[int, int] = (0, 0),
+) -> tuple[int, int, int]:
+    """The words of a unit. `to`: word, lowest bit and bits that are written; `a`: word, rotation and bits; `b`: of
+    `second`; `value`: the immediate; `when`: mode and index of the predicate.
+    """
+    return (
+        pack((op, 0), (to[0], 4), (to[1], 9), (to[2] - 1, 14), (when[0], 19), (when[1], 21)),
+        pack((a[0], 0), (a[1], 5), (a[2] - 1, 10), (b, 16)),
+        value,
+    )
+
+
+def units(*words: tuple[int, int, int]) -> tuple[int, ...]:
+    """The units of an action's row, each in a place from which it writes its word."""
+    free: dict[int, tuple[int, int, int]] = {}
+
+    def put(rest: tuple[tuple[int, int, int], ...]) -> bool:
+        if not rest:
+            return True
+        for place in sorted(machine.writers(machine.bits(rest[0][0], 8, 4)) - free.keys()):
+            free[place] = rest[0]
+            if put(rest[1:]):
+                return True
+            del free[place]
+        return False
+
+    assert put(words), "no places for these units"
+    return tuple(word for place in range(UNITS) for word in free.get(place, (0, 0, 0)))
+
+
 def nodes(starts: list[int], first: int = 0) -> list[tuple[int, int, tuple[int, ...]]]:
     """Level, row and words of each node of a search tree's part that begins at leaf `first` and has these leaves, from
     the first keys of the leaves.
@@ -212,54 +253,48 @@ class Program:
             *(rng.getrandbits(32) for _ in range(4)),
         )
 
-    def operand(self) -> int:
-        rng = self.rng
-        source = rng.choice([rng.randrange(32)] * 10 + [rng.randrange(32, 39)] * 5 + [rng.randrange(39, 64)])
-        return pack(
-            (source, 0),
-            (rng.choice([0, 0, 8, 16, rng.randrange(32)]), 6),
-            (rng.choice([31, 15, 7, rng.randrange(32)]), 11),
-        )
+    def bits(self) -> int:
+        return self.rng.choice([32, 16, 8, self.rng.randrange(1, 33)])
 
-    def goal(self, dst: int) -> int:
+    def first(self) -> tuple[int, int, int]:
         rng = self.rng
-        mode = rng.choice([0, 0, 0, 1, 2, 3])
-        return pack(
-            (dst, 4),
-            (rng.choice([0, 0, 16, rng.randrange(32)]), 9),
-            (rng.choice([31, 15, 7, rng.randrange(32)]), 14),
-            (mode, 19),
-            (rng.randrange(64), 21),
-        )
+        return rng.randrange(32), rng.choice([0, 0, 8, 16, rng.randrange(32)]), self.bits()
+
+    def second(self) -> int:
+        rng = self.rng
+        return second(rng.choice([0, rng.randrange(1, 4), *[rng.randrange(16)] * 4]), rng.randrange(4), self.bits())
+
+    def when(self) -> tuple[int, int]:
+        return self.rng.choice([0, 0, 0, 1, 2, 3]), self.rng.randrange(64)
+
+    def place(self, word: int) -> tuple[int, int, int]:
+        rng = self.rng
+        return word, rng.choice([0, 0, 16, rng.randrange(32)]), self.bits()
+
+    def unit(self, number: int) -> tuple[int, int, int]:
+        """A unit that writes a word of its own, or in few cases tries to write another one."""
+        rng = self.rng
+        own = [word for word in range(32) if number in machine.writers(word)]
+        word = rng.randrange(32) if rng.random() < 0.1 else rng.choice([rng.choice(own)] * 6 + [27, 29, 30])
+        if word == 29 and rng.random() < 0.8:  # not all frames shall be dropped
+            return unit(2, (29, 0, 32), value=self.verdict(), when=self.when())
+        op = rng.choice([rng.randrange(16), rng.randrange(16), 1, 2, 6, 0])
+        immediate = rng.getrandbits(32) & self.few()
+        return unit(op, self.place(word), self.first(), self.second(), immediate, self.when())
 
     def action(self) -> tuple[int, ...]:
         rng = self.rng
-        row: list[int] = []
-        for _ in range(UNITS):
-            dst = rng.choice([rng.randrange(32)] * 6 + [27, 29, 30])
-            goal = self.goal(dst)
-            if dst == 29 and rng.random() < 0.8:  # not all frames shall be dropped
-                row += [
-                    pack((1, 0), (29, 4), (31, 14), (goal >> 19 & 0xFF, 19)),
-                    pack((36, 0), (31, 11)),
-                    self.verdict(),
-                ]
-            else:
-                row += [
-                    goal | rng.choice([rng.randrange(16), 1, 2, 0]),
-                    self.operand() | self.operand() << 16,
-                    rng.getrandbits(32) & self.few(),
-                ]
-        index = pack(
-            (rng.choice([rng.randrange(27), 36, 28]), 0), (rng.choice([0, 8, 24]), 6), (rng.choice([0, 1, 2, 3]), 11)
-        )
+        row = [word for number in range(UNITS) for word in self.unit(number)]
+        index = second(rng.choice([0, 3, *[rng.randrange(16)] * 6]), rng.choice([0, 1, 3]), rng.randrange(1, 5))
         op = rng.choice([*range(12), *[10] * 6])
         # Most meters take the frame's bytes, or a token.
-        by_length, by_frame = pack((28, 16), (15, 27)), pack((36, 16))
-        x = rng.choice([by_length, by_length, by_frame]) if op == 10 and rng.random() < 0.8 else self.operand() << 16
+        by_length, by_frame = second(3, 0, 16), 1 << 11
+        some = self.second() | (rng.random() < 0.3) << 11
+        x = rng.choice([by_length, by_length, by_frame]) if op == 10 and rng.random() < 0.8 else some
+        goal = unit(op, self.place(rng.randrange(32)), when=self.when())[0]
         row += [
-            self.goal(rng.randrange(32)) | op | rng.getrandbits(2) << 27,
-            index | x,
+            goal | rng.getrandbits(2) << 27,
+            index | x << 16,
             pack((rng.choice([0, 0, 1, 2, 3]), 0), (rng.choice([1, 2, 3, 8]), 16)),
             self.counting(),
             pack((rng.choice([0, 0, 1, 2, 3]), 0), (rng.choice([1, 2, 3, 8]), 16)),
@@ -285,9 +320,7 @@ class Program:
 
     def counting(self) -> int:
         rng = self.rng
-        index = pack(
-            (rng.choice([rng.randrange(37), 28, 60]), 0), (rng.choice([0, 8, 24]), 6), (rng.choice([0, 1, 2]), 11)
-        )
+        index = second(rng.choice([0, 3, rng.randrange(16)]), rng.choice([0, 1, 3]), rng.randrange(1, 4))
         return index | pack((rng.random() < 0.7, 16), (rng.choice([0, 0, 1, 2, 3]), 17), (rng.randrange(64), 19))
 
     def lines(self, stage: int, keys: list[tuple[int, ...]]) -> None:

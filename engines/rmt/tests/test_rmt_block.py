@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import machine
 from block_bench import CLONES, Bench, beats
 from machine import M32, Machine, Result
-from machine_random import Program, Write, nodes, pack, random_frame, random_program
+from machine_random import Program, Write, nodes, pack, random_frame, random_program, second, unit, units
 from penstock import regs
 from penstock.hdl import simulate
 
@@ -796,9 +796,9 @@ def telling(tenant: int, bank: int, flag: int, stages: int) -> Config:
     writes: Config = [(machine.PARSER, 0, 8 * bt + n, state) for n in range(2)]  # ports' frames, and controllers'
     writes.append((machine.CHECK, 0, bt, (0, 0, 0, 3 << 6)))
     writes.append((machine.EXIT, 0, bt, (0, 0, 0, 3 << 6, *(0,) * 9, *digest)))
-    sets = (pack((1, 0), (31, 4), (20 + flag, 9)), pack((36, 0)), 1)
+    sets = units(unit(2, (31, 20 + flag, 1), value=1))
     for n in range(stages):
-        writes += [(machine.KEY, n, bt, (0,) * 12), (machine.ACTION, n, 8 * bt, (*sets, *(0,) * 26))]
+        writes += [(machine.KEY, n, bt, (0,) * 12), (machine.ACTION, n, 8 * bt, (*sets, *(0,) * 5))]
     return [*writes, (machine.TENANT, 0, tenant, (1 | bank << 1,))]
 
 
@@ -871,8 +871,8 @@ def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
     action = (
         *(0,) * 24,
         pack((3, 0), (4, 4), (31, 14), (1, 28)),
-        pack((36, 0), (31, 11), (36, 16), (31, 27)),
-        pack((4, 0), (2, 16)),
+        pack((1, 27)),
+        pack((5, 0), (1, 16)),
         *(0,) * 2,
     )
     writes: Config = [(machine.PARSER, 0, 8 * bt, (pack((5, 5), (5, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
@@ -894,7 +894,7 @@ async def lanes_share_a_register(dut: Any) -> None:
     await bench.start()
     rng = bench.rng
     stage = rng.randrange(bench.stages)
-    # The index is 1: register 5 is the segment's last one.
+    # Register 5 is the segment's last one.
     bench.write(counter(stage, 7, 1, bench.stages))
     bench.write([(machine.TENANT, 0, 7, (7,))])
     await bench.settle()
@@ -926,20 +926,20 @@ def number_of(frame: Any) -> int:
 
 def register_program(bench: Bench, tenant: int, base: int, size: int) -> Config:
     """Bytes 14 to 17 say which register, 18 to 21 are the operand; the result of a random operation goes to bytes 22 to
-    25.
+    25. They are in the words that operands of registers see.
     """
     rng = bench.rng
     # A state that only advances, and one that extracts.
     writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((4, 10)), 0, pack((16, 16)), 0, *(0,) * 8))]
-    writes.append((machine.PARSER, 1, 8 * tenant, (pack((3, 5)), 0, pack((12, 16)), 8 << 6, *(0,) * 8)))
+    writes.append((machine.PARSER, 1, 8 * tenant, (pack((24, 0), (3, 5)), 0, pack((12, 16)), 8 << 6, *(0,) * 8)))
     writes += [
         (machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)),
-        (machine.EXIT, 0, tenant, (1 << 2, 0, 0, 3 << 6, *NO_HEAD)),
+        (machine.EXIT, 0, tenant, (1 << 26, 0, 0, 3 << 6, *NO_HEAD)),
     ]
     for n in range(bench.stages):
         here = n == tenant % bench.stages
-        operation = pack((rng.randrange(1, 12), 0), (2, 4), (31, 14), (rng.randrange(2), 27), (1, 28))
-        operands = pack((0, 0), (31, 11), (1, 16), (31, 27))
+        operation = pack((rng.randrange(1, 12), 0), (26, 4), (31, 14), (rng.randrange(2), 27), (1, 28))
+        operands = second(8 + 24 - 19) | second(8 + 25 - 19) << 16
         array = pack((rng.choice([0, 1, 2]), 0), (rng.choice([2, 3, 4]), 16))
         action = (*(0,) * 24, operation, operands, array, 0, 0) if here else (0,) * 29
         writes.append((machine.KEY, n, tenant, (0,) * 12))
@@ -993,13 +993,13 @@ async def headers_end_with_the_frame(dut: Any) -> None:
     ethernet = (pack((4, 5), (4, 10)), 0, pack((1, 0), (16, 16)), 1 << 6, *(0,) * 8)
     options = pack((5, 0), (5, 5), (5, 10), (1, 15), (10, 16), (9, 21), (1, 27))
     ipv4 = (options, pack((24, 6), (15, 11), (5, 17), (12, 23)), pack((2, 0), (20, 16)), 8 << 6, *(0,) * 8)
-    show = (pack((1, 0), (1, 4), (31, 14)), pack((31, 0), (31, 11)), 0)
-    first = (pack((1, 0), (2, 4), (31, 14)), pack((10, 0), (31, 11)), 0)  # the first word of options, in bytes 6 to 9
+    # The first word of options goes to bytes 6 to 9.
+    shows = units(unit(1, (1, 0, 32), (31, 0, 32)), unit(1, (2, 0, 32), (10, 0, 32)))
     writes: Config = [(machine.PARSER, 0, 0, ethernet), (machine.PARSER, 1, 1, ipv4)]
     writes += [(machine.CHECK, 0, 0, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, 0, (6, 0, 0, 3 << 6, *NO_HEAD))]
     for n in range(bench.stages):
         writes.append((machine.KEY, n, 0, (0,) * 12))
-        writes.append((machine.ACTION, n, 0, (*show, *first, *(0,) * 23) if n == 0 else (0,) * 29))
+        writes.append((machine.ACTION, n, 0, (*shows, *(0,) * 5) if n == 0 else (0,) * 29))
     writes.append((machine.TENANT, 0, 0, (1,)))
     for write in writes:
         model.write(*write)
@@ -1086,8 +1086,8 @@ async def host_between_frames(dut: Any) -> None:
     program = counter(0, tenant, 0, stages)
     program += [(machine.KEY, 0, bt, (pack((1, 0), (4, 13)), pack((base, 8), (size, 24)), 0, 0, M32, *(0,) * 7))]
     # Hit: the first two parameters go to bytes 14 to 21.
-    shows = [n for u in range(2) for n in (pack((1, 0), (4 + u, 4), (31, 14)), pack((32 + 3 * u, 0), (31, 11)), 0)]
-    program += [(machine.ACTION, 0, 8 * bt + 2, (*shows, *(0,) * 23)), (machine.ACTION, 0, 8 * bt, (0,) * 29)]
+    shows = units(*(unit(2, (4 + u, 0, 32), b=second(4 + 3 * u)) for u in range(2)))
+    program += [(machine.ACTION, 0, 8 * bt + 2, (*shows, *(0,) * 5)), (machine.ACTION, 0, 8 * bt, (0,) * 29)]
     program += [(machine.EXIT, 0, bt, (3 << 4, 0, 0, 3 << 6, *NO_HEAD))]
     program += [(machine.PARSER, 0, 8 * bt, (pack((6, 5)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
     program += [(machine.WAY + way, 0, base + n, (0,) * 9) for way in range(4) for n in range(1 << size)]
@@ -1136,9 +1136,9 @@ async def ternary_rows_move(dut: Any) -> None:
     word, mask = 0x00010203, 0x0000FF0F
     program = counter(0, tenant, 1, stages)
     program += [(machine.KEY, stage, bt, (pack((3, 0), (4, 13)), 0, 0, 0, M32, *(0,) * 7))]
-    shows = [n for u in range(2) for n in (pack((1, 0), (4 + u, 4), (31, 14)), pack((32 + 3 * u, 0), (31, 11)), 0)]
+    shows = units(*(unit(2, (4 + u, 0, 32), b=second(4 + 3 * u)) for u in range(2)))
     program += [(machine.ACTION, n, 8 * bt, (0,) * 29) for n in range(stages)]
-    program += [(machine.ACTION, stage, 8 * bt + 2, (*shows, *(0,) * 23))]
+    program += [(machine.ACTION, stage, 8 * bt + 2, (*shows, *(0,) * 5))]
     program += [(machine.EXIT, 0, bt, (3 << 4, 0, 0, 3 << 6, *NO_HEAD))]
     program += [(machine.PARSER, 0, 8 * bt, (pack((6, 5)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
     program += [(machine.TERNARY, stage, n, (0,) * 9) for n in range(machine.ROWS)]
@@ -1190,7 +1190,7 @@ async def lanes_count_together(dut: Any) -> None:
     rng = bench.rng
     stage, tenant = rng.randrange(bench.stages), 7
     program = counter(stage, tenant, 0, bench.stages)
-    action = (*(0,) * 27, pack((60, 0), (1, 16)), pack((5, 0), (1, 16)))
+    action = (*(0,) * 27, pack((1, 16)), pack((5, 0), (1, 16)))
     program += [(machine.ACTION, stage, 8 * tenant, action)]
     program += [(machine.SEGMENT, stage, tenant, (0, pack((100, 0), (6, 16)), 0))]
     start = (M32 - 100, 3, M32 - 5000, 7)  # the lower words run over
@@ -1228,20 +1228,22 @@ def policing(tenant: int, stage: int, cells: int, stages: int, by_frames: bool) 
     """A program that meters each frame in the cell of byte 14, in this stage, and shows the color in byte 15 and, as the
     next stage copies it, in byte 17.
     """
-    writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((8, 5), (8, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
+    writes: Config = [
+        (machine.PARSER, 0, 8 * tenant, (pack((15, 0), (8, 5), (8, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))
+    ]
     writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6))]
-    writes += [(machine.EXIT, 0, tenant, (1 << 4, 0, 0, 3 << 6, *NO_HEAD))]
-    meters = (pack((10, 0), (4, 4), (16, 9), (7, 14), (1, 28)),)
-    tokens = pack((36, 16), (0, 27)) if by_frames else pack((28, 16), (15, 27))
-    meters += (pack((4, 0), (24, 6), (7, 11)) | tokens, pack((0, 0), (cells, 16)))
-    copies = (pack((1, 0), (4, 4), (0, 9), (7, 14)), pack((4, 0), (16, 6), (7, 11)), 0)
+    writes += [(machine.EXIT, 0, tenant, (1 << 19, 0, 0, 3 << 6, *NO_HEAD))]
+    meters = (pack((10, 0), (19, 4), (16, 9), (7, 14), (1, 28)),)
+    tokens = 1 << 11 if by_frames else second(3, 0, 16)
+    meters += (second(8, 3, 8) | tokens << 16, pack((0, 0), (cells, 16)))
+    copies = units(unit(1, (19, 0, 8), (19, 16, 8)))
     for n in range(stages):
         writes.append((machine.KEY, n, tenant, (0,) * 12))
         writes.append((machine.SEGMENT, n, tenant, (0, 0, pack((1000, 0), (cells, 16)))))
         for action in range(8):
             row = (*(0,) * 24, *meters, *(0,) * 2) if n == stage else (0,) * 29
             if n == stage + 1:
-                row = (*copies, *(0,) * 26)
+                row = (*copies, *(0,) * 5)
             writes.append((machine.ACTION, n, 8 * tenant + action, row))
     return [*writes, (machine.TENANT, 0, tenant, (5,))]
 
@@ -1348,12 +1350,14 @@ def remembers(tenant: int, low: int, stages: int) -> Config:
     """A program that reads register b in stage 0, of byte 14, into eight bits of bytes 18 to 21 from bit `low` on. In
     each later stage a gate and a key look at the word, and a hit shows itself in the four bytes behind.
     """
-    writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((8, 5), (8, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
+    writes: Config = [
+        (machine.PARSER, 0, 8 * tenant, (pack((15, 0), (8, 5), (8, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))
+    ]
     writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6))]
-    writes += [(machine.EXIT, 0, tenant, (0xE << 4, 0, 0, 3 << 6, *NO_HEAD))]
-    reads = (pack((1, 0), (5, 4), (low, 9), (7, 14), (1, 28)), pack((4, 0), (24, 6), (7, 11)), pack((0, 0), (256, 16)))
-    search = (pack((1, 0), (5, 8), (5, 13)), pack((0, 8), (6, 24)), 1 << low, 1 << low, 0x1FF << low & M32, *(0,) * 7)
-    shows = (pack((1, 0), (6, 4), (31, 14)), pack((32, 0), (31, 11)), *(0,) * 27)
+    writes += [(machine.EXIT, 0, tenant, (0xE << 19, 0, 0, 3 << 6, *NO_HEAD))]
+    reads = (pack((1, 0), (20, 4), (low, 9), (7, 14), (1, 28)), second(8, 3, 8), pack((0, 0), (256, 16)))
+    search = (pack((1, 0), (20, 8), (20, 13)), pack((0, 8), (6, 24)), 1 << low, 1 << low, 0x1FF << low & M32, *(0,) * 7)
+    shows = (*units(unit(2, (21, 0, 32), b=second(4))), *(0,) * 5)
     for n in range(stages):
         writes.append((machine.KEY, n, tenant, search if n else (0,) * 12))
         writes.append((machine.SEGMENT, n, tenant, (256 << 16, 0, 0)))
@@ -1415,11 +1419,9 @@ async def actions_take_the_hash(dut: Any) -> None:
         program += [(machine.EXIT, 0, tenant, (3 << 1, 0, 0, 3 << 6, *NO_HEAD))]
         for n in range(bench.stages):
             key = (pack((4, 13), (5, 18), (6, 23)), 7, 0, 0, *(M32,) * 4, *(0,) * 4)
-            units = [
-                part for u in range(2) for part in (pack((1, 0), (1 + u, 4), (31, 14)), pack((37 + u, 0), (31, 11)), 0)
-            ]
+            shows = units(*(unit(2, (1 + u, 0, 32), b=second(1 + u)) for u in range(2)))
             program.append((machine.KEY, n, tenant, key if n == stage else (0,) * 12))
-            program.append((machine.ACTION, n, 8 * tenant, (*(units if n == stage else [0] * 6), *(0,) * 23)))
+            program.append((machine.ACTION, n, 8 * tenant, (*shows, *(0,) * 5) if n == stage else (0,) * 29))
         bench.write([*program, (machine.TENANT, 0, tenant, (1,))])
     await bench.settle()
     for _ in range(300):
@@ -1439,7 +1441,7 @@ def prefixes(stage: int, tenant: int, size: int, base: int, stages: int) -> Conf
     writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((5, 5), (5, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
     writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6))]
     writes += [(machine.EXIT, 0, tenant, (1 << 4, 0, 0, 3 << 6, *NO_HEAD))]
-    shows = (pack((1, 0), (4, 4), (31, 14)), pack((32, 0), (31, 11)), *(0,) * 27)
+    shows = (*units(unit(2, (4, 0, 32), b=second(4))), *(0,) * 5)
     search = (pack((2, 0), (4, 13)), pack((base, 8), (size, 24)), 0, 0, M32, *(0,) * 7)
     for n in range(stages):
         writes.append((machine.KEY, n, tenant, search if n == stage else (0,) * 12))

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "shell/tests"))
 import machine
 from card_bench import HOST, CardBench, regs
 from machine import ACTION, CHECK, EXIT, KEY, LEAF, LPM, M32, PARSER, REGISTER, SEGMENT, TENANT, WAY
-from machine_random import Write, nodes, pack
+from machine_random import Write, nodes, pack, second, unit, units
 from penstock.hdl import simulate
 from scapy.layers.inet import IP, UDP, IPOption_Router_Alert
 from scapy.layers.l2 import Dot1Q, Ether
@@ -30,6 +30,7 @@ ROUTER, ADDER = 5, 6  # tenants
 VLANS = {ROUTER: 1, ADDER: 257}
 ADD = 0x1234  # Ethernet type of the adder's header: two numbers and a result
 NEVER = 3 << 6
+B, XOR, ADDS, SUB = 2, 5, 6, 7  # operations
 ACCEPT = 8
 
 
@@ -46,19 +47,8 @@ def state(
     return (shape, 0, pack((flags, 0), (need, 16)), select, *(case[0] for case in four), *(case[1] for case in four))
 
 
-def action(*units: tuple[int, ...], register: tuple[int, int, int] = (0, 0, 0)) -> tuple[int, ...]:
-    return tuple(word for unit in units for word in unit) + (0,) * (24 - 3 * len(units)) + register + (0, 0)
-
-
-def unit(
-    op: int, dst: int, a: int, b: int = 37, low: int = 0, width: int = 32, rotation: int = 0, value: int = 0
-) -> tuple[int, ...]:
-    """Writes `width` bits from bit `low` on; A is the same width of its source, `rotation` bits up."""
-    return (
-        pack((op, 0), (dst, 4), (low, 9), (width - 1, 14)),
-        pack((a, 0), (rotation, 6), (width - 1, 11), (b, 16), (31, 27)),
-        value,
-    )
+def action(*words: tuple[int, int, int], register: tuple[int, int, int] = (0, 0, 0)) -> tuple[int, ...]:
+    return (*units(*words), *register, 0, 0)
 
 
 def program(bt: int, rows: dict[tuple[int, int, int], tuple[int, ...]]) -> list[Write]:
@@ -93,7 +83,7 @@ def router(bank: int) -> list[Write]:
     ipv4[1] = pack((0, 0), (24, 6), (15, 11), (5, 17), (ACCEPT + 4, 23))
     covers = sum(3 << 2 * word for word in range(5, 20)) & ~(1 << 15)
     checksum = (covers & M32, covers >> 32)
-    drop = unit(1, 29, 36, value=3 << 16)
+    drop = unit(B, (29, 0, 32), value=3 << 16)
     rows = {
         (PARSER, 0, 0): ETHERNET[ROUTER],
         (PARSER, 1, 0): tuple(ipv4),
@@ -107,17 +97,17 @@ def router(bank: int) -> list[Write]:
         ),
         (ACTION, 0, 1): action(drop),
         # The hop's number goes to v20.
-        (ACTION, 0, 2): action(unit(1, 20, 32)),
+        (ACTION, 0, 2): action(unit(B, (20, 0, 32), b=second(4))),
         (KEY, 1, 0): (pack((1, 0), (1, 2), (0, 5), (30, 8), (20, 13)), pack((0, 8), (2, 24)), 1, 1, M32, *(0,) * 7),
         (ACTION, 1, 1): action(drop),
         # Addresses, TTL (word 7, highest byte), port.
         (ACTION, 1, 2): action(
-            unit(1, 0, 32, low=0, width=16),
-            unit(1, 1, 33),
-            unit(1, 2, 36, value=own >> 16),
-            unit(1, 3, 36, low=16, width=16, value=own & 0xFFFF),
-            unit(3, 7, 7, 36, low=24, width=8, rotation=24, value=1),
-            unit(1, 29, 34, width=18),
+            unit(B, (0, 0, 16), b=second(4)),
+            unit(B, (1, 0, 32), b=second(5)),
+            unit(B, (2, 0, 32), value=own >> 16),
+            unit(B, (3, 16, 16), value=own & 0xFFFF),
+            unit(SUB, (7, 24, 8), (7, 24, 8), value=1),
+            unit(B, (29, 0, 18), b=second(6)),
         ),
     }  # fmt: skip
     writes = program(bt, rows)
@@ -148,22 +138,22 @@ def router(bank: int) -> list[Write]:
 
 
 def adder(bank: int, op: int) -> list[Write]:
-    """Result: the first number and the second one, added (2) or subtracted (3). The frame goes back, and the host's
+    """Result: the first number and the second one, added or subtracted. The frame goes back, and the host's
     register counts it.
     """
     bt = 64 * bank + ADDER
-    count = (pack((3, 0)), pack((37, 0), (31, 11), (36, 16), (31, 27)), pack((0, 0), (1, 16)))
+    count = (pack((3, 0)), pack((1, 27)), pack((0, 0), (1, 16)))
     rows = {
         (PARSER, 0, 0): ETHERNET[ADDER],
-        (PARSER, 1, 0): state(5, 3, 12, flags=2),
-        (EXIT, 0, 0): (0xFF, 0, 0, NEVER),
+        (PARSER, 1, 0): state(19, 3, 12, flags=2),
+        (EXIT, 0, 0): (1 << 21, 0, 0, NEVER),
         (KEY, 0, 0): (pack((0, 0), (2, 2), (1, 5), (31, 8)), 0, 0x70002, 2, *(0,) * 8),
-        (ACTION, 0, 1): action(unit(1, 29, 36, value=3 << 16)),
+        (ACTION, 0, 1): action(unit(B, (29, 0, 32), value=3 << 16)),
         # Port numbers are bits 16 to 23 of v28.
         (ACTION, 0, 2): action(
-            unit(op, 7, 5, 6),
-            unit(1, 29, 28, width=8, rotation=16),
-            unit(1, 29, 36, low=16, width=2, value=1),
+            unit(op, (21, 0, 32), (19, 0, 32), second(9)),
+            unit(B, (29, 0, 8), b=second(3, 2, 8)),
+            unit(B, (29, 16, 2), value=1),
             register=count,
         ),
         (SEGMENT, 0, 0): (pack((4095, 0), (1, 16)), 0, 0),
@@ -244,7 +234,7 @@ async def two_tenants(dut: Any) -> None:
         await bench.write(CHAIN + regs.INLINE_TENANT_VLAN, 0xF << 16 | vlan)
         await bench.write(CHAIN + regs.INLINE_TENANT, tenant)
     await write_rows(bench, [(REGISTER, 0, 4095, (0,)), *router(0), (TENANT, 0, ROUTER, (1,))])
-    await write_rows(bench, [*adder(1, 2), (TENANT, 0, ADDER, (7,))])
+    await write_rows(bench, [*adder(1, ADDS), (TENANT, 0, ADDER, (7,))])
     routes: defaultdict[tuple[int, int], list[bytes]] = defaultdict(list)  # way in, way out
     sums = [0, 0]
     total = 0
@@ -271,9 +261,9 @@ async def two_tenants(dut: Any) -> None:
         bench.send(port, data)
 
     async def swap() -> None:
-        await write_rows(bench, [*adder(0, 3), (TENANT, 0, ADDER, (5,))])
+        await write_rows(bench, [*adder(0, SUB), (TENANT, 0, ADDER, (5,))])
         # The old program is overwritten at once.
-        await write_rows(bench, adder(1, 6))
+        await write_rows(bench, adder(1, XOR))
 
     swapping = cocotb.start_soon(swap())
     while not swapping.done():

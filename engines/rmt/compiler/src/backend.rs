@@ -10,6 +10,7 @@ mod effects;
 mod hashes;
 mod head;
 mod parser;
+mod place;
 mod schedule;
 mod show;
 mod steps;
@@ -26,17 +27,18 @@ use digests::DIGEST_WORDS;
 pub use digests::{DigestCode, RECORD_WORDS};
 use effects::Cells;
 use head::Head;
+use place::{arranged, place};
 use schedule::Stage;
 use steps::{Item, Literal, Steps};
 use tables::param_piece;
 pub use tables::{ActionCode, Kind, Line, ParamPlace, TableCode};
-use units::{CountDraft, Draft, Drafts, RegisterDraft, Source, Units};
+use units::{CountDraft, Draft, Drafts, RegisterDraft, Source, Units, lacks_copies};
 use uses::Uses;
 use vector::{Vector, too_much};
 pub use words::{ACTION_WORDS, Piece};
 use words::{
-    ActionRow, BITS, ChecksumRow, CountUnit, DEPTHS, Emit, HASHES, HEAD_WORDS, IMMEDIATE, KeyRow, Operand, PARAMS,
-    ParserRow, ROWS, RegisterUnit, Unit, WORDS, low_bits,
+    ActionRow, BITS, ChecksumRow, CountUnit, DEPTHS, Emit, HEAD_WORDS, KeyRow, ParserRow, ROWS, RegisterUnit, Second,
+    UNITS, Unit, WORDS, low_bits,
 };
 
 /// `egress_spec` counts, and is 0.
@@ -47,6 +49,10 @@ const REGISTERS: u32 = 4096;
 const COUNTERS: u32 = 1024;
 /// Meters of a stage.
 const METERS: u32 = 1024;
+/// Words of the vector at which headers may begin.
+const FIRST_WORDS: [u32; 6] = [0, 4, 8, 12, 16, 19];
+/// Words of the vector for copies that operands B read, at most.
+const MOST_COPIES: u32 = 6;
 /// The highest number of a multicast group, and of a clone session.
 pub const LAST_GROUP: u16 = 63;
 /// Words of a row of EXIT.
@@ -161,6 +167,30 @@ pub fn lower(program: &Program, stages: usize) -> Result<Lowered, Fault> {
 }
 
 fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
+    let mut fault: Option<Box<Fault>> = None;
+    // Words for copies are no words for variables: the fewest that are enough. Operand B sees more of headers that begin
+    // later, so the program may need fewer stages.
+    for copies in 0..=MOST_COPIES {
+        let mut found: Option<(Lowered, usize)> = None;
+        for first in FIRST_WORDS {
+            match placed(program, stages, (first, copies)) {
+                Ok(made) if found.as_ref().is_none_or(|known| made.1 < known.1) => found = Some(made),
+                Err(other) if fault.as_ref().is_none_or(|known| lacks_copies(known)) && first == 0 => {
+                    fault = Some(other)
+                }
+                _ => {}
+            }
+        }
+        if let Some((lowered, _)) = found {
+            return Ok(lowered);
+        }
+    }
+    Err(fault.unwrap_or_else(|| too_much(Span::default(), "the program")))
+}
+
+/// Lowers a program whose headers begin at this word of the vector, with so many words for copies. Also how many stages it
+/// takes.
+fn placed(program: &Program, stages: usize, words: (u32, u32)) -> Check<(Lowered, usize)> {
     let cloning = clones::mark(program)?;
     let program = cloning.as_ref().map_or(program, |cloning| &cloning.program);
     let marked = digests::mark(program)?;
@@ -183,7 +213,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         uses.read[Standard::McastGrp.field()] += 1;
     }
     let head = Head::of(program, &uses);
-    let mut vector = Vector::new(program, &uses, &head.instances);
+    let mut vector = Vector::new(program, &uses, &head.instances, words);
     marked.iter().try_for_each(|marked| marked.place(&mut vector))?;
     let emitted = head.place(program, &mut vector)?;
     let parser = parser::lower(program, &mut vector, &head)?;
@@ -234,7 +264,8 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         let [low, high, control] = ChecksumRow::words(sum);
         [first, low, high, control]
     };
-    Ok(Lowered {
+    let taken = staged.iter().rposition(|stage| stage.step.is_some() || !stage.shared.is_empty());
+    let lowered = Lowered {
         parser: parser.collect(),
         check: row(VERDICT_BEGIN, check.as_ref()),
         exit: {
@@ -260,7 +291,8 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         counters: made.counters,
         meters: made.meters,
         shown,
-    })
+    };
+    Ok((lowered, taken.map_or(0, |last| last + 1)))
 }
 
 /// The card has no units for random numbers and messages, and starts no frame again.
@@ -387,7 +419,7 @@ impl Assemble<'_> {
             actions: [[0; ACTION_WORDS]; ROWS],
             cells: StageCells::default(),
         };
-        let mut rows = vec![ActionRow::default(); ROWS];
+        let mut rows = vec![self.row(&Drafts::default(), &stage.shared, &[], None, index, &mut code)?; ROWS];
         if let Some(step) = &stage.step {
             if let Some(table) = step.table {
                 let (kind, key, keys) = tables::keys(&self.program.tables[table], step)?;
@@ -400,14 +432,14 @@ impl Assemble<'_> {
                 code.key.keys = step.keys.iter().map(|piece| (piece.word, piece.mask())).collect();
             }
             code.key.gate = gate(&step.gate, staged);
-            rows[0] = self.row(&step.closed, &[], None, index, &mut code)?;
+            rows[0] = self.row(&step.closed, &stage.shared, &[], None, index, &mut code)?;
             for (at, (action, drafts)) in step.open.iter().enumerate() {
                 let row = at + 1;
                 let (params, cell) = match action {
                     Some(action) => tables::params(self.program, *action, drafts)?,
                     None => (Vec::new(), None),
                 };
-                rows[row] = self.row(drafts, &params, cell, index, &mut code)?;
+                rows[row] = self.row(drafts, &stage.shared, &params, cell, index, &mut code)?;
                 match (action, step.table.and_then(|table| self.tables[table].as_mut())) {
                     (Some(action), Some(table)) => table.actions.push(ActionCode {
                         action: *action,
@@ -421,11 +453,6 @@ impl Assemble<'_> {
                 }
             }
         }
-        for row in &mut rows {
-            for unit in &stage.shared {
-                row.units.push(self.unit(unit, &[])?);
-            }
-        }
         for (row, words) in rows.iter().zip(&mut code.actions) {
             *words = row.words();
         }
@@ -437,12 +464,17 @@ impl Assemble<'_> {
     fn row(
         &mut self,
         drafts: &Drafts,
+        shared: &[Draft],
         params: &[ParamPlace],
         cell: Option<Piece>,
         stage: usize,
         code: &mut StageCode,
     ) -> Check<ActionRow> {
-        let units = drafts.units.iter().map(|unit| self.unit(unit, params)).collect::<Check<_>>()?;
+        let mut units = [None; UNITS];
+        let all = || drafts.units.iter().chain(shared);
+        for (draft, at) in all().zip(place(all()).unwrap_or_default()) {
+            units[at] = Some(self.unit(draft, params)?);
+        }
         let register = drafts.register.as_ref();
         let register = register.map(|draft| self.register(draft, params, cell, stage, &mut code.cells)).transpose()?;
         let count = drafts.count.as_ref();
@@ -464,12 +496,12 @@ impl Assemble<'_> {
         let what = ("counter", about.name.as_str(), about.span, draft.span);
         let place = take(places, stage, cells, size, COUNTERS, &what)?;
         let (index, first) = match (draft.index, cell) {
-            (None, Some(cell)) => (Operand::of(Piece { word: PARAMS + cell.word, ..cell }), None),
-            (None, None) => (Operand::ZERO, Some(size)),
-            (Some(Source::Const(index)), _) => (Operand::ZERO, Some(index)),
-            (Some(Source::Piece(piece)), _) => (Operand::of(piece), None),
+            (None, Some(cell)) => (Second::of_param(cell), None),
+            (None, None) => (Second::ZERO, Some(size)),
+            (Some(Source::Const(index)), _) => (Second::ZERO, Some(index)),
+            (Some(Source::Piece(piece)), _) => (Second::of(piece), None),
             (Some(Source::Param(param, low, width)), _) => {
-                let place = param_piece(params, param, low, width).map(Operand::of);
+                let place = param_piece(params, param, low, width).map(Second::of_param);
                 (place.ok_or_else(|| too_much(draft.span, "a parameter in two words"))?, None)
             }
             (Some(Source::Hash(_)), _) => return Err(too_much(draft.span, "a hash as the cell of a counter")),
@@ -483,18 +515,19 @@ impl Assemble<'_> {
     }
 
     fn unit(&self, draft: &Draft, params: &[ParamPlace]) -> Check<Unit> {
-        let a = operand(draft.a, params, draft)?;
-        let b = operand(draft.b, params, draft)?;
-        let immediate = match (draft.a, draft.b) {
-            (Source::Const(value), _) | (_, Source::Const(value)) => value,
-            _ => 0,
+        let made = arranged(draft.op, draft.a, draft.b)
+            .ok_or_else(|| too_much(draft.span, "a unit computes with no value of the vector"))?;
+        let b = match made.b {
+            None | Some(Source::Const(_)) => Second::ZERO,
+            Some(Source::Piece(piece)) => Second::of(piece),
+            Some(Source::Hash(crc)) => Second::of_hash(crc as u32, crc.width()),
+            Some(Source::Param(param, low, width)) => {
+                let place = param_piece(params, param, low, width).map(Second::of_param);
+                place.ok_or_else(|| too_much(draft.span, "a part of a parameter that lies in two words"))?
+            }
         };
-        if let (Source::Const(a), Source::Const(b)) = (draft.a, draft.b)
-            && a != b
-        {
-            return Err(too_much(draft.span, "an operation of two constants"));
-        }
-        Ok(Unit { op: draft.op, to: draft.to, predicate: draft.predicate, a, b, immediate })
+        let (op, to, predicate, immediate) = (made.op, draft.to, draft.predicate, made.immediate);
+        Ok(Unit { op, to, predicate, a: made.a, b, immediate })
     }
 
     fn register(
@@ -520,18 +553,17 @@ impl Assemble<'_> {
             }
         };
         let at = |source: Source| match source {
-            Source::Piece(piece) => Ok(Operand::of(piece)),
+            Source::Piece(piece) => Ok(Second::of(piece)),
             Source::Param(param, low, width) => {
                 let place = param_piece(params, param, low, width);
-                place.map(Operand::of).ok_or_else(|| too_much(draft.span, "a parameter in two words"))
+                place.map(Second::of_param).ok_or_else(|| too_much(draft.span, "a parameter in two words"))
             }
-            Source::Const(0) => Ok(Operand::ZERO),
-            Source::Const(_) => Ok(Operand { source: IMMEDIATE, rotation: 0, width: 1 }),
+            Source::Const(_) => Ok(Second::ZERO),
             Source::Hash(_) => Err(too_much(draft.span, "a hash as an operand of a register")),
         };
         let (index, first) = match (draft.cells, cell, draft.index) {
-            (Cells::EntryMeter(_), Some(cell), _) => (Operand::of(Piece { word: PARAMS + cell.word, ..cell }), None),
-            (_, _, Source::Const(index)) => (Operand::ZERO, Some(index)),
+            (Cells::EntryMeter(_), Some(cell), _) => (Second::of_param(cell), None),
+            (_, _, Source::Const(index)) => (Second::ZERO, Some(index)),
             (_, _, other) => (at(other)?, None),
         };
         // A constant cell behind the end has no cells: nothing is touched.
@@ -542,6 +574,7 @@ impl Assemble<'_> {
             result: draft.result,
             index,
             operand: at(draft.operand)?,
+            one: matches!(draft.operand, Source::Const(1..)),
             offset,
             cells: length,
         })
@@ -579,18 +612,6 @@ fn take(
     }
     *known = Some(place);
     Ok(place)
-}
-
-fn operand(source: Source, params: &[ParamPlace], draft: &Draft) -> Check<Operand> {
-    match source {
-        Source::Piece(piece) => Ok(Operand::of(piece)),
-        Source::Param(param, low, width) => {
-            let place = param_piece(params, param, low, width);
-            place.map(Operand::of).ok_or_else(|| too_much(draft.span, "a part of a parameter that lies in two words"))
-        }
-        Source::Const(_) => Ok(Operand { source: IMMEDIATE, rotation: 0, width: 32 }),
-        Source::Hash(crc) => Ok(Operand { source: HASHES + crc as u32, rotation: 0, width: crc.width() }),
-    }
 }
 
 /// Word, mask and value of a gate.

@@ -4,6 +4,7 @@
 //! one of its stage reads. A table of longest prefixes takes its key a stage ahead. A meter's color is there when the
 //! action of the next stage reads the vector: too late for key and gate of that stage.
 
+use super::place::place;
 use super::steps::{Item, Literal, Step};
 use super::tables::is_prefix;
 use super::units::{Draft, Drafts, Source};
@@ -125,27 +126,30 @@ fn item_span(item: &Item) -> Span {
 
 /// Whether a part has room in a stage.
 fn fits(program: &Program, stage: &Stage, item: &Item) -> Check<bool> {
-    let most = |step: &Step| {
-        step.open.iter().map(|(_, row)| row.units.len()).chain([step.closed.units.len()]).max().unwrap_or(0)
+    let rows = |step: &Step, beside: &[Draft]| {
+        let rows = step.open.iter().map(|(_, row)| &row.units).chain([&step.closed.units]);
+        rows.map(|row| place(row.iter().chain(&stage.shared).chain(beside))).all(|found| found.is_some())
     };
     match item {
         Item::Group(units) => {
-            Ok(stage.step.as_ref().map_or(0, |step| most(step)) + stage.shared.len() + units.len() <= UNITS)
+            if place(units).is_none() {
+                return Err(crowded(item_span(item), "a condition or assignment", units));
+            }
+            Ok(match &stage.step {
+                Some(step) => rows(step, units),
+                None => place(stage.shared.iter().chain(units)).is_some(),
+            })
         }
         Item::Step(step) => {
             for (action, row) in &step.open {
-                if row.units.len() > UNITS {
-                    let name = action.map_or("this block", |action| &program.actions[action].name);
+                if place(&row.units).is_none() {
+                    let name = action.map_or("this block".to_owned(), |of| format!("`{}`", program.actions[of].name));
                     let span = action.map_or(step.span, |action| program.actions[action].span);
-                    return Err(too_much(span, &format!("`{name}` needs {} units, a stage has {UNITS}", row.units.len()))
-                        .help("a unit writes at most 32 bits of one vector word: fewer or narrower assignments need fewer units"));
+                    return Err(crowded(span, &name, &row.units));
                 }
             }
-            if step.closed.units.len() > UNITS {
-                return Err(too_much(
-                    step.span,
-                    &format!("the other branch needs {} units, a stage has {UNITS}", step.closed.units.len()),
-                ));
+            if place(&step.closed.units).is_none() {
+                return Err(crowded(step.span, "the other branch", &step.closed.units));
             }
             if step.open.len() > ROWS - 1 {
                 return Err(too_much(
@@ -153,9 +157,19 @@ fn fits(program: &Program, stage: &Stage, item: &Item) -> Check<bool> {
                     &format!("the table has {} actions, on the card {} are possible", step.open.len(), ROWS - 1),
                 ));
             }
-            Ok(stage.step.is_none() && most(step) + stage.shared.len() <= UNITS)
+            Ok(stage.step.is_none() && rows(step, &[]))
         }
     }
+}
+
+/// The fault of units that no stage can do at once.
+fn crowded(span: Span, name: &str, units: &[Draft]) -> Box<Fault> {
+    if units.len() > UNITS {
+        return too_much(span, &format!("{name} needs {} units, a stage has {UNITS}", units.len()))
+            .help("a unit writes at most 32 bits of one vector word: fewer or narrower assignments need fewer units");
+    }
+    too_much(span, &format!("{name} writes more parts of vector words than have units: three units write a word"))
+        .help("assign whole fields, or assign some of them in another table or control")
 }
 
 fn mark(bits: &mut Bits, piece: Piece) {

@@ -3,10 +3,11 @@
 //! register.
 
 use super::effects::{Cells, effects};
+use super::place::place;
 use super::units::{CountDraft, Draft, Drafts, Source, Units};
 use super::uses::Uses;
 use super::vector::too_much;
-use super::words::{BITS, FLAGS, Op, Piece, UNITS, low_bits};
+use super::words::{BITS, FLAGS, Op, Piece, low_bits};
 use crate::fault::Check;
 use crate::ir::{
     ActionId, Apply, BinaryOp, Expr, ExprKind, Extern, FieldId, Program, Stmt, StmtKind, TableId, UnaryOp,
@@ -100,13 +101,14 @@ impl Steps<'_, '_, '_> {
             if guard.is_empty() && units.iter().all(apart) {
                 // Each goes where there is room.
                 self.items.extend(units.into_iter().map(|unit| Item::Group(vec![unit])));
-            } else if guard.is_empty() && units.len() <= UNITS {
+            } else if guard.is_empty() && place(&units).is_some() {
                 self.items.push(Item::Group(units));
             } else {
                 let drafts = Drafts { units, ..Drafts::default() };
                 self.step(guard.clone(), None, vec![(None, drafts)], Vec::new(), span);
             }
         }
+        self.units.vector.release();
         Ok(())
     }
 
@@ -119,6 +121,7 @@ impl Steps<'_, '_, '_> {
         span: Span,
     ) {
         self.items.push(Item::Step(Box::new(Step { gate, table, open, closed: Drafts::default(), keys, span })));
+        self.units.vector.release();
     }
 
     /// The units of statements; groups in front compute their inputs.
@@ -205,6 +208,7 @@ impl Steps<'_, '_, '_> {
         if guard.is_empty() && otherwise.iter().all(is_plain) {
             // The first stage of `then` does the other branch if its gate is closed.
             let closed = self.drafts(otherwise)?;
+            self.units.vector.keep();
             let first = self.items.len();
             self.block(then, &both)?;
             let step = self.items[first..].iter_mut().find_map(|item| match item {
@@ -270,6 +274,7 @@ impl Steps<'_, '_, '_> {
             all.push(Literal::Mask { word, mask: bit.mask(), value: bit.mask() });
         }
         self.flush();
+        self.units.vector.release();
         Ok(all)
     }
 
@@ -381,7 +386,7 @@ fn split(units: Vec<Draft>) -> Vec<Vec<Draft>> {
             found
         };
         let mut next = (0..rest.len()).map(closure).min_by_key(Vec::len).unwrap_or_default();
-        if group.len() + next.len() > UNITS && !group.is_empty() {
+        if !group.is_empty() && place(group.iter().chain(next.iter().map(|unit| &rest[*unit]))).is_none() {
             groups.push(std::mem::take(&mut group));
         }
         next.sort_unstable();

@@ -5,7 +5,7 @@ use super::effects::Cells;
 use super::steps::Step;
 use super::units::{Drafts, Source};
 use super::vector::too_much;
-use super::words::{KeyRow, PARAMS, Piece, low_bits};
+use super::words::{KeyRow, Piece, low_bits};
 use crate::fault::Check;
 use crate::ir::{ActionCall, ActionId, Entry, Match, MatchKind, PORT_ONWARD, Program, Table, TableId};
 
@@ -273,25 +273,26 @@ pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Ve
         if own.is_empty() {
             continue;
         }
-        if about.width <= 32 {
+        if about.width <= 32 && own.iter().all(|(_, low, _)| low.is_multiple_of(8)) {
             pieces.push((param, 0, about.width));
             continue;
         }
-        let mut edges: Vec<u32> = own.iter().flat_map(|(_, low, width)| [*low, low + width]).collect();
-        edges.sort_unstable();
-        edges.dedup();
-        pieces.extend(edges.windows(2).map(|edge| (param, edge[0], edge[1] - edge[0])));
+        let mut parts: Vec<(usize, u32, u32)> = own.into_iter().copied().collect();
+        parts.sort_unstable();
+        parts.dedup();
+        pieces.extend(parts);
     }
-    // The largest pieces first, each into the first word with room.
+    // The largest pieces first, each from a whole byte on, as operand B takes them, in the first word with room.
     pieces.sort_by_key(|(.., width)| std::cmp::Reverse(*width));
     let (mut taken, mut places) = ([0u32; 4], Vec::new());
     let mut place = |width: u32| -> Check<Piece> {
-        let word = taken.iter().position(|taken| taken + width <= 32).ok_or_else(|| {
+        let bits = width.next_multiple_of(8);
+        let word = taken.iter().position(|taken| taken + bits <= 32).ok_or_else(|| {
             let about = &program.actions[action];
             too_much(about.span, &format!("the parameters of `{}` do not fit into four words of 32 bits", about.name))
         })?;
-        taken[word] += width;
-        Ok(Piece { word: word as u32, low: taken[word] - width, width })
+        taken[word] += bits;
+        Ok(Piece { word: word as u32, low: taken[word] - bits, width })
     };
     for (param, low, width) in pieces {
         places.push(ParamPlace { param, low, piece: place(width)? });
@@ -302,10 +303,12 @@ pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Ve
     Ok((places, cell))
 }
 
-/// Where bits of a parameter are, as a source of the machine.
+/// Where bits of a parameter are in the four words.
 pub fn param_piece(places: &[ParamPlace], param: usize, low: u32, width: u32) -> Option<Piece> {
-    let inside =
-        |place: &&ParamPlace| place.param == param && place.low <= low && low + width <= place.low + place.piece.width;
+    let inside = |place: &&ParamPlace| {
+        let above = low.checked_sub(place.low).filter(|above| above.is_multiple_of(8));
+        place.param == param && above.is_some_and(|above| above + width <= place.piece.width)
+    };
     let place = places.iter().find(inside)?;
-    Some(Piece { word: PARAMS + place.piece.word, low: place.piece.low + low - place.low, width })
+    Some(Piece { word: place.piece.word, low: place.piece.low + low - place.low, width })
 }

@@ -4,10 +4,11 @@
 
 use super::effects::{Cells, Effects, OLD, RegisterUse, same, too_complex};
 use super::hashes::Crc;
+use super::place::{arranged, is_second};
 use super::steps::Item;
 use super::vector::{Vector, too_much};
 use super::words::{ABOUT, BITS, FLAGS, Op, Piece, Predicate, RegisterOp, VERDICT, low_bits};
-use crate::fault::Check;
+use crate::fault::{Check, Fault};
 use crate::ir::{BinaryOp, Expr, ExprKind, FieldId, MeterId, PORT_ONWARD, Program, Standard, UnaryOp};
 use crate::source::Span;
 
@@ -126,7 +127,7 @@ impl Units<'_, '_> {
             if mentions(&count.index, OLD) {
                 return Err(too_complex(&count.index, "a counter's cell is a register's value, in the same action"));
             }
-            let index = Some(self.operand(&count.index)?);
+            let index = Some(self.second(&count.index)?);
             drafts.count = Some(CountDraft { counter: count.counter, index, span: count.span });
         }
         Ok(drafts)
@@ -178,7 +179,7 @@ impl Units<'_, '_> {
         let register = match of.cells {
             Cells::Register(register) => register,
             Cells::Meter(meter) => {
-                let (index, operand) = (self.operand(&of.index)?, self.tokens(meter));
+                let (index, operand) = (self.second(&of.index)?, self.tokens(meter));
                 let op = RegisterOp::Meter;
                 return Ok(RegisterDraft { cells: of.cells, op, result: None, index, operand, span: of.span });
             }
@@ -188,7 +189,7 @@ impl Units<'_, '_> {
         if width > 32 {
             return Err(too_much(of.span, "registers of more than 32 bits"));
         }
-        let index = self.operand(&of.index)?;
+        let index = self.second(&of.index)?;
         let draft =
             |op, operand| Ok(RegisterDraft { cells: of.cells, op, result: None, index, operand, span: of.span });
         let Some(value) = &of.value else { return draft(RegisterOp::Read, Source::Const(0)) };
@@ -227,10 +228,31 @@ impl Units<'_, '_> {
 
     /// An operand of a register: constants but 0 and 1 come from a temporary.
     fn register_operand(&mut self, expr: &Expr) -> Check<Source> {
-        match self.operand(expr)? {
+        match self.second(expr)? {
             Source::Const(value) if value > 1 => Ok(Source::Piece(self.materialise(expr)?)),
             other => Ok(other),
         }
+    }
+
+    /// A value as operand B takes it.
+    fn second(&mut self, expr: &Expr) -> Check<Source> {
+        let source = self.operand(expr)?;
+        if is_second(source) { Ok(source) } else { self.copied(expr) }
+    }
+
+    /// Copies a value to where operand B sees it.
+    fn copied(&mut self, expr: &Expr) -> Check<Source> {
+        let known = self.known.iter().find(|(known, to)| is_second(Source::Piece(*to)) && same(known, expr));
+        if let Some((_, piece)) = known {
+            return Ok(Source::Piece(*piece));
+        }
+        let to = self.vector.copy(expr.width, expr.span)?;
+        if is_second(Source::Piece(to)) {
+            self.compute(expr, to)?;
+            self.known.push((expr.clone(), to));
+            return Ok(Source::Piece(to));
+        }
+        Err(too_complex(expr, NO_COPY).help("use fewer variables, or leave out headers whose fields are not used"))
     }
 
     fn write(&mut self, field: FieldId, value: &Expr, drafts: &mut Drafts) -> Check<()> {
@@ -389,9 +411,15 @@ impl Units<'_, '_> {
         match &expr.kind {
             ExprKind::Unary(UnaryOp::Not, a) => Ok((Op::Xor, self.operand(a)?, Source::Const(low_bits(expr.width)))),
             ExprKind::Unary(UnaryOp::Neg, a) => Ok((Op::Sub, Source::Const(0), self.operand(a)?)),
-            ExprKind::Binary(op, a, b) => {
-                let (a, b) = (self.operand(a)?, self.operand(b)?);
-                Ok(match op {
+            ExprKind::Binary(op, left, right) => {
+                let (a, mut b) = (self.operand(left)?, self.operand(right)?);
+                if let (Source::Piece(_), Source::Piece(_)) = (a, b)
+                    && !is_second(a)
+                    && !is_second(b)
+                {
+                    b = self.copied(right)?;
+                }
+                let made = match op {
                     BinaryOp::Add => (Op::Add, a, b),
                     BinaryOp::Sub => (Op::Sub, a, b),
                     BinaryOp::And => (Op::And, a, b),
@@ -400,9 +428,14 @@ impl Units<'_, '_> {
                     BinaryOp::Eq => (Op::Eq, a, b),
                     BinaryOp::Ne => (Op::Ne, a, b),
                     BinaryOp::Lt => (Op::Lt, a, b),
-                    BinaryOp::Le => (Op::Ge, b, a),
+                    BinaryOp::Le => (Op::Le, a, b),
                     _ => return Err(too_complex(expr, "this operation")),
-                })
+                };
+                if arranged(made.0, made.1, made.2).is_none() {
+                    return Err(too_complex(expr, "a unit computes with no value of the vector")
+                        .help("copy one of the values to a metadata field in a table or control in front"));
+                }
+                Ok(made)
             }
             _ => Err(too_complex(expr, "this value")),
         }
@@ -501,6 +534,13 @@ impl Units<'_, '_> {
         made.reverse();
         Ok(made)
     }
+}
+
+const NO_COPY: &str = "a value must be copied to the last words of the vector, which are taken";
+
+/// Whether a program needs more words for copies.
+pub fn lacks_copies(fault: &Fault) -> bool {
+    fault.message.contains(NO_COPY)
 }
 
 /// Joins units that copy adjacent bits to adjacent bits, or that write constants to them.

@@ -35,7 +35,14 @@ pub struct Vector<'p> {
     uses: &'p Uses,
     /// Headers of which all words are needed, because they are part of the new head.
     whole: &'p [InstanceId],
+    /// Words of headers begin at `first`, and variables end at the last word: operand B of a unit sees the last ones.
     next: u32,
+    first: u32,
+    end: u32,
+    /// The last words, for copies that operand B reads: those that no part of the program waits for, and all that
+    /// become free again.
+    free: Vec<u32>,
+    copies: Vec<u32>,
     /// Places of extracted headers.
     pub headers: HashMap<InstanceId, HeaderPlace>,
     /// Bit of [`FLAGS`] of a header's validity.
@@ -46,25 +53,52 @@ pub struct Vector<'p> {
 }
 
 impl<'p> Vector<'p> {
-    pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId]) -> Self {
+    /// Headers begin at the word `first`, and `copies` of the last words are for copies.
+    pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], (first, copies): (u32, u32)) -> Self {
+        let end = WORDS as u32 - copies;
+        let copies: Vec<u32> = (end..WORDS as u32).collect();
         let (headers, flags, places) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { program, uses, whole, next: 0, headers, flags, places, bits: FIRST_BIT, own_flags: FIRST_FLAG }
+        Self {
+            program,
+            uses,
+            whole,
+            next: first,
+            first,
+            end,
+            free: copies.clone(),
+            copies,
+            headers,
+            flags,
+            places,
+            bits: FIRST_BIT,
+            own_flags: FIRST_FLAG,
+        }
     }
 
     /// Words that are in use.
     pub fn used(&self) -> u32 {
-        self.next
+        self.next - self.first + WORDS as u32 - self.end
     }
 
     fn take(&mut self, words: u32, what: &str, span: Span) -> Check<u32> {
-        let first = self.next;
-        if first + words > WORDS as u32 {
+        self.room(words, what, span)?;
+        self.next += words;
+        Ok(self.next - words)
+    }
+
+    fn take_last(&mut self, words: u32, what: &str, span: Span) -> Check<u32> {
+        self.room(words, what, span)?;
+        self.end -= words;
+        Ok(self.end)
+    }
+
+    fn room(&self, words: u32, what: &str, span: Span) -> Check<()> {
+        if self.next + words > self.end {
             return Err(too_much(span, &format!("{what} needs {words} vector words")).help(format!(
-                "the vector has {WORDS}, of which headers and metadata in front of it take {first}: leave out headers whose fields are not used"
+                "the vector has {WORDS}, of which headers and metadata in front of it take {}: leave out headers whose fields are not used", self.used()
             )));
         }
-        self.next += words;
-        Ok(first)
+        Ok(())
     }
 
     /// The place of a header that the parser extracts `lead` bits after the beginning of a word.
@@ -119,7 +153,25 @@ impl<'p> Vector<'p> {
 
     /// A new word for a value between two stages.
     pub fn temporary(&mut self, width: u32, span: Span) -> Check<Piece> {
-        Ok(Piece { word: self.take(1, "a value between two stages", span)?, low: 0, width })
+        Ok(Piece { word: self.take_last(1, "a value between two stages", span)?, low: 0, width })
+    }
+
+    /// A word for a copy that the next part of the program reads, and no other.
+    pub fn copy(&mut self, width: u32, span: Span) -> Check<Piece> {
+        match self.free.pop() {
+            Some(word) => Ok(Piece { word, low: 0, width }),
+            None => self.temporary(width, span),
+        }
+    }
+
+    /// The part that reads the copies stands in the order of the program: parts behind it may overwrite them.
+    pub fn release(&mut self) {
+        self.free.clone_from(&self.copies);
+    }
+
+    /// A part that comes later than the next ones reads the copies.
+    pub fn keep(&mut self) {
+        self.copies.clone_from(&self.free);
     }
 
     /// Gives a value that no field of the program holds a field's number, by which expressions read it.
@@ -178,7 +230,7 @@ impl<'p> Vector<'p> {
             return Ok(vec![self.bit(BITS, span)?]);
         }
         let words = about.width.div_ceil(32);
-        let first = self.take(words, &format!("`{}`", about.name), span)?;
+        let first = self.take_last(words, &format!("`{}`", about.name), span)?;
         Ok(cut(first, words * 32 - about.width, about.width))
     }
 }

@@ -18,14 +18,14 @@ pub const BITS: u32 = 30;
 pub const FLAGS: u32 = 31;
 /// Where a row of the parser goes to end: behind it, the error.
 pub const END: u32 = 8;
-/// Source of an operand: an immediate, which for registers is 1.
-pub const IMMEDIATE: u32 = 36;
-/// First source of the key's CRCs.
-pub const HASHES: u32 = 37;
-/// A source that reads 0.
-pub const ZERO: u32 = 63;
-/// First source of parameters.
-pub const PARAMS: u32 = 32;
+/// Sources of operand B: 0, the key's CRCs, the word of length and port, parameters, words of the vector.
+const ZERO: u32 = 0;
+const HASHES: u32 = 1;
+const SECOND_ABOUT: u32 = 3;
+const PARAMS: u32 = 4;
+const SECOND_WORDS: u32 = 8;
+/// First of the vector words that operand B sees, up to the last one of programs.
+pub const FIRST_SECOND: u32 = 19;
 
 /// Adjacent bits of a vector word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -132,23 +132,37 @@ fn signed6(value: i32) -> u32 {
     value.cast_unsigned() & 0x3F
 }
 
-/// Where an operand comes from.
+/// Where operand B of a unit comes from, and the operands of registers, meters and counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Operand {
-    pub source: u32,
-    pub rotation: u32,
-    pub width: u32,
+pub struct Second {
+    source: u32,
+    /// In bytes.
+    rotation: u32,
+    width: u32,
 }
 
-impl Operand {
+impl Second {
     pub const ZERO: Self = Self { source: ZERO, rotation: 0, width: 1 };
 
+    /// Bits of a vector word that operand B sees.
     pub fn of(piece: Piece) -> Self {
-        Self { source: piece.word, rotation: piece.low, width: piece.width }
+        let source =
+            if piece.word == ABOUT { SECOND_ABOUT } else { SECOND_WORDS + piece.word.wrapping_sub(FIRST_SECOND) };
+        Self { source, rotation: piece.low / 8, width: piece.width }
+    }
+
+    /// Bits of a word of parameters.
+    pub fn of_param(piece: Piece) -> Self {
+        Self { source: PARAMS + piece.word, rotation: piece.low / 8, width: piece.width }
+    }
+
+    /// A CRC of the stage's key.
+    pub fn of_hash(index: u32, width: u32) -> Self {
+        Self { source: HASHES + index, rotation: 0, width }
     }
 
     fn bits(self) -> u32 {
-        self.source | self.rotation << 6 | (self.width - 1) << 11
+        self.source | self.rotation << 4 | (self.width - 1) << 6
     }
 }
 
@@ -156,16 +170,40 @@ impl Operand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Op {
+    /// A.
     Set = 1,
-    Add = 2,
-    Sub = 3,
-    And = 4,
-    Or = 5,
-    Xor = 6,
-    Eq = 7,
-    Ne = 8,
-    Lt = 9,
-    Ge = 10,
+    /// B.
+    SetB = 2,
+    And = 3,
+    Or = 4,
+    Xor = 5,
+    Add = 6,
+    Sub = 7,
+    /// B - A.
+    From = 8,
+    Eq = 10,
+    Ne = 11,
+    Lt = 12,
+    Ge = 13,
+    Gt = 14,
+    Le = 15,
+}
+
+impl Op {
+    /// The operation that has the same result if A and B change places.
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Set => Self::SetB,
+            Self::SetB => Self::Set,
+            Self::Sub => Self::From,
+            Self::From => Self::Sub,
+            Self::Lt => Self::Gt,
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            Self::Le => Self::Ge,
+            Self::And | Self::Or | Self::Xor | Self::Add | Self::Eq | Self::Ne => self,
+        }
+    }
 }
 
 /// A unit of an action's row.
@@ -174,8 +212,9 @@ pub struct Unit {
     pub op: Op,
     pub to: Piece,
     pub predicate: Option<Predicate>,
-    pub a: Operand,
-    pub b: Operand,
+    /// Operand A, if the operation reads it.
+    pub a: Option<Piece>,
+    pub b: Second,
     pub immediate: u32,
 }
 
@@ -185,7 +224,7 @@ impl Unit {
         let to = self.to;
         [
             self.op as u32 | to.word << 4 | to.low << 9 | (to.width - 1) << 14 | mode << 19 | index << 21,
-            self.a.bits() | self.b.bits() << 16,
+            self.a.map_or(0, |a| a.word | a.low << 5 | (a.width - 1) << 10) | self.b.bits() << 16,
             self.immediate,
         ]
     }
@@ -212,8 +251,10 @@ pub struct RegisterUnit {
     pub op: RegisterOp,
     /// Where the result goes; it is the new value, else the old one.
     pub result: Option<(Piece, bool)>,
-    pub index: Operand,
-    pub operand: Operand,
+    pub index: Second,
+    pub operand: Second,
+    /// Bit 0 of the operand is the other one.
+    pub one: bool,
     /// Cell of the segment at which the array begins, and its cells.
     pub offset: u32,
     pub cells: u32,
@@ -222,7 +263,7 @@ pub struct RegisterUnit {
 /// The count of an action's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountUnit {
-    pub index: Operand,
+    pub index: Second,
     /// Counter of the segment at which the array begins, and its counters.
     pub offset: u32,
     pub cells: u32,
@@ -234,7 +275,7 @@ pub const ACTION_WORDS: usize = 29;
 /// A row of ACTION.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActionRow {
-    pub units: Vec<Unit>,
+    pub units: [Option<Unit>; UNITS],
     pub register: Option<RegisterUnit>,
     pub count: Option<CountUnit>,
 }
@@ -244,14 +285,14 @@ impl ActionRow {
     pub fn words(&self) -> [u32; ACTION_WORDS] {
         let mut words = [0; ACTION_WORDS];
         for (unit, place) in self.units.iter().zip(words.chunks_exact_mut(3)) {
-            place.copy_from_slice(&unit.words());
+            place.copy_from_slice(&unit.map_or([0; 3], |unit| unit.words()));
         }
         if let Some(register) = &self.register {
             words[24] = register.op as u32;
             if let Some((to, new)) = register.result {
                 words[24] |= to.word << 4 | to.low << 9 | (to.width - 1) << 14 | u32::from(new) << 27 | 1 << 28;
             }
-            words[25] = register.index.bits() | register.operand.bits() << 16;
+            words[25] = register.index.bits() | register.operand.bits() << 16 | u32::from(register.one) << 27;
             words[26] = register.offset | register.cells << 16;
         }
         if let Some(count) = &self.count {
