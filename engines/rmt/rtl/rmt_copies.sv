@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Keeps frames that are to be copied, and makes their copies. Each lane has one for multicast groups, and one for clones.
+// Keeps frames that are to be copied, and makes their copies. Each lane has one for multicast groups, one for clones.
 //
 //   frames of which copies are made ─> KEEP ─> memory, eight queues of 64 beats ─> WALK ─> copies, a beat a cycle
 //   a beat a cycle, and never held      │                                            │
