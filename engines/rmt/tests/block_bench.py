@@ -236,16 +236,17 @@ class Bench:
 
     async def answer(self) -> None:
         """Without frames nothing happens before the host's answer, so no step is taken for each cycle until then. A
-        frame from nowhere ends the wait.
+        frame from nowhere and a record end the wait.
         """
         dut = self.dut
         busy = any(port.waiting or port.inside for port in self.ports)
         if busy or self.ticks or not self.values["req"] or not self.under_way:
             return
-        if int(dut.ack.value) or int(dut.out_valid.value) or int(dut.dropped.value):
+        if any(int(signal.value) for signal in (dut.ack, dut.out_valid, dut.dropped, dut.record_valid)):
             return
         start = get_sim_time("ns")
-        answer = RisingEdge(dut.ack), dut.out_valid.value_change, dut.dropped.value_change
+        changes = (signal.value_change for signal in (dut.out_valid, dut.dropped, dut.record_valid))
+        answer = RisingEdge(dut.ack), *changes
         await First(*answer, Timer(1000 * CLOCK_NS, unit="ns"))
         await FallingEdge(dut.clk)
         self.cycle += round((get_sim_time("ns") - start) / CLOCK_NS)

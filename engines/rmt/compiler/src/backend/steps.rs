@@ -401,7 +401,7 @@ fn split(units: Vec<Draft>) -> Vec<Vec<Draft>> {
 }
 
 /// Whether a unit reads bits of a place.
-fn reads(unit: &Draft, place: Piece) -> bool {
+pub fn reads(unit: &Draft, place: Piece) -> bool {
     let meets = |piece: Piece| piece.word == place.word && piece.mask() & place.mask() != 0;
     let source = |source| matches!(source, Source::Piece(piece) if meets(piece));
     source(unit.a) || source(unit.b) || unit.predicate.is_some_and(|predicate| meets(predicate.bit))

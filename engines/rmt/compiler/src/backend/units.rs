@@ -5,7 +5,7 @@
 use super::effects::{Cells, Effects, OLD, RegisterUse, same, too_complex};
 use super::hashes::Crc;
 use super::place::{arranged, is_second};
-use super::steps::Item;
+use super::steps::{Item, reads};
 use super::vector::{Vector, too_much};
 use super::words::{ABOUT, BITS, FLAGS, Op, Piece, Predicate, RegisterOp, VERDICT, low_bits};
 use crate::fault::{Check, Fault};
@@ -229,7 +229,7 @@ impl Units<'_, '_> {
     /// An operand of a register: constants but 0 and 1 come from a temporary.
     fn register_operand(&mut self, expr: &Expr) -> Check<Source> {
         match self.second(expr)? {
-            Source::Const(value) if value > 1 => Ok(Source::Piece(self.materialise(expr)?)),
+            Source::Const(value) if value > 1 => self.copied(expr),
             other => Ok(other),
         }
     }
@@ -402,7 +402,12 @@ impl Units<'_, '_> {
         }
         let mut units = Vec::new();
         self.assign(&[to], expr, None, &mut units)?;
-        self.before.push(Item::Group(units));
+        if units.iter().any(|unit| reads(unit, to)) {
+            self.before.push(Item::Group(units));
+        } else {
+            // Each goes where there is room.
+            self.before.extend(units.into_iter().map(|unit| Item::Group(vec![unit])));
+        }
         Ok(())
     }
 
