@@ -56,8 +56,7 @@ struct headers_t {
 struct metadata_t {
     bit<32> inner;
     bit<32> outer;
-    bit<16> inner_port;
-    bit<16> outer_port;
+    bit<32> ports; // inside, then outside
     bit<32> goes_out; // 1 or 0
     bit<32> cell1;
     bit<32> cell2;
@@ -127,20 +126,18 @@ control StatefulFirewallIngress(inout headers_t hdr, inout metadata_t meta, inou
         if (standard_metadata.ingress_port == 0) {
             meta.inner = hdr.ipv4.src;
             meta.outer = hdr.ipv4.dst;
-            meta.inner_port = hdr.ports.src;
-            meta.outer_port = hdr.ports.dst;
+            meta.ports = hdr.ports.src ++ hdr.ports.dst;
             meta.goes_out = 1;
         } else {
             meta.inner = hdr.ipv4.dst;
             meta.outer = hdr.ipv4.src;
-            meta.inner_port = hdr.ports.dst;
-            meta.outer_port = hdr.ports.src;
+            meta.ports = hdr.ports.dst ++ hdr.ports.src;
             meta.goes_out = 0;
         }
         hash(meta.cell1, HashAlgorithm.crc32, 32w0,
-            { meta.inner, meta.outer, meta.inner_port, meta.outer_port, hdr.ipv4.protocol }, 32w4096);
+            { hdr.ipv4.protocol, meta.inner, meta.outer, meta.ports }, 32w4096);
         hash(meta.cell2, HashAlgorithm.crc16, 32w0,
-            { meta.inner, meta.outer, meta.inner_port, meta.outer_port, hdr.ipv4.protocol }, 32w4096);
+            { hdr.ipv4.protocol, meta.inner, meta.outer, meta.ports }, 32w4096);
         if (hdr.ports.isValid()) {
             filter1.read(meta.seen1, meta.cell1);
             meta.seen1 = meta.seen1 | meta.goes_out;

@@ -146,7 +146,7 @@ class Firewall:
         src, dst, proto, sport, dport = flow
         inner = (src, dst, sport, dport) if port == 0 else (dst, src, dport, sport)
         addresses = b"".join(ipaddress.IPv4Address(one).packed for one in inner[:2])
-        data = addresses + struct.pack("!HH", *inner[2:]) + bytes([proto])
+        data = bytes([proto]) + addresses + struct.pack("!HH", *inner[2:])
         cells = [zlib.crc32(data) % 4096, crc16(data) % 4096]
         if port == 0:
             for known, cell in zip(self.seen, cells, strict=True):

@@ -50,9 +50,9 @@ const COUNTERS: u32 = 1024;
 /// Meters of a stage.
 const METERS: u32 = 1024;
 /// Words of the vector at which headers may begin.
-const FIRST_WORDS: [u32; 6] = [0, 4, 8, 12, 16, 19];
+const FIRST_WORDS: [u32; 11] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19];
 /// Words of the vector for copies that operands B read, at most.
-const MOST_COPIES: u32 = 6;
+const MOST_COPIES: u32 = 8;
 /// The highest number of a multicast group, and of a clone session.
 pub const LAST_GROUP: u16 = 63;
 /// Words of a row of EXIT.

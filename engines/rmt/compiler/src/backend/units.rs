@@ -246,7 +246,7 @@ impl Units<'_, '_> {
         if let Some((_, piece)) = known {
             return Ok(Source::Piece(*piece));
         }
-        let to = self.vector.copy(expr.width, expr.span)?;
+        let to = self.vector.lend(expr.width, true, expr.span)?;
         if is_second(Source::Piece(to)) {
             self.compute(expr, to)?;
             self.known.push((expr.clone(), to));
@@ -383,7 +383,7 @@ impl Units<'_, '_> {
         let to = if expr.width == 1 {
             self.vector.bit(BITS, expr.span)?
         } else {
-            self.vector.temporary(expr.width, expr.span)?
+            self.vector.lend(expr.width, false, expr.span)?
         };
         self.compute(expr, to)?;
         self.known.push((expr.clone(), to));
@@ -417,7 +417,13 @@ impl Units<'_, '_> {
             ExprKind::Unary(UnaryOp::Not, a) => Ok((Op::Xor, self.operand(a)?, Source::Const(low_bits(expr.width)))),
             ExprKind::Unary(UnaryOp::Neg, a) => Ok((Op::Sub, Source::Const(0), self.operand(a)?)),
             ExprKind::Binary(op, left, right) => {
-                let (a, mut b) = (self.operand(left)?, self.operand(right)?);
+                let (mut a, mut b) = (self.operand(left)?, self.operand(right)?);
+                // Operand A is a word of the vector, also for an operation of a constant and a parameter.
+                match (a, b) {
+                    (Source::Const(_), Source::Param(..)) => a = Source::Piece(self.materialise(left)?),
+                    (Source::Param(..), Source::Const(_)) => b = Source::Piece(self.materialise(right)?),
+                    _ => {}
+                }
                 if let (Source::Piece(_), Source::Piece(_)) = (a, b)
                     && !is_second(a)
                     && !is_second(b)

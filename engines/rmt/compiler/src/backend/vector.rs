@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::uses::Uses;
-use super::words::{ABOUT, BITS, FLAGS, Piece, VERDICT, WORDS};
+use super::words::{ABOUT, BITS, FIRST_SECOND, FLAGS, Piece, VERDICT, WORDS};
 use crate::fault::{Check, Fault};
 use crate::ir::{FieldId, FieldKind, InstanceId, Program, Standard};
 use crate::source::Span;
@@ -39,10 +39,10 @@ pub struct Vector<'p> {
     next: u32,
     first: u32,
     end: u32,
-    /// The last words, for copies that operand B reads: those that no part of the program waits for, and all that
-    /// become free again.
+    /// Words for values between two stages that no part of the program waits for, and those that are lent to the next
+    /// part.
     free: Vec<u32>,
-    copies: Vec<u32>,
+    lent: Vec<u32>,
     /// Places of extracted headers.
     pub headers: HashMap<InstanceId, HeaderPlace>,
     /// Bit of [`FLAGS`] of a header's validity.
@@ -53,10 +53,10 @@ pub struct Vector<'p> {
 }
 
 impl<'p> Vector<'p> {
-    /// Headers begin at the word `first`, and `copies` of the last words are for copies.
+    /// Headers begin at the word `first`, and `copies` of the last words are for values between stages.
     pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], (first, copies): (u32, u32)) -> Self {
         let end = WORDS as u32 - copies;
-        let copies: Vec<u32> = (end..WORDS as u32).collect();
+        let free = (end..WORDS as u32).collect();
         let (headers, flags, places) = (HashMap::new(), HashMap::new(), HashMap::new());
         Self {
             program,
@@ -65,8 +65,8 @@ impl<'p> Vector<'p> {
             next: first,
             first,
             end,
-            free: copies.clone(),
-            copies,
+            free,
+            lent: Vec::new(),
             headers,
             flags,
             places,
@@ -156,22 +156,27 @@ impl<'p> Vector<'p> {
         Ok(Piece { word: self.take_last(1, "a value between two stages", span)?, low: 0, width })
     }
 
-    /// A word for a copy that the next part of the program reads, and no other.
-    pub fn copy(&mut self, width: u32, span: Span) -> Check<Piece> {
-        match self.free.pop() {
-            Some(word) => Ok(Piece { word, low: 0, width }),
-            None => self.temporary(width, span),
-        }
+    /// A word for a value that the next part of the program reads, and no other: if `second`, where operand B sees it.
+    pub fn lend(&mut self, width: u32, second: bool, span: Span) -> Check<Piece> {
+        let fits = self.free.iter().position(|word| (*word >= FIRST_SECOND) == second);
+        let other = (!second && !self.free.is_empty()).then_some(0);
+        let word = match fits.or(other) {
+            Some(at) => self.free.remove(at),
+            None => self.take_last(1, "a value between two stages", span)?,
+        };
+        self.lent.push(word);
+        Ok(Piece { word, low: 0, width })
     }
 
-    /// The part that reads the copies stands in the order of the program: parts behind it may overwrite them.
+    /// The part that reads the lent words stands in the order of the program: parts behind it may overwrite them. Those
+    /// that have waited longest are lent first, so that few parts wait for each other.
     pub fn release(&mut self) {
-        self.free.clone_from(&self.copies);
+        self.free.append(&mut self.lent);
     }
 
-    /// A part that comes later than the next ones reads the copies.
+    /// A part that comes later than the next ones reads the lent words.
     pub fn keep(&mut self) {
-        self.copies.clone_from(&self.free);
+        self.lent.clear();
     }
 
     /// Gives a value that no field of the program holds a field's number, by which expressions read it.
