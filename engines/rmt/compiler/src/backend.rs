@@ -33,7 +33,7 @@ use tables::param_piece;
 pub use tables::{ActionCode, Kind, Line, ParamPlace, TableCode};
 use units::{CountDraft, Draft, Drafts, RegisterDraft, Source, Units, lacks_copies};
 use uses::Uses;
-use vector::{Vector, too_much};
+use vector::{Layout, Vector, too_much};
 pub use words::{ACTION_WORDS, Piece};
 use words::{
     ActionRow, BITS, ChecksumRow, CountUnit, DEPTHS, Emit, HEAD_WORDS, KeyRow, ParserRow, ROWS, RegisterUnit, Second,
@@ -49,9 +49,9 @@ const COUNTERS: u32 = 1024;
 /// Meters of a stage.
 const METERS: u32 = 1024;
 /// Words of the vector at which headers may begin.
-const FIRST_WORDS: [u32; 6] = [0, 4, 8, 12, 16, 19];
+const FIRST_WORDS: [u32; 11] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19];
 /// Words of the vector for copies that operands B read, at most.
-const MOST_COPIES: u32 = 6;
+const MOST_COPIES: u32 = 8;
 /// The highest number of a multicast group.
 pub const LAST_GROUP: u16 = 63;
 /// Words of a row of EXIT.
@@ -170,7 +170,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     for copies in 0..=MOST_COPIES {
         let mut found: Option<(Lowered, usize)> = None;
         for first in FIRST_WORDS {
-            match placed(program, stages, (first, copies)) {
+            match placed(program, stages, Layout { first, copies }) {
                 Ok(made) if found.as_ref().is_none_or(|known| made.1 < known.1) => found = Some(made),
                 Err(other) if fault.as_ref().is_none_or(|known| lacks_copies(known)) && first == 0 => {
                     fault = Some(other)
@@ -185,9 +185,8 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     Err(fault.unwrap_or_else(|| too_much(Span::default(), "the program")))
 }
 
-/// Lowers a program whose headers begin at this word of the vector, with so many words for copies. Also how many stages it
-/// takes.
-fn placed(program: &Program, stages: usize, words: (u32, u32)) -> Check<(Lowered, usize)> {
+/// Lowers a program in a layout of the vector. Also how many stages it takes.
+fn placed(program: &Program, stages: usize, layout: Layout) -> Check<(Lowered, usize)> {
     let marked = digests::mark(program)?;
     let program = marked.as_ref().map_or(program, |marked| &marked.program);
     let mut uses = Uses::of(program);
@@ -204,7 +203,7 @@ fn placed(program: &Program, stages: usize, words: (u32, u32)) -> Check<(Lowered
         uses.read[Standard::McastGrp.field()] += 1;
     }
     let head = Head::of(program, &uses);
-    let mut vector = Vector::new(program, &uses, &head.instances, words);
+    let mut vector = Vector::new(program, &uses, &head.instances, layout);
     marked.iter().try_for_each(|marked| marked.place(&mut vector))?;
     let emitted = head.place(program, &mut vector)?;
     let parser = parser::lower(program, &mut vector, &head)?;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::uses::Uses;
-use super::words::{ABOUT, BITS, FLAGS, Piece, VERDICT, WORDS};
+use super::words::{ABOUT, BITS, FIRST_SECOND, FLAGS, Piece, VERDICT, WORDS};
 use crate::fault::{Check, Fault};
 use crate::ir::{FieldId, FieldKind, InstanceId, Program, Standard};
 use crate::source::Span;
@@ -14,6 +14,8 @@ const PARSER_FLAGS: u32 = 16;
 /// First bit of [`BITS`] and of [`FLAGS`] that programs have.
 const FIRST_BIT: u32 = 12;
 const FIRST_FLAG: u32 = 20;
+/// From this bit on, parts of the program share the bits that they need for a moment.
+const LAST_NEW_BIT: u32 = 24;
 
 /// A header's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +30,15 @@ pub struct HeaderPlace {
     pub varbit: Option<(u32, u32)>,
 }
 
+/// Where the vector has what.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout {
+    /// The word at which headers begin.
+    pub first: u32,
+    /// How many of the last words are for values between stages alone.
+    pub copies: u32,
+}
+
 /// Places of fields.
 #[derive(Debug, Clone)]
 pub struct Vector<'p> {
@@ -39,10 +50,13 @@ pub struct Vector<'p> {
     next: u32,
     first: u32,
     end: u32,
-    /// The last words, for copies that operand B reads: those that no part of the program waits for, and all that
-    /// become free again.
+    /// Words for values between two stages that no part of the program waits for, and those that are lent to the next
+    /// part.
     free: Vec<u32>,
-    copies: Vec<u32>,
+    lent: Vec<u32>,
+    /// The same of bits of [`BITS`].
+    free_bits: Vec<Piece>,
+    lent_bits: Vec<Piece>,
     /// Places of extracted headers.
     pub headers: HashMap<InstanceId, HeaderPlace>,
     /// Bit of [`FLAGS`] of a header's validity.
@@ -53,10 +67,10 @@ pub struct Vector<'p> {
 }
 
 impl<'p> Vector<'p> {
-    /// Headers begin at the word `first`, and `copies` of the last words are for copies.
-    pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], (first, copies): (u32, u32)) -> Self {
+    pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], layout: Layout) -> Self {
+        let Layout { first, copies } = layout;
         let end = WORDS as u32 - copies;
-        let copies: Vec<u32> = (end..WORDS as u32).collect();
+        let free = (end..WORDS as u32).collect();
         let (headers, flags, places) = (HashMap::new(), HashMap::new(), HashMap::new());
         Self {
             program,
@@ -65,8 +79,10 @@ impl<'p> Vector<'p> {
             next: first,
             first,
             end,
-            free: copies.clone(),
-            copies,
+            free,
+            lent: Vec::new(),
+            free_bits: Vec::new(),
+            lent_bits: Vec::new(),
             headers,
             flags,
             places,
@@ -156,22 +172,39 @@ impl<'p> Vector<'p> {
         Ok(Piece { word: self.take_last(1, "a value between two stages", span)?, low: 0, width })
     }
 
-    /// A word for a copy that the next part of the program reads, and no other.
-    pub fn copy(&mut self, width: u32, span: Span) -> Check<Piece> {
-        match self.free.pop() {
-            Some(word) => Ok(Piece { word, low: 0, width }),
-            None => self.temporary(width, span),
-        }
+    /// A word for a value that the next part of the program reads, and no other: if `second`, where operand B sees it.
+    pub fn lend(&mut self, width: u32, second: bool, span: Span) -> Check<Piece> {
+        let fits = self.free.iter().position(|word| (*word >= FIRST_SECOND) == second);
+        let other = (!second && !self.free.is_empty()).then_some(0);
+        let word = match fits.or(other) {
+            Some(at) => self.free.remove(at),
+            None => self.take_last(1, "a value between two stages", span)?,
+        };
+        self.lent.push(word);
+        Ok(Piece { word, low: 0, width })
     }
 
-    /// The part that reads the copies stands in the order of the program: parts behind it may overwrite them.
+    /// A bit of [`BITS`] that the next part of the program reads, and no other. The last bits are for conditions that stay.
+    pub fn lend_bit(&mut self, span: Span) -> Check<Piece> {
+        let bit = match self.free_bits.first() {
+            Some(_) if self.bits >= LAST_NEW_BIT => self.free_bits.remove(0),
+            _ => self.bit(BITS, span)?,
+        };
+        self.lent_bits.push(bit);
+        Ok(bit)
+    }
+
+    /// The part that reads the lent words stands in the order of the program: parts behind it may overwrite them. Those
+    /// that have waited longest are lent first, so that few parts wait for each other.
     pub fn release(&mut self) {
-        self.free.clone_from(&self.copies);
+        self.free.append(&mut self.lent);
+        self.free_bits.append(&mut self.lent_bits);
     }
 
-    /// A part that comes later than the next ones reads the copies.
+    /// A part that comes later than the next ones reads the lent words.
     pub fn keep(&mut self) {
-        self.copies.clone_from(&self.free);
+        self.lent.clear();
+        self.lent_bits.clear();
     }
 
     /// Gives a value that no field of the program holds a field's number, by which expressions read it.
