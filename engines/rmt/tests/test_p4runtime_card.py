@@ -30,7 +30,7 @@ def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     unit = ROOT / "engines/rpu/programs/forward.c"
     path.write_text(
         '[card]\nname = "control"\nports = 2\n'
-        f'[[inline]]\nengine = "rmt"\nrmt.stages = 5\nprogram = "{PROGRAM}"\n'
+        f'[[inline]]\nengine = "rmt"\nrmt.stages = 4\nprogram = "{PROGRAM}"\n'
         f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{unit}"\n'
     )
     with Device.open(path, target=request.param) as device:
