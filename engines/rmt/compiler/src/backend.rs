@@ -50,6 +50,8 @@ const COUNTERS: u32 = 1024;
 const METERS: u32 = 1024;
 /// Words of the vector at which headers may begin.
 const FIRST_WORDS: [u32; 11] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19];
+/// Words that values between stages may leave for variables.
+const SPARE_WORDS: [u32; 5] = [0, 2, 4, 8, WORDS as u32];
 /// Words of the vector for copies that operands B read, at most.
 const MOST_COPIES: u32 = 8;
 /// The highest number of a multicast group.
@@ -169,10 +171,10 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     // later, so the program may need fewer stages.
     for copies in 0..=MOST_COPIES {
         let mut found: Option<(Lowered, usize)> = None;
-        for first in FIRST_WORDS {
-            match placed(program, stages, Layout { first, copies }) {
+        for (first, spare) in FIRST_WORDS.into_iter().flat_map(|first| SPARE_WORDS.map(|spare| (first, spare))) {
+            match placed(program, stages, Layout { first, copies, spare }) {
                 Ok(made) if found.as_ref().is_none_or(|known| made.1 < known.1) => found = Some(made),
-                Err(other) if fault.as_ref().is_none_or(|known| lacks_copies(known)) && first == 0 => {
+                Err(other) if fault.as_ref().is_none_or(|known| lacks_copies(known)) && first == 0 && spare == 0 => {
                     fault = Some(other)
                 }
                 _ => {}

@@ -37,6 +37,9 @@ pub struct Layout {
     pub first: u32,
     /// How many of the last words are for values between stages alone.
     pub copies: u32,
+    /// How many words values between stages leave for variables; behind that they take words that others of them had, and
+    /// wait for those.
+    pub spare: u32,
 }
 
 /// Places of fields.
@@ -50,6 +53,7 @@ pub struct Vector<'p> {
     next: u32,
     first: u32,
     end: u32,
+    spare: u32,
     /// Words for values between two stages that no part of the program waits for, and those that are lent to the next
     /// part.
     free: Vec<u32>,
@@ -68,7 +72,7 @@ pub struct Vector<'p> {
 
 impl<'p> Vector<'p> {
     pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], layout: Layout) -> Self {
-        let Layout { first, copies } = layout;
+        let Layout { first, copies, spare } = layout;
         let end = WORDS as u32 - copies;
         let free = (end..WORDS as u32).collect();
         let (headers, flags, places) = (HashMap::new(), HashMap::new(), HashMap::new());
@@ -79,6 +83,7 @@ impl<'p> Vector<'p> {
             next: first,
             first,
             end,
+            spare,
             free,
             lent: Vec::new(),
             free_bits: Vec::new(),
@@ -174,9 +179,10 @@ impl<'p> Vector<'p> {
 
     /// A word for a value that the next part of the program reads, and no other: if `second`, where operand B sees it.
     pub fn lend(&mut self, width: u32, second: bool, span: Span) -> Check<Piece> {
+        let new = self.next + self.spare < self.end && (!second || self.end > FIRST_SECOND);
         let fits = self.free.iter().position(|word| (*word >= FIRST_SECOND) == second);
         let other = (!second && !self.free.is_empty()).then_some(0);
-        let word = match fits.or(other) {
+        let word = match fits.or(other).filter(|_| !new) {
             Some(at) => self.free.remove(at),
             None => self.take_last(1, "a value between two stages", span)?,
         };
@@ -199,6 +205,17 @@ impl<'p> Vector<'p> {
     pub fn release(&mut self) {
         self.free.append(&mut self.lent);
         self.free_bits.append(&mut self.lent_bits);
+    }
+
+    /// How many words and bits are lent.
+    pub fn lent(&self) -> (usize, usize) {
+        (self.lent.len(), self.lent_bits.len())
+    }
+
+    /// The same as [`Self::release`] for what was lent since then.
+    pub fn release_since(&mut self, (words, bits): (usize, usize)) {
+        self.free.extend(self.lent.drain(words..));
+        self.free_bits.extend(self.lent_bits.drain(bits..));
     }
 
     /// A part that comes later than the next ones reads the lent words.
