@@ -128,7 +128,7 @@ impl Units<'_, '_> {
         let (span, width) = (of.span, of.crc.width());
         let data = bytes(&of.data, span);
         let words = chunks(&data, 32, span);
-        let to = self.vector.temporary(width, span)?;
+        let to = self.vector.lend(width, true, span)?;
         self.vector.name(of.field, to);
         let (lent, known) = (self.vector.lent(), self.known.len());
         let (first, rest) = words.split_at(words.len() - words.len().saturating_sub(1) / KEY_WORDS * KEY_WORDS);
@@ -156,9 +156,12 @@ impl Units<'_, '_> {
                 keys: pieces,
                 span,
             })));
-            // The next step may overwrite what this one has read, and it overwrites the CRC.
-            self.vector.release_since(lent);
-            self.known.truncate(known);
+            // The next step may overwrite what this one has read, and it overwrites the CRC. A single step leaves its words
+            // to other hashes of the same data.
+            if keys.len() > 1 {
+                self.vector.release_since(lent);
+                self.known.truncate(known);
+            }
         }
         Ok(())
     }

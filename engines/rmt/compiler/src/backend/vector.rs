@@ -172,11 +172,6 @@ impl<'p> Vector<'p> {
         Ok(Piece { word: if word == FLAGS { FLAGS } else { BITS }, low: *next - 1, width: 1 })
     }
 
-    /// A new word for a value between two stages.
-    pub fn temporary(&mut self, width: u32, span: Span) -> Check<Piece> {
-        Ok(Piece { word: self.take_last(1, "a value between two stages", span)?, low: 0, width })
-    }
-
     /// A word for a value that the next part of the program reads, and no other: if `second`, where operand B sees it.
     pub fn lend(&mut self, width: u32, second: bool, span: Span) -> Check<Piece> {
         let new = self.next + self.spare < self.end && (!second || self.end > FIRST_SECOND);
