@@ -29,7 +29,7 @@ from p4_random import Writer
 from penstock.cargo import example
 
 TENANT = "t1"
-CARD_SHARE = 0.75
+CARD_SHARE = 0.70
 STAGES = 12
 
 

@@ -236,7 +236,7 @@ fn class(rule: &Rule) -> u8 {
         Protocol::Tcp => tcp,
         Protocol::Udp => tell::UDP,
         Protocol::Icmp => tell::ICMP,
-        Protocol::Ip if rule.messages.is_some() => tcp | tell::UDP,
+        Protocol::Ip if rule.messages.is_some() || rule.layers.iter().any(|layer| !layer.negated) => tcp | tell::UDP,
         Protocol::Ip => tcp | tell::UDP | tell::ICMP | tell::OTHER,
     }
 }

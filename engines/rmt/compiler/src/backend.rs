@@ -34,7 +34,7 @@ use tables::param_piece;
 pub use tables::{ActionCode, Kind, Line, ParamPlace, TableCode};
 use units::{CountDraft, Draft, Drafts, RegisterDraft, Source, Units, lacks_copies};
 use uses::Uses;
-use vector::{Vector, too_much};
+use vector::{Layout, Vector, too_much};
 pub use words::{ACTION_WORDS, Piece};
 use words::{
     ActionRow, BITS, ChecksumRow, CountUnit, DEPTHS, Emit, HEAD_WORDS, KeyRow, ParserRow, ROWS, RegisterUnit, Second,
@@ -51,6 +51,8 @@ const COUNTERS: u32 = 1024;
 const METERS: u32 = 1024;
 /// Words of the vector at which headers may begin.
 const FIRST_WORDS: [u32; 11] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19];
+/// Words that values between stages may leave for variables.
+const SPARE_WORDS: [u32; 5] = [0, 2, 4, 8, WORDS as u32];
 /// Words of the vector for copies that operands B read, at most.
 const MOST_COPIES: u32 = 8;
 /// The highest number of a multicast group, and of a clone session.
@@ -138,8 +140,8 @@ pub struct StageCells {
 }
 
 impl StageCode {
-    /// The row of KEY. `base` and `size` say where the table's partition is, in the machine's units; `miss` is what [`TableCode::call`] makes of the table's default
-    /// action. A stage without table takes neither.
+    /// The row of KEY. `base` and `size` say where the table's partition is, in the machine's units; `miss` is what
+    /// [`TableCode::call`] makes of the table's default action. A stage without table takes neither.
     #[must_use]
     pub fn key(&self, base: u32, size: u32, miss: (u32, [u32; 4])) -> [u32; 12] {
         match self.open {
@@ -172,10 +174,10 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     // later, so the program may need fewer stages.
     for copies in 0..=MOST_COPIES {
         let mut found: Option<(Lowered, usize)> = None;
-        for first in FIRST_WORDS {
-            match placed(program, stages, (first, copies)) {
+        for (first, spare) in FIRST_WORDS.into_iter().flat_map(|first| SPARE_WORDS.map(|spare| (first, spare))) {
+            match placed(program, stages, Layout { first, copies, spare }) {
                 Ok(made) if found.as_ref().is_none_or(|known| made.1 < known.1) => found = Some(made),
-                Err(other) if fault.as_ref().is_none_or(|known| lacks_copies(known)) && first == 0 => {
+                Err(other) if fault.as_ref().is_none_or(|known| lacks_copies(known)) && first == 0 && spare == 0 => {
                     fault = Some(other)
                 }
                 _ => {}
@@ -188,9 +190,8 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     Err(fault.unwrap_or_else(|| too_much(Span::default(), "the program")))
 }
 
-/// Lowers a program whose headers begin at this word of the vector, with so many words for copies. Also how many stages it
-/// takes.
-fn placed(program: &Program, stages: usize, words: (u32, u32)) -> Check<(Lowered, usize)> {
+/// Lowers a program in a layout of the vector. Also how many stages it takes.
+fn placed(program: &Program, stages: usize, layout: Layout) -> Check<(Lowered, usize)> {
     let cloning = clones::mark(program)?;
     let program = cloning.as_ref().map_or(program, |cloning| &cloning.program);
     let marked = digests::mark(program)?;
@@ -213,7 +214,7 @@ fn placed(program: &Program, stages: usize, words: (u32, u32)) -> Check<(Lowered
         uses.read[Standard::McastGrp.field()] += 1;
     }
     let head = Head::of(program, &uses);
-    let mut vector = Vector::new(program, &uses, &head.instances, words);
+    let mut vector = Vector::new(program, &uses, &head.instances, layout);
     marked.iter().try_for_each(|marked| marked.place(&mut vector))?;
     let emitted = head.place(program, &mut vector)?;
     let parser = parser::lower(program, &mut vector, &head)?;

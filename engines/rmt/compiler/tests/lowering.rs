@@ -133,7 +133,7 @@ fn with_controller(from: &str, to: &str) -> Compiled {
 
 #[test]
 fn frames_of_controllers_begin_in_a_state_of_their_own() {
-    let lowered = with_controller("CONTROLLER: outgoing;", "CONTROLLER: outgoing;").lower(5);
+    let lowered = with_controller("CONTROLLER: outgoing;", "CONTROLLER: outgoing;").lower(4);
     let lowered = lowered.unwrap_or_else(|faults| panic!("{faults}"));
     assert!(lowered.show().contains("frames to port 510 go to the controller"), "{}", lowered.show());
     assert_eq!((lowered.exit(5)[3] >> 21) & 0b1_0111, 0b1_0101);
@@ -152,7 +152,7 @@ fn frames_of_controllers_begin_in_a_state_of_their_own() {
         ("default: plain;", "default: accept;", "frames of a controller from those of ports"),
         ("b.emit(hdr.to);", "b.emit(hdr.to); b.emit(hdr.from);", "`hdr.op` shares a word with the header in front"),
     ] {
-        let faults = with_controller(from, to).lower(5).expect_err(to).to_string();
+        let faults = with_controller(from, to).lower(4).expect_err(to).to_string();
         assert!(faults.contains(words), "{to}: {faults}");
     }
 }

@@ -128,8 +128,9 @@ impl Units<'_, '_> {
         let (span, width) = (of.span, of.crc.width());
         let data = bytes(&of.data, span);
         let words = chunks(&data, 32, span);
-        let to = self.vector.temporary(width, span)?;
+        let to = self.vector.lend(width, true, span)?;
         self.vector.name(of.field, to);
+        let (lent, known) = (self.vector.lent(), self.known.len());
         let (first, rest) = words.split_at(words.len() - words.len().saturating_sub(1) / KEY_WORDS * KEY_WORDS);
         let keys: Vec<&[Expr]> = [first].into_iter().chain(rest.chunks(KEY_WORDS)).collect();
         for (index, key) in keys.iter().enumerate() {
@@ -155,8 +156,12 @@ impl Units<'_, '_> {
                 keys: pieces,
                 span,
             })));
-            // The next step overwrites the CRC from which these temporaries were computed.
-            self.known.retain(|(known, _)| !known.reads(&[of.field]));
+            // The next step may overwrite what this one has read, and it overwrites the CRC. A single step leaves its words
+            // to other hashes of the same data.
+            if keys.len() > 1 {
+                self.vector.release_since(lent);
+                self.known.truncate(known);
+            }
         }
         Ok(())
     }

@@ -341,6 +341,12 @@ impl Units<'_, '_> {
         }
         let predicate = self.predicate(guard)?;
         for (to, leaf, width) in waiting {
+            if let (LeafKind::Op(expr), None) = (&leaf, predicate)
+                && let Some(pair) = self.by_bits(expr, to)?
+            {
+                units.extend(pair);
+                continue;
+            }
             let (op, a, b) = match leaf {
                 LeafKind::Const(of) => (Op::Set, Source::Const(of as u32), Source::Const(of as u32)),
                 LeafKind::Piece(from) => (Op::Set, Source::Piece(from), Source::Const(0)),
@@ -381,7 +387,7 @@ impl Units<'_, '_> {
             return Ok(*piece);
         }
         let to = if expr.width == 1 {
-            self.vector.bit(BITS, expr.span)?
+            self.vector.lend_bit(expr.span)?
         } else {
             self.vector.lend(expr.width, false, expr.span)?
         };
@@ -404,11 +410,46 @@ impl Units<'_, '_> {
         self.assign(&[to], expr, None, &mut units)?;
         if units.iter().any(|unit| reads(unit, to)) {
             self.before.push(Item::Group(units));
-        } else {
-            // Each goes where there is room.
-            self.before.extend(units.into_iter().map(|unit| Item::Group(vec![unit])));
+            return Ok(());
         }
+        // Each goes where there is room, but those of one place stay together.
+        let mut groups: Vec<Vec<Draft>> = Vec::new();
+        for unit in units {
+            match groups.iter_mut().find(|group| group.iter().any(|other| other.to.mask() & unit.to.mask() != 0)) {
+                Some(group) => group.push(unit),
+                None => groups.push(vec![unit]),
+            }
+        }
+        self.before.extend(groups.into_iter().map(Item::Group));
         Ok(())
+    }
+
+    /// Two units for an operation of two bits that operand B does not see: each is done for one value of the first bit.
+    fn by_bits(&mut self, expr: &Expr, to: Piece) -> Check<Option<[Draft; 2]>> {
+        let ExprKind::Binary(op, left, right) = &expr.kind else { return Ok(None) };
+        if left.width != 1 || right.width != 1 {
+            return Ok(None);
+        }
+        let (Source::Piece(a), Source::Piece(b)) = (self.operand(left)?, self.operand(right)?) else { return Ok(None) };
+        if !matches!(a.word, BITS | FLAGS) || is_second(Source::Piece(a)) || is_second(Source::Piece(b)) {
+            return Ok(None);
+        }
+        let constant = |value| (Op::Set, Source::Const(value), Source::Const(value));
+        let (same, other) =
+            ((Op::Set, Source::Piece(b), Source::Const(0)), (Op::Xor, Source::Piece(b), Source::Const(1)));
+        // If the first bit is 0, and if it is 1.
+        let (zero, one) = match op {
+            BinaryOp::And => (constant(0), same),
+            BinaryOp::Or => (same, constant(1)),
+            BinaryOp::Xor | BinaryOp::Ne => (same, other),
+            BinaryOp::Eq => (other, same),
+            _ => return Ok(None),
+        };
+        let draft = |(op, first, second), value| {
+            let predicate = Some(Predicate { bit: a, value });
+            Draft { op, to, predicate, a: first, b: second, span: expr.span }
+        };
+        Ok(Some([draft(zero, false), draft(one, true)]))
     }
 
     /// The operation of an expression, and its operands.

@@ -14,6 +14,8 @@ const PARSER_FLAGS: u32 = 16;
 /// First bit of [`BITS`] and of [`FLAGS`] that programs have.
 const FIRST_BIT: u32 = 12;
 const FIRST_FLAG: u32 = 20;
+/// From this bit on, parts of the program share the bits that they need for a moment.
+const LAST_NEW_BIT: u32 = 24;
 
 /// A header's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +30,18 @@ pub struct HeaderPlace {
     pub varbit: Option<(u32, u32)>,
 }
 
+/// Where the vector has what.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout {
+    /// The word at which headers begin.
+    pub first: u32,
+    /// How many of the last words are for values between stages alone.
+    pub copies: u32,
+    /// How many words values between stages leave for variables; behind that they take words that others of them had, and
+    /// wait for those.
+    pub spare: u32,
+}
+
 /// Places of fields.
 #[derive(Debug, Clone)]
 pub struct Vector<'p> {
@@ -39,10 +53,14 @@ pub struct Vector<'p> {
     next: u32,
     first: u32,
     end: u32,
+    spare: u32,
     /// Words for values between two stages that no part of the program waits for, and those that are lent to the next
     /// part.
     free: Vec<u32>,
     lent: Vec<u32>,
+    /// The same of bits of [`BITS`].
+    free_bits: Vec<Piece>,
+    lent_bits: Vec<Piece>,
     /// Places of extracted headers.
     pub headers: HashMap<InstanceId, HeaderPlace>,
     /// Bit of [`FLAGS`] of a header's validity.
@@ -53,8 +71,8 @@ pub struct Vector<'p> {
 }
 
 impl<'p> Vector<'p> {
-    /// Headers begin at the word `first`, and `copies` of the last words are for values between stages.
-    pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], (first, copies): (u32, u32)) -> Self {
+    pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], layout: Layout) -> Self {
+        let Layout { first, copies, spare } = layout;
         let end = WORDS as u32 - copies;
         let free = (end..WORDS as u32).collect();
         let (headers, flags, places) = (HashMap::new(), HashMap::new(), HashMap::new());
@@ -65,8 +83,11 @@ impl<'p> Vector<'p> {
             next: first,
             first,
             end,
+            spare,
             free,
             lent: Vec::new(),
+            free_bits: Vec::new(),
+            lent_bits: Vec::new(),
             headers,
             flags,
             places,
@@ -151,16 +172,12 @@ impl<'p> Vector<'p> {
         Ok(Piece { word: if word == FLAGS { FLAGS } else { BITS }, low: *next - 1, width: 1 })
     }
 
-    /// A new word for a value between two stages.
-    pub fn temporary(&mut self, width: u32, span: Span) -> Check<Piece> {
-        Ok(Piece { word: self.take_last(1, "a value between two stages", span)?, low: 0, width })
-    }
-
     /// A word for a value that the next part of the program reads, and no other: if `second`, where operand B sees it.
     pub fn lend(&mut self, width: u32, second: bool, span: Span) -> Check<Piece> {
+        let new = self.next + self.spare < self.end && (!second || self.end > FIRST_SECOND);
         let fits = self.free.iter().position(|word| (*word >= FIRST_SECOND) == second);
         let other = (!second && !self.free.is_empty()).then_some(0);
-        let word = match fits.or(other) {
+        let word = match fits.or(other).filter(|_| !new) {
             Some(at) => self.free.remove(at),
             None => self.take_last(1, "a value between two stages", span)?,
         };
@@ -168,15 +185,38 @@ impl<'p> Vector<'p> {
         Ok(Piece { word, low: 0, width })
     }
 
+    /// A bit of [`BITS`] that the next part of the program reads, and no other. The last bits are for conditions that stay.
+    pub fn lend_bit(&mut self, span: Span) -> Check<Piece> {
+        let bit = match self.free_bits.first() {
+            Some(_) if self.bits >= LAST_NEW_BIT => self.free_bits.remove(0),
+            _ => self.bit(BITS, span)?,
+        };
+        self.lent_bits.push(bit);
+        Ok(bit)
+    }
+
     /// The part that reads the lent words stands in the order of the program: parts behind it may overwrite them. Those
     /// that have waited longest are lent first, so that few parts wait for each other.
     pub fn release(&mut self) {
         self.free.append(&mut self.lent);
+        self.free_bits.append(&mut self.lent_bits);
+    }
+
+    /// How many words and bits are lent.
+    pub fn lent(&self) -> (usize, usize) {
+        (self.lent.len(), self.lent_bits.len())
+    }
+
+    /// The same as [`Self::release`] for what was lent since then.
+    pub fn release_since(&mut self, (words, bits): (usize, usize)) {
+        self.free.extend(self.lent.drain(words..));
+        self.free_bits.extend(self.lent_bits.drain(bits..));
     }
 
     /// A part that comes later than the next ones reads the lent words.
     pub fn keep(&mut self) {
         self.lent.clear();
+        self.lent_bits.clear();
     }
 
     /// Gives a value that no field of the program holds a field's number, by which expressions read it.
