@@ -19,6 +19,7 @@ module exact
     input wire logic [3:0] number,
     input wire logic  [1:0] slot,
     input wire host_t [1:0] host,
+    input wire logic [1:0][Lanes-1:0] valid,
     input wire logic [1:0][Lanes-1:0][Ways-1:0][BucketW-1:0] bucket,
     input wire key_t [1:0][Lanes-1:0] key,
     input wire logic [1:0][Lanes-1:0][5:0] tenant
@@ -31,13 +32,15 @@ module exact
   always_comb if (at_q == '0) assume (slot == '0);
 
   for (genvar r = 0; r < 2; r++) begin : run
+    logic [Lanes-1:0] in_valid;
     logic [Lanes-1:0][Ways-1:0][BucketW-1:0] in_bucket;
     key_t [Lanes-1:0] in_key;
     logic [Lanes-1:0][5:0] in_tenant;
     found_t [Lanes-1:0] found;
     always_comb begin
-      {in_bucket, in_key, in_tenant} = {bucket[r], key[r], tenant[r]};
+      {in_valid, in_bucket, in_key, in_tenant} = {valid[r], bucket[r], key[r], tenant[r]};
       if (at_q == '0) begin
+        in_valid[Lane] = 1'b1;
         in_bucket[Lane] = bucket[0][Lane];
         in_key[Lane] = key[0][Lane];
         in_tenant[Lane] = tenant[0][Lane];
@@ -49,6 +52,7 @@ module exact
         .stage(number),
         .host(host[r]),
         .host_word(),
+        .valid(in_valid),
         .bucket(in_bucket),
         .key(in_key),
         .tenant(in_tenant),

@@ -16,6 +16,7 @@ module rmt_exact
     input wire host_t host,
     output     word_t host_word,
 
+    input wire logic    [Lanes-1:0]                       valid,
     input wire logic    [Lanes-1:0][Ways-1:0][BucketW-1:0] bucket,
     input wire key_t    [Lanes-1:0]                       key,
     input wire logic    [Lanes-1:0][5:0]                  tenant,

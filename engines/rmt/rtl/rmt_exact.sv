@@ -15,6 +15,7 @@ module rmt_exact
     input wire host_t host,
     output     word_t host_word,
 
+    input wire logic    [Lanes-1:0]                       valid,   // there is a frame
     input wire logic    [Lanes-1:0][Ways-1:0][BucketW-1:0] bucket,
     input wire key_t    [Lanes-1:0]                       key,     // beside the buckets, as the tenant is
     input wire logic    [Lanes-1:0][5:0]                  tenant,
@@ -50,18 +51,21 @@ module rmt_exact
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     key_t key_q;
     logic [5:0] tenant_q;
+    logic valid_q;
     logic [Ways-1:0] match_q;
     action_t [Ways-1:0] action_q;
     params_t [Ways-1:0] params_q;
 
     always_ff @(posedge clk) begin
+      valid_q <= valid[l];
       {key_q, tenant_q} <= {key[l], tenant[l]};
-      // ---- COMPARE
-      for (int unsigned w = 0; w < Ways; w++) begin
-        match_q[w]  <= entry[w][l].valid && entry[w][l].tenant == tenant_q && entry[w][l].key == key_q;
-        action_q[w] <= entry[w][l].action;
-        params_q[w] <= entry[w][l].params;
-      end
+      // ---- COMPARE. In cycles without a frame it holds still (rmt_units.sv).
+      if (valid_q)
+        for (int unsigned w = 0; w < Ways; w++) begin
+          match_q[w]  <= entry[w][l].valid && entry[w][l].tenant == tenant_q && entry[w][l].key == key_q;
+          action_q[w] <= entry[w][l].action;
+          params_q[w] <= entry[w][l].params;
+        end
     end
 
     // ---- SELECT

@@ -58,11 +58,13 @@ module rmt_key
     insert_t insert_q;
     logic [63:0] hash;
     logic [BucketW-1:0] inside_mask;  // bits of a bucket's number within the partition
+    logic [2:0] valid_q;  // HASH is [2]
 
     assign addr[l] = ctl[l].bt;
     assign from = {row1_q.key3, row1_q.key};
 
     always_ff @(posedge clk) begin
+      valid_q <= {valid_q[1:0], ctl[l].valid};
       // ---- PREFIX
       row1_q   <= row[l];
       prefix_q <= early[l][row[l].key[0]];
@@ -91,16 +93,18 @@ module rmt_key
       for (int unsigned w = 0; w < Ways; w++)
         bucket[l][w] = (row2_q.base[BucketW-1:0] & ~inside_mask) | (hash[16*w+:BucketW] & inside_mask);
 
-    always_ff @(posedge clk) begin
-      search[l] <= '{
-          open: (gate & row2_q.gate_mask) == row2_q.gate_value,
-          kind: row2_q.kind,
-          miss: row2_q.miss,
-          otherwise: row2_q.otherwise,
-          params: row2_q.params
-      };
-      crcs[l] <= hash_of(key[l]);
-    end
+    // In cycles without a frame they hold still (rmt_units.sv).
+    always_ff @(posedge clk)
+      if (valid_q[2]) begin
+        search[l] <= '{
+            open: (gate & row2_q.gate_mask) == row2_q.gate_value,
+            kind: row2_q.kind,
+            miss: row2_q.miss,
+            otherwise: row2_q.otherwise,
+            params: row2_q.params
+        };
+        crcs[l] <= hash_of(key[l]);
+      end
   end
 endmodule
 

@@ -107,6 +107,7 @@ module rmt_stage
       .stage,
       .host,
       .host_word(words[1]),
+      .valid,
       .bucket,
       .key,
       .tenant(tenant2),

@@ -99,7 +99,7 @@ module rmt_ternary
   // ---- MATCH
   digits_t [Lanes-1:0] digits;
   rows_t [Lanes-1:0][Digits-1:0] fits;
-  rows_t [Lanes-1:0] match_d, match_q;
+  rows_t [Lanes-1:0] match_q;
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_digits
     assign digits[l] = $bits(digits_t)'({bt[l], key[l]});
@@ -118,12 +118,14 @@ module rmt_ternary
       if (writes) mem[addr] <= (value_q & masks[d]) == wanted[d] ? fits[0][d] | row_bit : fits[0][d] & ~row_bit;
   end
 
-  always_comb
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      match_d[l] = valid_q;
-      for (int unsigned d = 0; d < Digits; d++) match_d[l] &= fits[l][d];
-    end
-  always_ff @(posedge clk) match_q <= match_d;
+  function automatic rows_t all_of(rows_t [Digits-1:0] of_digits);
+    all_of = '1;
+    for (int unsigned d = 0; d < Digits; d++) all_of &= of_digits[d];
+  endfunction
+
+  // In cycles without a frame it holds still (rmt_units.sv).
+  always_ff @(posedge clk)
+    for (int unsigned l = 0; l < Lanes; l++) if (valid[l]) match_q[l] <= all_of(fits[l]) & valid_q;
 
   // ---- FIRST
   logic [Lanes-1:0] hit_d, hit_q;

@@ -105,7 +105,7 @@ module rmt_units
 
   localparam logic [VectorWords-1:0][Units-1:0] Writers = all_writers();
 
-  vector_t vector1_q, vector4_q, placed;
+  vector_t vector1_q, vector2_q, vector3_q, vector4_q;
   segment_row_t segment3_q;
   params_t params1_q;
   hash_t crcs1_q;
@@ -117,60 +117,75 @@ module rmt_units
   goal_t [Units-1:0] goal3_q, goal4_q;
   decoded_t [Units-1:0] op3_q;
   logic [VectorWords-1:0][Units-1:0] writes4_q;  // words that a unit writes
-  logic hit4_q;
+  logic hit4_q, valid4_q;
   logic [63:0] bits;
 
   assign segment_addr = ctl_q[0].bt;
 
-  // The vector holds still in cycles without a frame: as plain shift registers, synthesis would make a LUT of each bit.
+  // In cycles without a frame a step holds still: as plain shift registers, synthesis would make a LUT of each bit of the
+  // vector, and a simulation would compute what nobody reads.
   always_ff @(posedge clk) begin
-    if (ctl.valid) vector1_q <= vector;
-    params1_q <= found.params;
-    crcs1_q   <= crcs;
-    hit_q     <= {hit_q[1:0], found.hit};
-    ctl_q     <= {ctl_q[1:0], ctl};
-    if (rst) for (int unsigned n = 0; n < 3; n++) ctl_q[n].valid <= 1'b0;
+    if (ctl.valid) begin
+      vector1_q <= vector;
+      params1_q <= found.params;
+      crcs1_q   <= crcs;
+    end
+    hit_q <= {hit_q[1:0], found.hit};
+    ctl_q <= {ctl_q[1:0], ctl};
+    valid4_q <= ctl_q[2].valid;
+    if (rst) begin
+      for (int unsigned n = 0; n < 3; n++) ctl_q[n].valid <= 1'b0;
+      valid4_q <= 1'b0;
+    end
   end
 
-  // ---- SELECT, ROTATE
+  // ---- SELECT
   seconds_t seconds;
   assign seconds = seconds_of(vector1_q, params1_q, crcs1_q);
 
-  always_ff @(posedge clk) begin
-    for (int unsigned u = 0; u < Units; u++) begin
-      a2_q[u]  <= word_of(vector1_q, row.alus[u].a.source);
-      b2_q[u]  <= seconds[row.alus[u].b.source];
-      a3_q[u]  <= first_of(a2_q[u], row2_q.alus[u].a);
-      b3_q[u]  <= second_of(b2_q[u], row2_q.alus[u].b) ^ row2_q.alus[u].immediate;
-      op3_q[u] <= decoded(row2_q.alus[u].op);
+  always_ff @(posedge clk)
+    if (ctl_q[0].valid) begin
+      for (int unsigned u = 0; u < Units; u++) begin
+        a2_q[u] <= word_of(vector1_q, row.alus[u].a.source);
+        b2_q[u] <= seconds[row.alus[u].b.source];
+      end
+      index2_q  <= seconds[row.access.index.source];
+      x2_q      <= seconds[row.access.x.source];
+      cell2_q   <= seconds[row.count.index.source];
+      vector2_q <= vector1_q;
+      row2_q    <= row;
     end
-    index2_q <= seconds[row.access.index.source];
-    x2_q     <= seconds[row.access.x.source];
-    cell2_q  <= seconds[row.count.index.source];
-    index3_q <= second_of(index2_q, row2_q.access.index);
-    x3_q     <= second_of(x2_q, row2_q.access.x) ^ word_t'(row2_q.access.one);
-    cell3_q  <= second_of(cell2_q, row2_q.count.index);
-    row2_q   <= row;
-    row3_q   <= row2_q;
-    segment3_q <= segment;
-  end
+
+  // ---- ROTATE
+  always_ff @(posedge clk)
+    if (ctl_q[1].valid) begin
+      for (int unsigned u = 0; u < Units; u++) begin
+        a3_q[u]  <= first_of(a2_q[u], row2_q.alus[u].a);
+        b3_q[u]  <= second_of(b2_q[u], row2_q.alus[u].b) ^ row2_q.alus[u].immediate;
+        op3_q[u] <= decoded(row2_q.alus[u].op);
+      end
+      index3_q   <= second_of(index2_q, row2_q.access.index);
+      x3_q       <= second_of(x2_q, row2_q.access.x) ^ word_t'(row2_q.access.one);
+      cell3_q    <= second_of(cell2_q, row2_q.count.index);
+      vector3_q  <= vector2_q;
+      row3_q     <= row2_q;
+      segment3_q <= segment;
+    end
 
   // ---- predicates, beside ROTATE
-  vector_t vector2_q, vector3_q;
   logic do_register3_q, do_count3_q;
   assign bits = {vector2_q[FlagsWord], vector2_q[HitWord]};
 
   always_ff @(posedge clk) begin
-    if (ctl_q[0].valid) vector2_q <= vector1_q;
-    if (ctl_q[1].valid) vector3_q <= vector2_q;
-    for (int unsigned u = 0; u < Units; u++)
-      goal3_q[u] <= '{
-          valid: row2_q.alus[u].op != OpNone && row2_q.alus[u].op != 4'd9 &&
-              holds('{mode: row2_q.alus[u].if_mode, index: row2_q.alus[u].if_index}, bits),
-          dst: row2_q.alus[u].dst,
-          low: row2_q.alus[u].low,
-          last: last_of(row2_q.alus[u].low, row2_q.alus[u].width)
-      };
+    if (ctl_q[1].valid)
+      for (int unsigned u = 0; u < Units; u++)
+        goal3_q[u] <= '{
+            valid: row2_q.alus[u].op != OpNone && row2_q.alus[u].op != 4'd9 &&
+                holds('{mode: row2_q.alus[u].if_mode, index: row2_q.alus[u].if_index}, bits),
+            dst: row2_q.alus[u].dst,
+            low: row2_q.alus[u].low,
+            last: last_of(row2_q.alus[u].low, row2_q.alus[u].width)
+        };
     do_register3_q <= ctl_q[1].valid && ctl_q[1].loaded && ctl_q[1].stateful && row2_q.access.op != RegNone &&
         row2_q.access.op <= RegMeter && holds('{mode: row2_q.access.if_mode, index: row2_q.access.if_index}, bits);
     do_count3_q <= ctl_q[1].valid && ctl_q[1].loaded && row2_q.count.counts &&
@@ -197,36 +212,42 @@ module rmt_units
       bytes: vector3_q[InfoWord][15:0]
   };
 
-  always_ff @(posedge clk) begin
-    for (int unsigned u = 0; u < Units; u++) result_q[u] <= operate(op3_q[u], a3_q[u], b3_q[u]);
-    goal4_q   <= goal3_q;
-    for (int unsigned w = 0; w < VectorWords; w++)
-      for (int unsigned u = 0; u < Units; u++) writes4_q[w][u] <= goal3_q[u].valid && goal3_q[u].dst == 5'(w);
-    hit4_q    <= hit_q[2];
-    if (ctl_q[2].valid) vector4_q <= vector3_q;
-  end
+  always_ff @(posedge clk)
+    if (ctl_q[2].valid) begin
+      for (int unsigned u = 0; u < Units; u++) result_q[u] <= operate(op3_q[u], a3_q[u], b3_q[u]);
+      for (int unsigned w = 0; w < VectorWords; w++)
+        for (int unsigned u = 0; u < Units; u++) writes4_q[w][u] <= goal3_q[u].valid && goal3_q[u].dst == 5'(w);
+      goal4_q   <= goal3_q;
+      hit4_q    <= hit_q[2];
+      vector4_q <= vector3_q;
+    end
   assign early = vector4_q;
 
   // ---- PLACE: each word looks which of its units write it
-  always_comb begin
+  function automatic vector_t placed(vector_t into, word_t [Units-1:0] results, goal_t [Units-1:0] goals,
+                                     logic [VectorWords-1:0][Units-1:0] writes);
     vector_t taken, bits_set;
     word_t [Units-1:0] mask, value;
     for (int unsigned u = 0; u < Units; u++) begin
-      mask[u]  = bits_of(goal4_q[u].low, goal4_q[u].last);
-      value[u] = (result_q[u] << goal4_q[u].low) & mask[u];
+      mask[u]  = bits_of(goals[u].low, goals[u].last);
+      value[u] = (results[u] << goals[u].low) & mask[u];
     end
     taken = '0;
     bits_set = '0;
     for (int unsigned w = 0; w < VectorWords; w++)
       for (int unsigned u = 0; u < Units; u++)
         if (Writers[w][u]) begin
-          taken[w] |= mask[u] & {32{writes4_q[w][u]}};
-          bits_set[w] |= value[u] & {32{writes4_q[w][u]}};
+          taken[w] |= mask[u] & {32{writes[w][u]}};
+          bits_set[w] |= value[u] & {32{writes[w][u]}};
         end
-    placed = (vector4_q & ~taken) | bits_set;
-    placed[HitWord][5'(stage)] = hit4_q;
-  end
-  always_ff @(posedge clk) out <= placed;
+    return (into & ~taken) | bits_set;
+  endfunction
+
+  always_ff @(posedge clk)
+    if (valid4_q) begin
+      out <= placed(vector4_q, result_q, goal4_q, writes4_q);
+      out[HitWord][5'(stage)] <= hit4_q;
+    end
 
   // ---- the result of a register, or of a meter
   goal_t register4_q, register5_q;

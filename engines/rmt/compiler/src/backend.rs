@@ -37,8 +37,8 @@ use uses::Uses;
 use vector::{Layout, Vector, too_much};
 pub use words::{ACTION_WORDS, Piece};
 use words::{
-    ActionRow, BITS, ChecksumRow, CountUnit, DEPTHS, Emit, HEAD_WORDS, KeyRow, ParserRow, ROWS, RegisterUnit, Second,
-    UNITS, Unit, WORDS, low_bits,
+    ActionRow, BITS, ChecksumRow, CountUnit, Emit, HEAD_WORDS, KeyRow, ParserRow, RegisterUnit, Second, UNITS, Unit,
+    WORDS, low_bits,
 };
 
 /// `egress_spec` counts, and is 0.
@@ -65,7 +65,7 @@ pub const GROUP_COPIES: usize = 8;
 /// A program as rows of the machine.
 #[derive(Debug, Clone)]
 pub struct Lowered {
-    /// Rows of PARSER: of each depth, each state.
+    /// Rows of PARSER: of each depth, each state that a frame can be in.
     pub parser: Vec<Vec<[u32; 12]>>,
     /// Row of CHECK.
     pub check: [u32; 4],
@@ -122,8 +122,8 @@ pub struct StageCode {
     key: KeyRow,
     /// Row of a stage without table if its gate is open; None if a table says what is done.
     open: Option<u32>,
-    /// Rows of ACTION.
-    pub actions: [[u32; ACTION_WORDS]; ROWS],
+    /// Rows of ACTION that a frame can meet.
+    pub actions: Vec<[u32; ACTION_WORDS]>,
     /// Cells that the tenant takes.
     pub cells: StageCells,
 }
@@ -251,23 +251,20 @@ fn placed(program: &Program, stages: usize, layout: Layout) -> Check<(Lowered, u
         made.stage(&staged, index)?;
     }
     let shown = show::show(program, &vector, (&head, &parser), (group, session, &digests), &staged, &made);
-    let parser = (0..DEPTHS).map(|depth| {
+    let mut parser: Vec<Vec<_>> = parser.iter().map(|states| states.iter().map(ParserRow::words).collect()).collect();
+    if let [begins, ..] = &mut parser[..] {
         // Frames of controllers begin in state 1.
-        let own =
-            |state: usize| if (depth, state) == (0, 1) { parser[0].last() } else { parser.get(depth)?.get(state) };
-        let row = |state: usize| match own(state) {
-            Some(row) => row.words(),
-            None => ParserRow::end(crate::ir::error::NO_MATCH as u32).words(),
-        };
-        (0..ROWS).map(row).collect()
-    });
+        let of_controllers = begins.last().copied();
+        begins.truncate(1);
+        begins.extend(of_controllers);
+    }
     let row = |first: u32, sum: Option<&ChecksumRow>| {
         let [low, high, control] = ChecksumRow::words(sum);
         [first, low, high, control]
     };
     let taken = staged.iter().rposition(|stage| stage.step.is_some() || !stage.shared.is_empty());
     let lowered = Lowered {
-        parser: parser.collect(),
+        parser,
         check: row(VERDICT_BEGIN, check.as_ref()),
         exit: {
             let mut words = [0; EXIT_WORDS];
@@ -414,13 +411,9 @@ struct Assemble<'p> {
 impl Assemble<'_> {
     fn stage(&mut self, staged: &[Stage], index: usize) -> Check<()> {
         let stage = &staged[index];
-        let mut code = StageCode {
-            key: KeyRow::default(),
-            open: Some(0),
-            actions: [[0; ACTION_WORDS]; ROWS],
-            cells: StageCells::default(),
-        };
-        let mut rows = vec![self.row(&Drafts::default(), &stage.shared, &[], None, index, &mut code)?; ROWS];
+        let mut code =
+            StageCode { key: KeyRow::default(), open: Some(0), actions: Vec::new(), cells: StageCells::default() };
+        let mut rows = vec![self.row(&Drafts::default(), &stage.shared, &[], None, index, &mut code)?];
         if let Some(step) = &stage.step {
             if let Some(table) = step.table {
                 let (kind, key, keys) = tables::keys(&self.program.tables[table], step)?;
@@ -434,29 +427,27 @@ impl Assemble<'_> {
             }
             code.key.gate = gate(&step.gate, staged);
             rows[0] = self.row(&step.closed, &stage.shared, &[], None, index, &mut code)?;
-            for (at, (action, drafts)) in step.open.iter().enumerate() {
-                let row = at + 1;
+            for (action, drafts) in &step.open {
                 let (params, cell) = match action {
                     Some(action) => tables::params(self.program, *action, drafts)?,
                     None => (Vec::new(), None),
                 };
-                rows[row] = self.row(drafts, &stage.shared, &params, cell, index, &mut code)?;
+                let row = rows.len() as u32;
+                rows.push(self.row(drafts, &stage.shared, &params, cell, index, &mut code)?);
                 match (action, step.table.and_then(|table| self.tables[table].as_mut())) {
                     (Some(action), Some(table)) => table.actions.push(ActionCode {
                         action: *action,
-                        row: row as u32,
+                        row,
                         params,
                         cell,
                         ports: drafts.ports.clone(),
                         name: self.program.actions[*action].name.clone(),
                     }),
-                    _ => code.open = Some(row as u32),
+                    _ => code.open = Some(row),
                 }
             }
         }
-        for (row, words) in rows.iter().zip(&mut code.actions) {
-            *words = row.words();
-        }
+        code.actions = rows.iter().map(ActionRow::words).collect();
         self.stages.push(code);
         Ok(())
     }

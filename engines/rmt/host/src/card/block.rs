@@ -26,8 +26,8 @@ const BANKS: u32 = 2;
 const TENANTS: u32 = 64;
 /// Words of a counter.
 const COUNTER_ROW: usize = 4;
-/// Actions of a stage that a program does not use.
-const NO_ACTIONS: [[u32; ACTION_WORDS]; 8] = [[0; ACTION_WORDS]; 8];
+/// The action of a stage that a program does not use.
+const NO_ACTIONS: &[[u32; ACTION_WORDS]] = &[[0; ACTION_WORDS]];
 
 /// An rmt block in hardware.
 pub struct CardBlock {
@@ -635,8 +635,9 @@ fn fill(
         write_session(window, new, *number, session)?;
     }
     for stage in 0..shape.stages {
-        let actions = new.lowered.stages.get(stage).map_or(NO_ACTIONS, |code| code.actions);
-        for (action, row) in (0..).zip(&actions) {
+        // No row of a table and no key leads to the other rows, so what stands there does not matter.
+        let actions = new.lowered.stages.get(stage).map_or(NO_ACTIONS, |code| &code.actions);
+        for (action, row) in (0..).zip(actions) {
             window.write_and_check(Row::of(Memory::Action, stage, 8 * bt + action), row)?;
         }
         let segment = new.segments[stage].clone().unwrap_or(0..0);
