@@ -2,25 +2,26 @@
 `default_nettype none
 
 // The lane reports a message as whole once, behind its last packet, and only if it has accepted each packet of the
-// message once: rtl/l7_lane.sv as it is, at its own sizes, with two ports and messages of up to four packets. By
-// induction from a reset on, for the messages of any slot, which the proof watches.
+// message once: rtl/l7_lane.sv as it is, at its own sizes, with two ports. By induction from a reset on, for the
+// messages of any slot, which the proof watches.
 //
 // What the delivery relies on (delivery.sv): packet 0's headers, the place of each packet and all beats of payload are
 // written before; packet 0 goes to the matchers as one window; a message that expires is not whole, and no decision
-// about it is outstanding.
+// about it is outstanding. Each page that a packet needs is free when the lane takes it.
 //
 // Taken for granted:
 // - of the table (table.sv) and the pool of slots (pool.sv): a lookup that finds the slot was for the key of its
-//   message, which is in the table; a slot that the pool offers has no message;
+//   message, which is in the table; a slot that the pool offers has no message; a free page is offered two cycles
+//   after its return;
 // - of l7_filter: a packet begins with its first beat and has all beats of its payload; a packet that is not malformed
 //   has payload, and its number is below its count; a beat waits unchanged until it is taken;
 // - of the matchers: one decision for a window, after its last beat;
-// - of the delivery (delivery.sv): a slot returns once, after the message has expired or is whole and decided.
+// - of the delivery (delivery.sv): a slot returns once, after the message has expired or is whole and decided; only
+//   pages that were taken return.
 module lane
   import penstock_pkg::*, l7_pkg::*;
 #(
-    parameter int unsigned Ports = 2,
-    parameter int unsigned MaxCount = 4
+    parameter int unsigned Ports = 2
 ) (
     input wire logic clk,
 
@@ -157,7 +158,8 @@ module lane
       if (waited_q[p]) assume (packet_valid[p] && packets[p] == packets_q[p]);
       assume (!packet_valid[p] || packets[p].first == !inside_q[p]);
       assume (info.malformed ||
-          (info.len != '0 && info.len < 15'd1 << 14 && info.count != '0 && info.count <= 6'(MaxCount) && 6'(info.number) < info.count));
+          (info.len != '0 && info.len < 15'd1 << 14 && info.count != '0 && info.count <= 6'(Packets) &&
+           6'(info.number) < info.count));
     end
   end
 
@@ -239,9 +241,23 @@ module lane
     if (slot_give && slot_give_id == watched) assume (used_q && ended_q && !deciding_q);
   end
 
+  // ---- pages of the pool: those that are free, and those that have come back in the last two cycles
+  logic [11:0] free_q;
+  logic [1:0] given_q;
+  always_comb begin
+    assume (!page_give || 32'(free_q) < Pages);
+    assume (dut.page_valid || free_q <= 12'($countones(given_q)));
+  end
+  always_ff @(posedge clk) begin
+    free_q <= free_q - 12'(dut.page_take) + 12'(page_give);
+    given_q <= {given_q[0], page_give};
+    if (rst) {free_q, given_q} <= {12'(Pages), 2'd0};
+  end
+
   // ---- what must hold
   always_comb
     if (started) begin
+      assert (!dut.page_take || dut.page_valid);
       if (mine) begin
         assert (dut.known == used_q);
         if (used_q)
@@ -290,10 +306,16 @@ module lane
         assert (!inside_q[p] || (dut.state_q == Body && 32'(dut.port_q) == p));
       if (dut.decide) assert (packets[dut.port].first);
       if (dut.state_q == Body) begin
-        assert (dut.body_q.accept == accepts_q && dut.at_q == (!accepts_q ? 9'd0 : seen_q < beats_q ? seen_q : beats_q));
-        assert (!accepts_q || (dut.body_q.beats == beats_q && beats_q != '0 && 15'(dut.body_q.limit) <= {beats_q, 6'd0}));
+        assert (dut.body_q.accept == accepts_q);
+        assert (dut.at_q == (!accepts_q ? 9'd0 : seen_q < beats_q ? seen_q : beats_q));
+        assert (!accepts_q ||
+            (dut.body_q.beats == beats_q && beats_q != '0 && 15'(dut.body_q.limit) <= {beats_q, 6'd0}));
         assert (!accepts_q || (number == '0) == (dut.body_q.limit != '0));
       end
+      assert (dut.page_gives_q[1:0] == given_q);
+      assert (free_q == dut.free_q + 12'($countones(dut.page_gives_q)) + (dut.state_q == Body && accepts_q ?
+          12'((10'(beats_q) + 10'd7) >> 3) - 12'((10'(dut.at_q) + 10'd7) >> 3) : 12'd0));
+      assert (32'(free_q) <= Pages && 32'(dut.free_q) <= Pages);
       assert (!at_we || before_q == Body);
       assert (window_push == '0 || before_q == Body);
       assert (!dut.whole_q || (before_q == Body && dut.state_q == Idle));
@@ -312,9 +334,10 @@ module lane
       assert (dut.matching_q[watched] == deciding_q);
 
       // The message
-      if (!used_q) assert (!tabled_q && !deciding_q && !in_body && !after_body && !ends && !windows && !places && !heads);
+      if (!used_q)
+        assert (!tabled_q && !deciding_q && !in_body && !after_body && !ends && !windows && !places && !heads);
       if (used_q) begin
-        assert (got_q != '0 && (got_q & ~all) == '0 && count_q != '0 && count_q <= 6'(MaxCount));
+        assert (got_q != '0 && (got_q & ~all) == '0 && count_q != '0 && count_q <= 6'(Packets));
         assert (len_q <= 15'(MaxPayload));
         if (tabled_q) assert (!ended_q && got_q != all && !after_body && !ends);
         else assert ($onehot({in_body, after_body, ends, ended_q}) && (!in_body || got_q == all));

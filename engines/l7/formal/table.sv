@@ -128,7 +128,8 @@ module table_of_messages
 
       // For the induction
       assert ((holds != '0) == present_q);
-      if (present_q) assert (place_q[SetW+1:2] == set && holds == 4'd1 << place_q[1:0] && slots[place_q[1:0]] == slot_q);
+      if (present_q)
+        assert (place_q[SetW+1:2] == set && holds == 4'd1 << place_q[1:0] && slots[place_q[1:0]] == slot_q);
       if (dut.look_q || dut.read_q || result_q) begin
         assert (looked_q == (dut.set_q == set && dut.key_q == watched));
         if (result_q) assert (place[SetW+1:2] == dut.set_q);
