@@ -184,6 +184,7 @@ mod tests {
         server.answer(&received, &Message::new(1, 1)).unwrap();
         server.carrier.out.clear();
         client.send_again().unwrap();
+        assert_eq!(client.carrier.out.len(), 2);
         server.carrier.come.extend(std::mem::take(&mut client.carrier.out));
         assert!(matches!(server.recv_msg(), Err(Error::Carrier(_))));
         assert_eq!(client.unacknowledged(), 1);

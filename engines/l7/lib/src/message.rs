@@ -73,7 +73,7 @@ impl Message {
             }
             if at < self.dispatch {
                 dispatch = payload.len();
-                if value.len() >= PIECE || dispatch > SEEN {
+                if dispatch > SEEN {
                     return Err(Error::Dispatch { number: *number, bytes: value.len() });
                 }
             }
