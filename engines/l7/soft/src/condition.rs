@@ -278,7 +278,7 @@ mod tests {
         let conditions: Vec<Option<&Condition>> = patterns.iter().map(Some).collect();
         let mut field_rules = FieldRules::new(&conditions);
         let mut number = 1u32;
-        for _ in 0..6000 {
+        for _ in 0..60_000 {
             let mut field = Vec::new();
             for _ in 0..12 {
                 number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
