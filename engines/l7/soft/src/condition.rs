@@ -274,6 +274,7 @@ mod tests {
                     open: at % 2 == 0,
                 })
             })
+            .chain([Condition::Bytes(Pattern { steps: vec![Step::Until(ByteSet::of(b"ab"))], open: true })])
             .collect();
         let conditions: Vec<Option<&Condition>> = patterns.iter().map(Some).collect();
         let mut field_rules = FieldRules::new(&conditions);
