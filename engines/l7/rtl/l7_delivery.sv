@@ -93,7 +93,7 @@ module l7_delivery
 
   event_t event_i;
   logic event_valid, event_pop;
-  logic [6:0] event_level;
+  logic [$clog2(Slots):0] event_level;
   logic [Slots-1:0] whole_q, decided_q;
   (* ram_style = "distributed" *) dest_t dests[Slots];
   (* ram_style = "distributed" *) beats_t most_beats[Slots];  // of the message's frame, with the longest headers
@@ -103,7 +103,7 @@ module l7_delivery
 
   fifo_dist #(
       .Width($bits(event_t)),
-      .Depth(64)
+      .Depth(Slots)
   ) i_events (
       .clk,
       .rst,

@@ -129,7 +129,7 @@ module l7_lane
 
   // ---- the table
   logic hit, room, insert, remove, decide, is_single, looks, stale;
-  msg_t found_slot;
+  msg_t found_slot, slot;
   logic [PlaceW-1:0] place, remove_place;
 
   assign is_single = info.count == 6'd1;
@@ -154,12 +154,12 @@ module l7_lane
 
   // ---- room
   logic slot_valid, page_valid, page_take;
-  msg_t new_slot, slot;
+  msg_t new_slot;
   page_t page;
   logic [4:0] page_gives_q;  // given back, but not yet to be taken
   logic [11:0] free_q;
   logic [5:0] need;  // pages
-  logic known;
+  logic known, accept;
 
   l7_pool #(
       .Depth(Slots)
@@ -186,7 +186,7 @@ module l7_lane
   );
 
   // ---- accept or drop
-  logic accept, malformed, duplicate, oversize, refused, no_queue, complete;
+  logic malformed, duplicate, oversize, refused, no_queue, complete;
   logic [14:0] sum;
   logic [Packets-1:0] received;
   logic [5:0] missing;

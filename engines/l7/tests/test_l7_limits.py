@@ -295,6 +295,27 @@ async def rate_of_messages(dut: Any) -> None:
 
 
 @cocotb.test()
+async def many_decisions_in_a_row(dut: Any) -> None:
+    """Messages wait behind four slow ones; then one is decided in each cycle while others become whole. None is lost."""
+    bench = Bench(dut, 10)
+    await bench.start()
+    slow = chain(120)
+    slow.starts[2] = decide(0)
+    await bench.use([slow, always(number=4)])
+    for i in range(4):
+        bench.send(0, Frame(Packet(tlv(1, b"a" * 120), msg_id=i, mtype=1).frame()))
+    for port, app_id in ((0, 1), (1, 2)):
+        for i in range(300):
+            bench.send(port, Frame(Packet(b"short", msg_id=100 + i, app_id=app_id, mtype=2).frame()))
+    await bench.drain()
+    apart = [later - earlier for earlier, later in itertools.pairwise(bench.decided)]
+    assert apart.count(1) > 130
+    for app in range(2):
+        accepted, delivered, waiting = await counters(bench, app, "PACKETS", "DELIVERED", "MESSAGES")
+        assert accepted == delivered > 130 and waiting == 0
+
+
+@cocotb.test()
 async def registers(dut: Any) -> None:
     """The registers that can be read and written, and those that answer with an error."""
     bench = Bench(dut, 9)

@@ -2,7 +2,7 @@
 `default_nettype none
 
 // The registers of a tenant have the same values, and its operations the same results, whatever other tenants do:
-// rtl/rmt_register.sv as it is. By induction from a reset on, for any register of A's segment (ram_sdp.sv).
+// rtl/rmt_register.sv as it is. By induction from a reset on, for any register of A's segment (lib/formal/ram_sdp.sv).
 //
 // The proof compares two runs. Operations of A come in the same cycles of both, operations of others in any cycles.
 //

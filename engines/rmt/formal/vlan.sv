@@ -2,7 +2,7 @@
 `default_nettype none
 
 // A frame gets the tenant to whom the host has given all 12 bits of its VLAN id at its port, and no other tenant, from
-// any state: shell/rtl/tenant_stage.sv as it is, with one port. `vlan` is any id (ram_sdp.sv).
+// any state: shell/rtl/tenant_stage.sv as it is, with one port. `vlan` is any id (lib/formal/ram_sdp.sv).
 module vlan
   import penstock_pkg::*, shell_pkg::*;
 (

@@ -124,6 +124,7 @@ mod tests {
         assert_eq!(all.add(b, &header(1, 2, 0), b"b0"), Added::Waits);
         assert_eq!(all.add(a, &header(1, 2, 1), b"xx"), Added::Waits);
         assert_eq!(all.add(a, &header(1, 3, 2), b"xx"), Added::Refused);
+        assert_eq!(all.add(a, &header(1, 3, 0), b"xx"), Added::Refused);
         assert_eq!(all.add(a, &header(1, 2, 0), b"a0"), Added::Whole(b"a0a1".to_vec()));
         assert_eq!(all.add(b, &header(1, 2, 1), b"b1"), Added::Whole(b"b0b1".to_vec()));
         assert_eq!(all.add(a, &header(1, 2, 0), b"a0"), Added::Again);

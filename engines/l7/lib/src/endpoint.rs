@@ -184,11 +184,43 @@ mod tests {
         server.answer(&received, &Message::new(1, 1)).unwrap();
         server.carrier.out.clear();
         client.send_again().unwrap();
+        assert_eq!(client.carrier.out.len(), 2);
         server.carrier.come.extend(std::mem::take(&mut client.carrier.out));
         assert!(matches!(server.recv_msg(), Err(Error::Carrier(_))));
         assert_eq!(client.unacknowledged(), 1);
         client.carrier.come.extend(std::mem::take(&mut server.carrier.out));
         assert!(matches!(client.recv_msg(), Err(Error::Carrier(_))));
         assert_eq!(client.unacknowledged(), 0);
+    }
+    #[test]
+    fn an_answer_acknowledges() {
+        let at = SocketAddr::from(([10, 0, 0, 1], 7));
+        let (mut client, mut server) = (Endpoint::new(Hands::default()), Endpoint::new(Hands::default()));
+        client.send_msg(at, &Message::new(1, 1).field(3, "first")).unwrap();
+        let id = client.send_msg(at, &Message::new(1, 1).field(3, "second")).unwrap();
+        server.carrier.come.push_back(client.carrier.out.pop().unwrap());
+        let received = server.recv_msg().unwrap();
+        server.answer(&received, &Message::new(1, 1)).unwrap();
+        client.carrier.come.extend(std::mem::take(&mut server.carrier.out));
+        assert_eq!(client.recv_msg().unwrap().acknowledges, id);
+        assert_eq!(client.waiting.keys().collect::<Vec<_>>(), [&1]);
+        // Without an answer
+        server.acknowledge(&Received { id: 1, ..received }).unwrap();
+        client.carrier.come.extend(std::mem::take(&mut server.carrier.out));
+        assert!(matches!(client.recv_msg(), Err(Error::Carrier(_))));
+        assert_eq!(client.unacknowledged(), 0);
+    }
+
+    #[test]
+    fn numbers_begin_again_and_the_oldest_is_forgotten() {
+        let at = SocketAddr::from(([10, 0, 0, 1], 7));
+        let mut client = Endpoint::new(Hands::default());
+        for id in 1..=4097 {
+            assert_eq!(client.send_msg(at, &Message::new(1, 1)).unwrap(), id);
+        }
+        assert_eq!((client.unacknowledged(), client.waiting.first_key_value().unwrap().0), (4096, &2));
+        client.next = u32::MAX;
+        assert_eq!(client.send_msg(at, &Message::new(1, 1)).unwrap(), u32::MAX);
+        assert_eq!(client.send_msg(at, &Message::new(1, 1)).unwrap(), 1);
     }
 }

@@ -106,6 +106,8 @@ mod tests {
                 && wrong(11, 3).contains("packet 3 of a message of 3")
         );
         assert!(wrong(12, 2).contains("the flag is 2"));
+        let last = [&Header { count: 32, number: 31, ..header }.encode()[..], b"x"].concat();
+        assert_eq!(Header::decode(&last).unwrap().0.number, 31);
         assert!(Header::decode(&datagram[..22]).unwrap_err().to_string().ends_with("has 22"));
     }
 }

@@ -73,7 +73,7 @@ impl Message {
             }
             if at < self.dispatch {
                 dispatch = payload.len();
-                if value.len() >= PIECE || dispatch > SEEN {
+                if dispatch > SEEN {
                     return Err(Error::Dispatch { number: *number, bytes: value.len() });
                 }
             }
@@ -171,6 +171,9 @@ mod tests {
                 .to_string()
                 .contains("at most 16,256")
         );
+        // 16,128 bytes in 64 pieces with 2 bytes in front of each
+        assert_eq!(Message::new(1, 1).field(1, vec![0; 16_128]).datagrams(0, 0).unwrap().len(), 12);
+        assert!(Message::new(1, 1).field(1, vec![0; 16_129]).datagrams(0, 0).is_err());
         assert_eq!(Message::new(1, 1).datagrams(0, 0).unwrap()[0].len(), 23);
     }
 }

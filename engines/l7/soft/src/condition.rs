@@ -274,11 +274,12 @@ mod tests {
                     open: at % 2 == 0,
                 })
             })
+            .chain([Condition::Bytes(Pattern { steps: vec![Step::Until(ByteSet::of(b"ab"))], open: true })])
             .collect();
         let conditions: Vec<Option<&Condition>> = patterns.iter().map(Some).collect();
         let mut field_rules = FieldRules::new(&conditions);
         let mut number = 1u32;
-        for _ in 0..6000 {
+        for _ in 0..60_000 {
             let mut field = Vec::new();
             for _ in 0..12 {
                 number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
