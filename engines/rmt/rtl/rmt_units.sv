@@ -79,7 +79,7 @@ module rmt_units
       OpOr[2:0]:  joined = a | b;
       default:    joined = a ^ b;
     endcase
-    if (op.compares) return word_t'((op.by_carry ? sum[32] : a == b) ^ op.negates);
+    if (op.compares) return {31'd0, (op.by_carry ? sum[32] : a == b) ^ op.negates};
     return op.sums ? sum[31:0] ^ {32{op.flips}} : joined;
   endfunction
 
