@@ -2,8 +2,8 @@
 //! `fpga-ports`: what the ports of a real card carry, with the smallest forwarder in the model of each shell.
 //!
 //! Frames enter and leave at the far ends of the MACs, whose clocks and cables run at the card's pace, and 100 ppm
-//! faster and slower than that. No paper gives such figures; line rate without loss is the goal. The latency of the same
-//! card on `rtl`, which has no MACs' clocks, is subtracted from that behind the MACs.
+//! faster and slower than that. No paper gives such figures; line rate without loss is the goal. The latency of the
+//! same card on `rtl`, which has no MACs' clocks, is subtracted from that behind the MACs.
 
 use std::collections::BTreeMap;
 

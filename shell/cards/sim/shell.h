@@ -2,8 +2,8 @@
 //
 // A model of a shell around the card: clocks, a MAC at each port, and the host's accesses to the BAR, which come over a
 // Unix socket. `SHELL_sim SOCKET [DRIFT]` serves one host after another; a second one meanwhile is sent away.
-// `SHELL_sim - [DRIFT]` serves the host at its standard input, and ends with it. DRIFT, in ppm, makes the MACs' clocks and
-// their cables fast or slow. At SIGUSR1 the shell resets the card.
+// `SHELL_sim - [DRIFT]` serves the host at its standard input, and ends with it. DRIFT, in ppm, makes the MACs' clocks
+// and their cables fast or slow. At SIGUSR1 the shell resets the card.
 //
 // A request is a letter, two words and, for F and B, bytes; all words are little-endian. The answer is a status (0 done, 1
 // no such port, 2 the card broke, 3 another host drives it), a word and the cycles of 4 ns so far, in two words; after
