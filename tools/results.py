@@ -160,7 +160,7 @@ def pivoted(rows: list[Row], pivot: Row) -> list[str]:
     for case in down:
         wholes = [dict(zip([*by_row, *by_column], [*case, *at], strict=True)) for at in across]
         cells = [cell([row for row in rows if row["case"] == whole], pivot["cell"]) for whole in wholes]
-        lines.append(f"| {' | '.join([*case, *cells])} |")
+        lines.append(f"| {' | '.join([*map(str, case), *cells])} |")
     return lines
 
 

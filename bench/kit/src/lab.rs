@@ -3,8 +3,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use penstock_device::fpga::{FpgaDevice, Shell};
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{Design, Device, DeviceError, Image, Override, Policy, Root};
 use serde_json::Value;
@@ -63,6 +64,8 @@ impl Card {
 
 /// Opens the RTL model of a card. The caller of a bench shows on its terminal how far a model's build has come.
 type Open<'a> = &'a dyn Fn(&Design) -> Result<RtlDevice, DeviceError>;
+/// Builds the model of a shell around a card, in the same way, and gives its program.
+type Simulator<'a> = &'a dyn Fn(&Design, Shell) -> Result<PathBuf, DeviceError>;
 /// Takes rows that belong together.
 type Report<'a> = &'a mut dyn FnMut(&[Row]);
 
@@ -73,13 +76,20 @@ pub struct Lab<'a> {
     /// Which cases to measure.
     pub selection: &'a Selection,
     open: Open<'a>,
+    simulator: Simulator<'a>,
     report: RefCell<Report<'a>>,
 }
 
 impl<'a> Lab<'a> {
-    /// A lab that opens models with `open` and gives rows to `report`.
-    pub fn new(root: &'a Root, selection: &'a Selection, open: Open<'a>, report: Report<'a>) -> Self {
-        Self { root, selection, open, report: RefCell::new(report) }
+    /// A lab that opens models with `open`, builds those of shells with `simulator`, and gives rows to `report`.
+    pub fn new(
+        root: &'a Root,
+        selection: &'a Selection,
+        open: Open<'a>,
+        simulator: Simulator<'a>,
+        report: Report<'a>,
+    ) -> Self {
+        Self { root, selection, open, simulator, report: RefCell::new(report) }
     }
 
     /// Reports the rows of a case.
@@ -93,6 +103,18 @@ impl<'a> Lab<'a> {
     /// If the model does not build, or the card does not take its programs.
     pub fn rtl(&self, card: &Card) -> Result<RtlDevice, BenchError> {
         let mut device = (self.open)(&card.design)?;
+        device.load(&card.image)?;
+        Ok(device)
+    }
+
+    /// The card behind a simulated BAR, up and loaded, in the model of a shell whose MACs' clocks run faster than the
+    /// card's by `drift` ppm.
+    ///
+    /// # Errors
+    /// As [`Lab::rtl`].
+    pub fn fpga(&self, card: &Card, shell: Shell, drift: f64) -> Result<FpgaDevice, BenchError> {
+        let program = (self.simulator)(&card.design, shell)?;
+        let mut device = FpgaDevice::simulated(self.root, &card.design, shell, &program, drift)?;
         device.load(&card.image)?;
         Ok(device)
     }

@@ -1,7 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The time that a frame takes through a card with nothing else in it.
 
-use penstock_device::rtl::RtlDevice;
 use penstock_device::{CLOCK_MHZ, Device, Latency, Port, Rate, Traffic};
 
 use crate::{BenchError, PORTS, traffic};
@@ -10,7 +9,7 @@ use crate::{BenchError, PORTS, traffic};
 const FRAMES: usize = 4;
 
 /// The median time of frames of a size, ns, one at a time on each port.
-pub fn measure(device: &mut RtlDevice, size: usize) -> Result<Option<f64>, BenchError> {
+pub fn measure(device: &mut dyn Device, size: usize) -> Result<Option<f64>, BenchError> {
     let frames = traffic::clean(PORTS, size);
     let mut latencies = Vec::new();
     for index in 0..FRAMES {
@@ -20,7 +19,7 @@ pub fn measure(device: &mut RtlDevice, size: usize) -> Result<Option<f64>, Bench
 }
 
 /// Cycles that one frame of each port takes through the card, with nothing else in it.
-fn alone(device: &mut RtlDevice, frames: &Traffic, index: usize) -> Result<Vec<u64>, BenchError> {
+fn alone(device: &mut dyn Device, frames: &Traffic, index: usize) -> Result<Vec<u64>, BenchError> {
     let mut few = Traffic::default();
     for port in 0..PORTS as usize {
         let number = port * frames.frames.len() / PORTS as usize + index;

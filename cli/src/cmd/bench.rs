@@ -9,6 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use penstock_bench::row::{self, Row};
 use penstock_bench::{Bench, BenchError, Lab, Selection, word};
 use penstock_benches::benches;
+use penstock_device::fpga::{self, Shell};
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{Design, Root};
 use penstock_engine::say;
@@ -71,6 +72,12 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
         bar.finish();
         device
     };
+    let simulator = |design: &Design, shell: Shell| {
+        let mut bar = Bar::new(design.units());
+        let program = fpga::simulator(root, design, shell, &mut |progress| bar.show(progress));
+        bar.finish();
+        program
+    };
     let mut all = Vec::new();
     for bench in chosen {
         let mut rows = Vec::new();
@@ -79,7 +86,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
             say::text(&line(new));
             rows.extend_from_slice(new);
         };
-        (bench.run)(&Lab::new(root, &selection, &open, &mut report))?;
+        (bench.run)(&Lab::new(root, &selection, &open, &simulator, &mut report))?;
         if args.save && !rows.is_empty() {
             write(&root.join(format!("bench/results/{}.json", bench.name)), &rows)?;
         }

@@ -46,7 +46,7 @@ enum Command {
         /// The socket: other commands then find the card at sim:SOCKET.
         #[arg(long, value_name = "SOCKET")]
         at: PathBuf,
-        /// How much faster than the card's clock those of the MACs run, in ppm.
+        /// How much faster than the card's clock those of the MACs and their cables run, in ppm.
         #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
         drift: f64,
     },

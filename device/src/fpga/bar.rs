@@ -274,13 +274,13 @@ impl SimBar {
         Self::on(UnixStream::connect(path)?, None)
     }
 
-    /// Starts a simulated card of one's own.
+    /// Starts a simulated card of one's own, whose MACs' clocks run faster than the card's by `drift` ppm.
     ///
     /// # Errors
     /// The program cannot be started.
-    pub fn start(program: &Path) -> io::Result<Self> {
+    pub fn start(program: &Path, drift: f64) -> io::Result<Self> {
         let (stream, other) = UnixStream::pair()?;
-        let process = Command::new(program).arg("-").stdin(OwnedFd::from(other)).spawn()?;
+        let process = Command::new(program).arg("-").arg(drift.to_string()).stdin(OwnedFd::from(other)).spawn()?;
         Self::on(stream, Some(process))
     }
 

@@ -196,14 +196,31 @@ impl FpgaDevice {
         place: &Place,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, DeviceError> {
-        let bar = match place {
+        match place {
             Place::Own(shell) => {
                 let program = simulator(root, design, *shell, progress)?;
-                Box::new(SimBar::start(&program).map_err(|source| unreachable(place, source, "is the machine full?"))?)
+                Self::simulated(root, design, *shell, &program, 0.0)
             }
-            Place::Sim(_) | Place::Pci(_) => open_bar(place)?,
-        };
-        Self::on(root, design, place, bar)
+            Place::Sim(_) | Place::Pci(_) => Self::on(root, design, place, open_bar(place)?),
+        }
+    }
+
+    /// Starts the program of [`simulator`], whose MACs' clocks run faster than the card's by `drift` ppm, and opens its
+    /// card.
+    ///
+    /// # Errors
+    /// The program does not start or is of another design, or the card does not leave its reset.
+    pub fn simulated(
+        root: &Root,
+        design: &Design,
+        shell: Shell,
+        program: &Path,
+        drift: f64,
+    ) -> Result<Self, DeviceError> {
+        let place = Place::Own(shell);
+        let bar =
+            SimBar::start(program, drift).map_err(|source| unreachable(&place, source, "is the machine full?"))?;
+        Self::on(root, design, &place, Box::new(bar))
     }
 
     /// As [`FpgaDevice::open`], over a BAR that is open already.

@@ -1,10 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //
 // A model of OpenNIC's shell around the card's plugin in box_322mhz (shell.h): the card's clock, that of the registers,
-// and one for each CMAC. The shell's own streams are idle.
+// and one for each CMAC. The host offers a frame at each of the shell's own streams all the time, which the plugin must
+// drop, and must not send one. The model fails if the plugin does not report the end of a reset.
 #include "shell.h"
 
 namespace {
+
+constexpr int ResetPatience = 50;  // cycles of the registers' clock within which the plugin leaves its reset
 
 struct OpenNic {
     Vplugin top;
@@ -12,6 +15,7 @@ struct OpenNic {
                  top.s_axil_awready, top.s_axil_wvalid,  top.s_axil_wready,  top.s_axil_bvalid,  top.s_axil_bready,
                  top.s_axil_arvalid, top.s_axil_arready, top.s_axil_rvalid,  top.s_axil_rready};
     static constexpr uint32_t Base = 0x200000;  // of box_322mhz
+    int since_reset = 0;  // cycles of the registers' clock
 
     explicit OpenNic(VerilatedContext* context) : top(context) {}
 
@@ -31,9 +35,17 @@ struct OpenNic {
         top.mod_rstn = on ? 0 : 0xFF;
         top.box_rstn = !on;
         if (!on) top.card_lock = 1;
+        since_reset = 0;
+        top.s_axis_adap_tx_322mhz_tvalid = (1 << Ports) - 1;
     }
 
-    void before_rise(const Clock&) {}
+    void before_rise(const Clock& clock) {
+        if (!(clock.roles & Clock::Registers) || !top.box_rstn || ++since_reset < ResetPatience) return;
+        if (top.mod_rst_done != 0xFF || !top.box_rst_done) fail("the plugin does not leave its reset");
+        if (top.s_axis_adap_tx_322mhz_tready != (1 << Ports) - 1) fail("the plugin holds up the host's frames");
+        if (top.m_axis_adap_rx_322mhz_tvalid) fail("the plugin sends a frame to the host");
+        since_reset = ResetPatience;
+    }
     void after_fall(const Clock&) {}
 
     void set_rx(int p, bool valid, const Beat& beat) {

@@ -2,8 +2,8 @@
 //
 // A model of a shell around the card: clocks, a MAC at each port, and the host's accesses to the BAR, which come over a
 // Unix socket. `SHELL_sim SOCKET [DRIFT]` serves one host after another; a second one meanwhile is sent away.
-// `SHELL_sim -` serves the host at its standard input, and ends with it. DRIFT, in ppm, makes the MACs' clocks run fast
-// or slow. At SIGUSR1 the shell resets the card.
+// `SHELL_sim - [DRIFT]` serves the host at its standard input, and ends with it. DRIFT, in ppm, makes the MACs' clocks
+// and their cables fast or slow. At SIGUSR1 the shell resets the card.
 //
 // A request is a letter, two words and, for F and B, bytes; all words are little-endian. The answer is a status (0 done, 1
 // no such port, 2 the card broke, 3 another host drives it), a word and the cycles of 4 ns so far, in two words; after
@@ -124,7 +124,7 @@ struct Mac {
     std::deque<Frame> to_card;
     bool shown = false;       // a beat of the first of them
     size_t sent = 0;          // bytes of it
-    double ps_a_byte = LinePsAByte;
+    double ps_a_byte = 0;
     double free_at = 0;       // when the wire has brought the beat before
     double began_at = 0;      // when the frame that enters began
     std::vector<uint64_t> entered;  // cycles in which frames began to
@@ -148,8 +148,12 @@ struct Shell {
     std::vector<std::unique_ptr<UnitModel>> units;
     double now = 0;
     double moved_at = 0;  // when a beat has moved at a MAC
+    const double period;   // of the MACs' clocks and cables, as a part of what they should have
+    const double line_ps = LinePsAByte * period;
 
-    explicit Shell(double ppm) : clocks(Pins::clocks(MacPs * (1 - ppm * 1e-6))) {
+    explicit Shell(double ppm) : period(1 - ppm * 1e-6) {
+        clocks = Pins::clocks(MacPs * period);
+        for (Mac& mac : port) mac.ps_a_byte = line_ps;
         // Verilator ends a model that looks for an argument of the simulation before it was told of any.
         const char* arguments[] = {"penstock"};
         context.commandArgs(1, arguments);
@@ -195,7 +199,7 @@ struct Shell {
             // It holds four beats more than the wire has taken.
             if (clock.roles & Clock::Tx) {
                 Mac& mac = port[clock.port];
-                mac.ready = mac.drained_at <= now + 4.0 * BeatBytes * LinePsAByte;
+                mac.ready = mac.drained_at <= now + 4 * BeatBytes * line_ps;
                 pins.set_tx_ready(clock.port, mac.ready);
             }
         }
@@ -239,6 +243,9 @@ struct Shell {
         return same;
     }
 
+    // From now on a byte at the cable of a port takes so many ps of the cable's own clock.
+    void pace(uint32_t p, uint32_t ps) { port[p].ps_a_byte = std::max(ps, LinePsAByte) * period; }
+
     void run(double ps) {
         for (const double end = now + ps; now < end && failure.empty();) edge();
     }
@@ -277,17 +284,18 @@ struct Shell {
         if (!mac.shown) return;
         mac.shown = false;
         const size_t size = mac.to_card.front().bytes.size(), count = mac.count();
-        const double line = std::max(mac.free_at, now - BeatBytes * LinePsAByte);
+        // A beat waits for an edge of the clock, and for the beat before if both came between two edges.
+        const double line = std::max(mac.free_at, now - 2 * BeatBytes * line_ps);
         if (mac.sent == 0) {
             mac.entered.push_back(cycle());
             mac.began_at = line;
         }
         mac.sent += count;
         moved_at = now;
-        mac.free_at = line + static_cast<double>(count * LinePsAByte);
+        mac.free_at = line + static_cast<double>(count) * line_ps;
         if (mac.sent < size) return;
         // Within a frame bytes come at line rate; a slower cable adds a gap behind it.
-        mac.free_at = std::max(mac.free_at + static_cast<double>(WireOverhead * LinePsAByte),
+        mac.free_at = std::max(mac.free_at + static_cast<double>(WireOverhead) * line_ps,
                                mac.began_at + static_cast<double>(size + WireOverhead) * mac.ps_a_byte);
         mac.to_card.pop_front();
         mac.sent = 0;
@@ -311,7 +319,7 @@ struct Shell {
         mac.frame.insert(mac.frame.end(), beat.data, beat.data + count);
         mac.inside = !beat.last;
         mac.drained_at =
-            std::max(mac.drained_at, now) + static_cast<double>((count + (beat.last ? WireOverhead : 0)) * LinePsAByte);
+            std::max(mac.drained_at, now) + static_cast<double>(count + (beat.last ? WireOverhead : 0)) * line_ps;
         if (beat.last) {
             // A frame that the card marks bad ends on the cable.
             if (!beat.bad) mac.left.push_back({mac.first, cycle(), mac.frame});
@@ -440,7 +448,7 @@ void serve(Shell<Pins>& shell, int host, int listener) {
         else if (kind == 'T') {
             const auto ps = [](uint32_t cycles) { return static_cast<double>(cycles) * CardPs; };
             word = shell.run_until_quiet(ps(words[0]), ps(words[1]));
-        } else if (kind == 'L') shell.port[words[0]].ps_a_byte = std::max(words[1], LinePsAByte);
+        } else if (kind == 'L') shell.pace(words[0], words[1]);
         else if (kind == 'F' || kind == 'B') {
             if (!frame.empty()) shell.port[words[0]].to_card.push_back({std::move(frame), kind == 'B'});
         } else if (kind == 'X') {

@@ -31,6 +31,7 @@ class Port:
         self.mac_ps, self.card_ps = mac_ps, card_ps
         self.running = {"clk": True, "mac_clk": True}
         self.wire = False  # the MAC brings frames as fast as its wire does, and not as fast as its bus
+        self.wire_rate = 1.0  # of that: a slow MAC has gaps inside a frame
         self.to_card: deque[tuple[bytes, bool]] = deque()
         self.to_mac: deque[bytes] = deque()
         self.entered: deque[tuple[bytes, bool]] = deque()
@@ -104,7 +105,7 @@ class Port:
                 while self.wire and budget < 0:
                     d.in_tvalid.value = 0
                     await FallingEdge(d.mac_clk)
-                    budget += self.mac_ps * BYTES_A_PS
+                    budget += self.mac_ps * BYTES_A_PS * self.wire_rate
                 if resets != self.resets["mac_rst_in"]:
                     d.in_tvalid.value = 0
                     break
@@ -321,7 +322,61 @@ async def resets(dut: Any) -> None:
     assert p.lost["cut"] > 0 and p.lost["rx"] > 0 and p.lost["tx"] > 0, p.lost
 
 
-@pytest.mark.parametrize("testcase", ["all_lengths", "line_rate", "no_room", "jabber"])
+@cocotb.test()
+async def resets_on_the_way_in(dut: Any) -> None:
+    """The same with traffic to the card only, also with gaps inside frames that are longer than a reset of the card."""
+    p = port(dut, 6)
+    await p.start()
+    p.wire = True
+    for turn in range(12):
+        p.strict = False
+        p.wire_rate, sizes, sides = (
+            (1.0, [65, 300, 1500, 9000], ["rst_in", "mac_rst_in"]),
+            (0.02, [300], ["rst_in"]),
+        )[turn % 2]
+        p.to_card.extend((p.rng.randbytes(p.rng.choice(sizes)), False) for _ in range(8))
+        await Timer(p.rng.randrange(100, 2500), unit="ns")
+        await p.reset(p.rng.choice(sides), p.rng.choice([1, 5, 40, 400]))
+        await p.drain()
+        p.entered.clear()
+        p.strict, p.wire_rate = True, 1.0
+        arrived = len(p.at_card)
+        p.to_card.extend((p.rng.randbytes(size), False) for size in (60, 1500, 65))
+        await p.drain()
+        assert len(p.at_card) == arrived + 3, f"turn {turn}"
+    assert p.lost["rx"] > 0, p.lost
+
+
+@cocotb.test()
+async def a_frame_that_a_reset_cuts(dut: Any) -> None:
+    """A reset of the card while a frame leaves: it ends at the MAC, marked bad. A reset of the MAC: the frame's rest is
+    dropped and counted. The next frames pass.
+    """
+    p = port(dut, 7)
+    await p.start()
+    for side, what in (("rst_in", "cut"), ("mac_rst_in", "tx")):
+        p.strict = False
+        p.to_mac.append(p.rng.randbytes(9000))
+        while p.to_mac:
+            await FallingEdge(dut.clk)
+        # In the MAC's case the card is in the middle of the frame; in the card's case the MAC is.
+        while side == "rst_in" and not int(dut.out_tvalid.value):
+            await FallingEdge(dut.mac_clk)
+        await Timer(100, unit="ns")
+        await p.reset(side, 40)
+        await p.drain()
+        assert p.lost[what] == 1, (side, p.lost)
+        p.sent.clear()
+        p.strict = True
+        arrived = len(p.at_mac)
+        p.to_mac.extend(p.rng.randbytes(size) for size in (60, 1500, 65))
+        await p.drain()
+        assert len(p.at_mac) == arrived + 3, side
+
+
+@pytest.mark.parametrize(
+    "testcase", ["all_lengths", "line_rate", "no_room", "jabber", "resets_on_the_way_in", "a_frame_that_a_reset_cuts"]
+)
 @pytest.mark.parametrize("card_ps", [4000, *(pytest.param(period, marks=pytest.mark.long) for period in (3999, 6000))])
 def test_mac(card_ps: int, testcase: str) -> None:
     simulated(card_ps, testcase)
