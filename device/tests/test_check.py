@@ -168,6 +168,13 @@ def test_the_schema_takes_the_designs_of_the_tree(validator: jsonschema.Draft7Va
     validator.validate(tomllib.loads(guide.split("```toml\n")[1].split("```")[0]))
 
 
+def test_designs_beside_the_code_have_no_mistakes() -> None:
+    designs = [path for glob in ("designs/*.toml", "engines/*/bench/cards/*.toml") for path in ROOT.glob(glob)]
+    assert len(designs) > 30
+    run = call("check", *designs)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
 @pytest.mark.parametrize(("old", "new"), sorted({(old, new) for old, new, *_ in MISTAKES}))
 def test_the_schema_refuses_mistakes(old: str, new: str, validator: jsonschema.Draft7Validator) -> None:
     """The schema does not know which files and accelerators exist."""
