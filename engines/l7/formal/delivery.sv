@@ -209,9 +209,10 @@ module delivery
   logic [Queues-1:0] in_queue;
   queued_t [Queues-1:0] queued;
   for (genvar q = 0; q < Queues; q++) begin : gen_queue
+    wire queued_t other = dut.gen_queue[q].i_queue.i_queue.open_dout;
     always_comb begin
       assume (dut.gen_queue[q].i_queue.open_watch == (queued_i.slot == watched));
-      assume (queued_t'(dut.gen_queue[q].i_queue.i_queue.open_dout).slot != watched);
+      assume (other.slot != watched);
     end
     assign in_queue[q] = dut.gen_queue[q].i_queue.i_queue.has_q;
     assign queued[q] = dut.gen_queue[q].i_queue.i_queue.word_q;
@@ -295,27 +296,27 @@ module delivery
   // ---- For the induction: where the message is, and how far the messages in front of it are
   wire m_has = dut.i_messages.i_queue.has_q;
   wire m_first = dut.i_messages.i_queue.first;
-  wire logic [9:0] m_count = dut.i_messages.i_queue.count_q;
-  wire logic [9:0] m_ahead = dut.i_messages.i_queue.ahead_q;
+  wire [9:0] m_count = dut.i_messages.i_queue.count_q;
+  wire [9:0] m_ahead = dut.i_messages.i_queue.ahead_q;
   wire message_t m_word = dut.i_messages.i_queue.word_q;
   wire message_t m_kept = dut.i_messages.i_queue.kept_word_q;
   wire p_has = dut.i_packets_of.i_queue.has_q;
-  wire logic [9:0] p_count = dut.i_packets_of.i_queue.count_q;
-  wire logic [9:0] p_ahead = dut.i_packets_of.i_queue.ahead_q;
+  wire [9:0] p_count = dut.i_packets_of.i_queue.count_q;
+  wire [9:0] p_ahead = dut.i_packets_of.i_queue.ahead_q;
   wire packets_of_t p_word = dut.i_packets_of.i_queue.word_q;
   wire k_has = dut.i_packets.i_queue.has_q;
   wire k_first = dut.i_packets.i_queue.first;
-  wire logic [9:0] k_count = dut.i_packets.i_queue.count_q;
-  wire logic [9:0] k_ahead = dut.i_packets.i_queue.ahead_q;
+  wire [9:0] k_count = dut.i_packets.i_queue.count_q;
+  wire [9:0] k_ahead = dut.i_packets.i_queue.ahead_q;
   wire packet_place_t k_word = dut.i_packets.i_queue.word_q;
   wire packet_place_t k_kept = dut.i_packets.i_queue.kept_word_q;
   wire event_t e_word = dut.i_events.i_queue.word_q;
   wire in_fetch = dut.fetch_valid_q && dut.fetch_q.of.slot == watched;
   wire in_edit = dut.edit_valid_q && dut.edit_q.of.slot == watched;
-  wire logic [2:0] chosen = 3'(dut.asks_q != '0) + 3'(dut.fetch_valid_q) + 3'(dut.edit_valid_q);  // and not yet pushed
+  wire [2:0] chosen = 3'(dut.asks_q != '0) + 3'(dut.fetch_valid_q) + 3'(dut.edit_valid_q);  // and not yet pushed
   wire walks_it = p_has && p_ahead == '0 && dut.begun_q;
-  wire logic [8:0] beats = 9'((15'(at_q.len) + 15'd63) >> 6);
-  wire logic [9:0] walked_end = 10'(dut.walked_q && dut.walked_last_q);
+  wire [8:0] beats = 9'((15'(at_q.len) + 15'd63) >> 6);
+  wire [9:0] walked_end = 10'(dut.walked_q && dut.walked_last_q);
   logic [Queues-1:0] queue_kept;
   for (genvar q = 0; q < Queues; q++) begin : gen_kept
     assign queue_kept[q] = dut.gen_queue[q].i_queue.i_queue.kept_q;

@@ -167,7 +167,7 @@ module lane
   logic [8:0] beats_q, seen_q;
   logic accepts_q;
   wire info_t info = packets[dut.port].info;
-  wire logic [8:0] beats = 9'((16'(info.len) + 16'd63) >> 6);
+  wire [8:0] beats = 9'((16'(info.len) + 16'd63) >> 6);
   wire accepts = dut.decide && dut.accept;
   always_ff @(posedge clk) begin
     if (dut.decide) begin
@@ -292,7 +292,7 @@ module lane
   wire number_t number = dut.body_q.number;
   wire set_t placed = placed_q | (places ? set_t'(1) << at_number : '0);
   wire heads = head_we && head_slot == watched;
-  wire logic [8:0] window_beats = 9'((10'(dut.body_q.limit) + 10'd63) >> 6);
+  wire [8:0] window_beats = 9'((10'(dut.body_q.limit) + 10'd63) >> 6);
 
   always_comb begin
     if (started_q == 2'b01) assert (!dut.whole_q);

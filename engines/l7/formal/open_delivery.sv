@@ -108,7 +108,7 @@ module fifo_dist #(
 );
   wire open_watch = '0;
   wire open_ready = '0;
-  wire logic [$clog2(Depth):0] open_level = '0;
+  wire [$clog2(Depth):0] open_level = '0;
   assign ready = open_ready;
   assign level = open_level;
   always_comb assume (!ready || 32'(i_queue.count_q) <= Depth - Room + 1);

@@ -29,7 +29,7 @@ module l7_cache
   wire open_hit = '0;
   wire open_room = '0;
   wire msg_t open_slot = '0;
-  wire logic [9:0] open_place = '0;
+  wire [9:0] open_place = '0;
   logic look_q, read_q;
   app_t app_q;
   key_t key_q;
@@ -57,7 +57,7 @@ module l7_pool #(
     input wire logic [IdW-1:0] give_id
 );
   wire open_valid = '0;
-  wire logic [IdW-1:0] open_id = '0;
+  wire [IdW-1:0] open_id = '0;
   assign valid = open_valid;
   assign id = open_id;
 endmodule

@@ -68,7 +68,7 @@ module table_of_messages
       .remove_place
   );
 
-  wire logic [SetW-1:0] set = dut.set_of(watched_app, watched);
+  wire [SetW-1:0] set = dut.set_of(watched_app, watched);
 
   // ---- what may come
   logic result_q;  // of the last lookup is there, and still true

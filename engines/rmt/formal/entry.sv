@@ -73,9 +73,9 @@ module entry
     always_comb assume (!request[r] || under_way[r]);
 
     // ---- at the lane's register: waits are bounded
-    wire logic waits = i_entry.next_valid_q[Lane];
-    wire logic enters = i_entry.enters[Lane];
-    wire logic mine = waits && i_entry.info_q[Lane].tenant == tenant;
+    wire waits = i_entry.next_valid_q[Lane];
+    wire enters = i_entry.enters[Lane];
+    wire mine = waits && i_entry.info_q[Lane].tenant == tenant;
     logic [1:0] waited_q;  // cycles in which the frame has not entered
     logic mine_q;
     always_ff @(posedge clk) begin
@@ -83,7 +83,7 @@ module entry
       mine_q <= mine && enters;
       if (!started_q) {waited_q, mine_q} <= '0;
     end
-    wire logic host_slot = i_entry.wheel_q == 3'd7;
+    wire host_slot = i_entry.wheel_q == 3'd7;
     always_comb
       if (started_q) begin
         assert (i_entry.pop[Lane] == (valid[r][Lane] && (!waits || enters)));
@@ -120,7 +120,7 @@ module entry
 
   // ---- a frame of A that is looked up in the same cycle in both runs
   logic both_q, same_q, entered_q;
-  wire logic looked_up = shares && run[0].pop[Lane] && run[1].pop[Lane] && info[0][Lane].tenant == tenant;
+  wire looked_up = shares && run[0].pop[Lane] && run[1].pop[Lane] && info[0][Lane].tenant == tenant;
   always_ff @(posedge clk) begin
     both_q <= looked_up || (both_q && !run[0].enters && !run[1].enters);
     entered_q <= both_q && run[0].enters && run[1].enters;

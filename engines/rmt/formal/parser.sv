@@ -10,7 +10,7 @@
 //
 // Taken for granted: the frame's row of PARSER, which is of its own bank and tenant, is the same in both runs; the
 // host's slot is not the frame's (entry.sv).
-module transition
+module parse_transition
   import rmt_pkg::*, rmt_parse_pkg::*;
 #(
     parameter int unsigned Lane = 0

@@ -92,7 +92,7 @@ module ternary
   assign is_set_out = busy && host.row[TernaryW-1:0] == watched;
 
   logic [Lanes-1:0] seen_q, expected_q;  // a watched frame was compared; whether the row is its own and matches
-  wire logic is_match = row.valid && row.bt == sought_bt && ((sought ^ row.value) & row.mask) == '0 &&
+  wire is_match = row.valid && row.bt == sought_bt && ((sought ^ row.value) & row.mask) == '0 &&
       (row.value & ~row.mask) == '0;
   always_ff @(posedge clk)
     for (int unsigned l = 0; l < Lanes; l++) begin

@@ -42,8 +42,8 @@ module vlan
   );
   always_comb assume (i_stage.gen_port[0].i_tenants.open_watched == vlan);
 
-  wire logic is_tagged = (data[96+:16] == 16'h0081 || data[96+:16] == 16'hA888) && meta.len >= 16'd16;
-  wire logic writes = i_stage.write_q.valid && i_stage.write_q.ports[0];
+  wire is_tagged = (data[96+:16] == 16'h0081 || data[96+:16] == 16'hA888) && meta.len >= 16'd16;
+  wire writes = i_stage.write_q.valid && i_stage.write_q.ports[0];
   logic seen_q = 1'b0;
   logic plain_q = 1'b0;
   tenant_t expected_q;
