@@ -242,4 +242,4 @@ def test_a_swap_under_load() -> None:
             wanted = programs[program](0, request)
         assert answer == wanted
         met[program] += 1
-    assert next(answered, None) is None and min(met) > 1000, met
+    assert next(answered, None) is None and min(met) > 500, met

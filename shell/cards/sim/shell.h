@@ -127,7 +127,9 @@ struct Mac {
     double ps_a_byte = 0;
     double free_at = 0;       // when the wire has brought the beat before
     double began_at = 0;      // when the frame that enters began
-    std::vector<uint64_t> entered;  // cycles in which frames began to
+    // Cycles in which frames began to. They name the frames, so of two short ones in a cycle the second has the next.
+    std::vector<uint64_t> entered;
+    uint64_t last_entry = 0;
     std::vector<uint8_t> frame;
     bool inside = false;
     bool ready = false;
@@ -287,7 +289,8 @@ struct Shell {
         // A beat waits for an edge of the clock, and for the beat before if both came between two edges.
         const double line = std::max(mac.free_at, now - 2 * BeatBytes * line_ps);
         if (mac.sent == 0) {
-            mac.entered.push_back(cycle());
+            mac.last_entry = std::max(cycle(), mac.last_entry + 1);
+            mac.entered.push_back(mac.last_entry);
             mac.began_at = line;
         }
         mac.sent += count;
