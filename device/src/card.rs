@@ -321,11 +321,6 @@ impl<M: Machine> CardDevice<M> {
             flight.stride = LOOK;
             return Ok(Work::Moving);
         }
-        // In turns, the next frame enters when this one has left. A look at the card's counters takes thousands of cycles.
-        let all_left = M::KNOWS_MAKERS && flight.accounted() + flight.given_up == flight.queued;
-        if self.rate == Rate::Turns && !self.waiting.is_empty() && all_left {
-            return Ok(Work::Moving);
-        }
         let looks_at = self.machine.cycle();
         let counters = self.counters()?.since(&flight.before);
         // Behind a BAR the look itself takes longer than frames have time to move.
