@@ -2,8 +2,8 @@
 `default_nettype none
 
 // lib/rtl/ram_sdp.sv for proofs, of any size: it keeps one row, which the solver chooses, and a read of another row
-// returns any value. So does a read of the row that is written in the same cycle, since users must not look at it. The
-// scripts cut signals whose names begin with `open`.
+// returns any value. A read of the row that is written in the same cycle returns any value too, since users must not look
+// at it. The scripts cut signals whose names begin with `open`.
 module ram_sdp #(
     parameter int unsigned Width = 8,
     parameter int unsigned Depth = 512,

@@ -189,7 +189,7 @@ module delivery
     if (rst) used_q <= 1'b0;
   end
 
-  // ---- what the lane and the matchers guarantee
+  // ---- guarantees of the lane and the matchers
   always_comb begin
     if (begins) assume (!used_q && !reports && !decides && !places);
     if (reports)

@@ -5,8 +5,8 @@
 // message once: rtl/l7_lane.sv as it is, at its own sizes, with two ports. By induction from a reset on, for the
 // messages of any slot, which the proof watches.
 //
-// What the delivery relies on (delivery.sv): packet 0's headers, the place of each packet and all beats of payload are
-// written before; packet 0 goes to the matchers as one window; a message that expires is not whole, and no decision
+// The delivery relies on the following (delivery.sv). Packet 0's headers, the place of each packet and all beats of
+// payload are written before; packet 0 goes to the matchers as one window; a message that expires is not whole, and no decision
 // about it is outstanding. Each page that a packet needs is free when the lane takes it.
 //
 // Taken for granted:

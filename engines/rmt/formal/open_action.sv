@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What lanes share behind an action, for its proof (action.sv): any result. The proof restricts the results of the
-// frame that it watches to what state.sv proves. The script cuts signals whose names begin with `open`.
+// Registers, meters and counters, which the lanes share, for the proof of the action (action.sv): they give any result.
+// The proof restricts the results of the frame that it watches to those that state.sv proves. The script cuts signals
+// whose names begin with `open`.
 
 // state.sv
 module rmt_register

@@ -70,7 +70,7 @@ module ternary
     assume (started || !slot);
   end
 
-  // ---- what the watched row says of the watched key
+  // ---- whether the watched row matches the watched key
   ternary_t row;
   digits_t digits, wanted, masks;
   logic [Digits-1:0] takes, fits;

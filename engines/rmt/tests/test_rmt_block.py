@@ -535,7 +535,7 @@ async def clones_leave_beside_frames(dut: Any) -> None:
     model = Machine(bench.stages)
     shapes = [(0, False, 0), (0, True, 0), (1, True, 1), (33, True, 1), (44, False, 0), (-1, True, 0), (-1, False, 1)]
     shapes += [(8, True, 511)]
-    # Of these a copy and a clone of one frame have the same bytes, and nothing would tell which of them has left.
+    # With these, a copy and a clone of one frame have the same bytes, so the test could not tell which of them has left.
     alike = [n for n, (halves, raw, _) in enumerate(shapes) if not raw or halves == 0]
     program: Config = []
     for n, (halves, raw, spec) in enumerate(shapes):
