@@ -101,6 +101,7 @@ module l7_delivery
   logic joined, to_drop;
   msg_t joined_slot;
 
+  // Nobody asks it for room: a message is in it at most once, and decisions can hold it up for as long as they come.
   fifo_dist #(
       .Width($bits(event_t)),
       .Depth(Slots)
