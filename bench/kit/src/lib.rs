@@ -90,8 +90,8 @@ pub enum BenchError {
     /// A program does not compile.
     #[error(transparent)]
     Program(Box<dyn Error + Send + Sync>),
-    /// The figures cannot be written.
-    #[error("the rows cannot be written as JSON: {0}")]
+    /// The figures cannot be written, or saved ones are damaged.
+    #[error("the rows cannot be written or read as JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// No bench has the selected case; the text lists what can be selected.
     #[error("no bench has such a case; there are:\n{0}")]

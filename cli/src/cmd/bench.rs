@@ -88,7 +88,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
         };
         (bench.run)(&Lab::new(root, &selection, &open, &simulator, &mut report))?;
         if args.save && !rows.is_empty() {
-            write(&root.join(format!("bench/results/{}.json", bench.name)), &rows)?;
+            save(&root.join(format!("bench/results/{}.json", bench.name)), &rows)?;
         }
         all.append(&mut rows);
     }
@@ -123,6 +123,19 @@ fn list<T: ToString>(numbers: &[T]) -> String {
 
 fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
     Ok(files::write(path, row::to_json(rows)?)?)
+}
+
+/// Writes the rows over the saved ones of the same cases, and says how many saved rows stay as they were.
+fn save(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
+    let before = match path.exists() {
+        true => serde_json::from_str(&files::read(path, "delete it to begin anew")?)?,
+        false => Vec::new(),
+    };
+    let (rows, kept) = row::beside(before, rows.to_vec());
+    if kept > 0 {
+        say!("{}: {kept} rows that this run did not measure stay; delete the file to drop them", path.display());
+    }
+    write(path, &rows)
 }
 
 /// The message about rows below the figure beside them: a line for each case, with the first such row.
