@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From a manifest to a card at work: the code that `run` and `demo` share.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use penstock_device::fpga::{FpgaDevice, Place};
 use penstock_device::rtl::{RtlDevice, Wave};
@@ -66,32 +66,34 @@ impl Card {
 
     /// Sends traffic through the card on a target.
     pub fn carry(&self, root: &Root, target: Target, traffic: &Traffic, rate: Rate) -> Result<Run, CardError> {
-        self.carry_debugged(root, On::Target(target, Recording::default()), traffic, rate, None, &[])
+        let mut bar = Bar::new(self.design.units());
+        let mut shown = |progress: Progress| bar.show(progress);
+        let mut device = self.open(root, On::Target(target, Recording::default()), None, &mut shown)?;
+        device.send(traffic, rate)?;
+        let run = device.run(&mut shown)?;
+        bar.finish();
+        Ok(run)
     }
 
-    /// The same with a unit that is halted at its first instruction and waits for gdb while the others go on, and with
-    /// tables that are written afterwards: names of services, and folders.
-    pub fn carry_debugged(
+    /// Opens the card and loads its programs and tables; a unit that is to be debugged is halted at its first
+    /// instruction.
+    pub fn open(
         &self,
         root: &Root,
         on: On,
-        traffic: &Traffic,
-        rate: Rate,
         debugged: Option<Debugged>,
-        dumps: &[(String, PathBuf)],
-    ) -> Result<Run, CardError> {
-        let mut bar = Bar::new(self.design.units());
-        let mut shown = |progress: Progress| bar.show(progress);
+        shown: &mut dyn FnMut(Progress),
+    ) -> Result<Box<dyn Device>, CardError> {
         let mut device: Box<dyn Device> = match on {
             On::Target(_, recording) if recording.wave.is_some() || recording.hops => {
-                let mut device = RtlDevice::open(root, &self.design, recording.wave, &mut shown)?;
+                let mut device = RtlDevice::open(root, &self.design, recording.wave, shown)?;
                 if recording.hops {
                     device.record_hops();
                 }
                 Box::new(device)
             }
-            On::Target(target, _) => open(root, &self.design, target, &mut shown)?,
-            On::Card(place) => Box::new(FpgaDevice::open(root, &self.design, &place, &mut shown)?),
+            On::Target(target, _) => open(root, &self.design, target, shown)?,
+            On::Card(place) => Box::new(FpgaDevice::open(root, &self.design, &place, shown)?),
         };
         shown(Progress::Loading);
         show::step(format_args!("the card is open"));
@@ -99,15 +101,6 @@ impl Card {
             gdb::halt_first(&mut *device, debugged, self.design.units())?;
         }
         device.load(&self.image)?;
-        device.send(traffic, rate)?;
-        show::step(format_args!("programs and tables are loaded, {} frames wait", traffic.frames.len()));
-        if let Some(debugged) = debugged {
-            gdb::debug_run(&mut *device, debugged, &debugged.listen()?, &mut shown)?;
-        }
-        let run = device.run(&mut shown)?;
-        show::step(format_args!("{} frames have left", run.departures.len()));
-        dumps.iter().try_for_each(|(service, folder)| dump::write(&mut *device, service, folder))?;
-        bar.finish();
-        Ok(run)
+        Ok(device)
     }
 }

@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `run --dump`: the tables of services, as files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use penstock_device::{Device, DeviceError, EngineError};
-use penstock_engine::Request;
+use penstock_engine::{Dump, Request};
 use penstock_registry::engines;
 use serde_json::Value as Json;
 
@@ -23,13 +23,30 @@ pub enum DumpError {
     Service(String, String),
 }
 
+/// Finds out whether a service's tables can be written into a folder, and makes it.
+pub fn check(service: &str, folder: &Path) -> Result<(), DumpError> {
+    dump_of(service)?;
+    files::make_folder(folder)?;
+    Ok(files::writable(&list_of(service, folder))?)
+}
+
+/// How a service gives its tables.
+fn dump_of(service: &str) -> Result<Dump, DumpError> {
+    let with_tables = || engines().iter().flat_map(|engine| engine.services()).filter(|one| one.dump.is_some());
+    with_tables().find(|one| one.name == service).and_then(|one| one.dump).ok_or_else(|| {
+        let there = with_tables().map(|one| one.name).collect::<Vec<_>>().join(", ");
+        DumpError::Service(service.to_owned(), there)
+    })
+}
+
+/// The list of the files that a dump has written.
+fn list_of(service: &str, folder: &Path) -> PathBuf {
+    folder.join(format!("{service}s.txt"))
+}
+
 /// Writes a service's tables into a folder; they replace the files of an earlier dump there.
 pub fn write(device: &mut dyn Device, service: &str, folder: &Path) -> Result<(), DumpError> {
-    let with_tables = || engines().iter().flat_map(|engine| engine.services()).filter(|one| one.dump.is_some());
-    let Some(dump) = with_tables().find(|one| one.name == service).and_then(|one| one.dump) else {
-        let there = with_tables().map(|one| one.name).collect::<Vec<_>>().join(", ");
-        return Err(DumpError::Service(service.to_owned(), there));
-    };
+    let dump = dump_of(service)?;
     let mut ask = |ask: Json| {
         let request = Request { service: service.to_owned(), ask };
         device.call(&request).map_err(|error| match error {
@@ -41,7 +58,7 @@ pub fn write(device: &mut dyn Device, service: &str, folder: &Path) -> Result<()
     texts.sort();
     files::make_folder(folder)?;
     // Only files that an earlier dump has written are removed.
-    let list = folder.join(format!("{service}s.txt"));
+    let list = list_of(service, folder);
     if list.exists() {
         let earlier = files::read(&list, "remove it, or choose another folder")?;
         for name in earlier.lines().filter(|name| name.ends_with(".json") && !name.contains('/')) {

@@ -6,7 +6,9 @@ mod cmd;
 mod daemon;
 mod dump;
 mod gdb;
+mod inputs;
 mod log;
+mod outputs;
 mod report;
 mod show;
 mod status;
@@ -23,7 +25,7 @@ use mimalloc::MiMalloc;
 use penstock_device::{Root, files};
 use penstock_tools::{compile_tools, exec_tools};
 
-/// A run keeps each frame that left in memory of its own, and engines take memory for flows and messages. The C
+/// Each frame that leaves a card has memory of its own, and engines take memory for flows and messages. The C
 /// library's allocator gives memory back to Linux after each run, and costs half the rate of a small card.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;

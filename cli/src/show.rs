@@ -93,9 +93,10 @@ impl Bar {
                 ("waiting for the model, which another command builds", 0, 0, String::new())
             }
             Progress::Loading => ("loading programs and tables", 0, 0, String::new()),
-            Progress::Running { entered, left, total, cycles } => {
+            Progress::Running { entered, left, cycles } => {
                 let clock = if cycles > 0 { format!(", cycle {}", grouped(cycles)) } else { String::new() };
-                ("frames {bar:40} {pos}/{len} in{msg}", entered, total, format!(", {} out{clock}", grouped(left)))
+                let counts = format!("{} frames in, {} out{clock}", grouped(entered), grouped(left));
+                ("{spinner} {msg}", entered, entered, counts)
             }
         };
         if let Ok(style) = ProgressStyle::with_template(template) {

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use penstock_device::{CLOCK_MHZ, Design, Hop, Maker, Place, Port, Run, Traffic};
+use penstock_device::{CLOCK_MHZ, Design, Hop, Maker, Place, Port, Run};
 use serde::Serialize;
 use serde_json::json;
 
@@ -79,9 +79,9 @@ struct Event<'a> {
     args: Option<serde_json::Value>,
 }
 
-/// Writes the journeys of a run.
-pub fn write(path: &Path, design: &Design, traffic: &Traffic, run: &Run) -> io::Result<()> {
-    let mut journeys = journeys(design.ports as u8, traffic, run);
+/// Writes the journeys of a run; `number` gives the number of a frame by its [`Departure::input`].
+pub fn write(path: &Path, design: &Design, run: &Run, number: impl Fn(usize) -> usize) -> io::Result<()> {
+    let mut journeys = journeys(design.ports as u8, run, number);
     journeys.sort_by_key(|journey| journey.slices.first().map(|slice| slice.begin));
     let threads = threads(&journeys);
     let mut blocks: Vec<Block> = threads.iter().flatten().map(|(slice, _)| slice.block).collect();
@@ -160,7 +160,7 @@ const LOOPED: u8 = 3;
 const KEPT: usize = 4;
 
 /// The fate of each recorded frame.
-fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
+fn journeys(ports: u8, run: &Run, number: impl Fn(usize) -> usize) -> Vec<Journey> {
     let mut known: HashMap<Key, Journey> = HashMap::new();
     // Frames that a slot was given to, the last one last: those before may still be on their way out.
     let mut of_slot: HashMap<(u8, u8), VecDeque<Key>> = HashMap::new();
@@ -234,16 +234,16 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
         }
     }
     for departure in &run.departures {
-        let (source, name) = match (departure.input, departure.made_by) {
+        let (source, name) = match (departure.input.zip(departure.from), departure.made_by) {
             (_, Some(maker)) => (maker.source(), format!("made by {maker}")),
             (None, None) => continue,
-            (Some(index), None) => {
-                let source = match traffic.frames[index].port {
+            (Some((index, port)), None) => {
+                let source = match port {
                     Port::Ethernet(port @ 0..=1) => port,
                     Port::Ethernet(port) => 8 + port,
                     Port::Host => 2,
                 };
-                (source, format!("frame {index}"))
+                (source, format!("frame {}", number(index)))
             }
         };
         if let Some(journey) = known.get_mut(&(source, departure.entered)) {
@@ -301,7 +301,7 @@ mod tests {
             hop(60, Place::SlotFree(5), 0, 5, 7),
         ];
         let run = Run { hops, ..Run::default() };
-        let journeys = journeys(2, &Traffic::default(), &run);
+        let journeys = journeys(2, &run, |index| index);
         let slices: Vec<_> = journeys[0].slices.iter().map(|s| (s.block, s.begin, s.end)).collect();
         assert_eq!(journeys[0].name, "dropped");
         assert_eq!(
@@ -327,12 +327,20 @@ mod tests {
             hops.extend(elements);
             hops.push(hop(40, place, 0, 0, 0));
             let bytes = vec![0; 60];
-            let (to, input) = (Port::Ethernet(0), Some(0));
-            let departure = Departure { to, input, made_by: None, mark: 0, entered: 10, first: 41, last: 42, bytes };
-            let mut traffic = Traffic::default();
-            traffic.push(Port::Ethernet(0), &[0; 60], 0);
+            let departure = Departure {
+                to: Port::Ethernet(0),
+                from: Some(Port::Ethernet(0)),
+                input: Some(0),
+                time_ns: 0,
+                made_by: None,
+                mark: 0,
+                entered: 10,
+                first: 41,
+                last: 42,
+                bytes,
+            };
             let run = Run { hops, departures: vec![departure], ..Run::default() };
-            let journeys = journeys(2, &traffic, &run);
+            let journeys = journeys(2, &run, |index| index);
             let slices: Vec<_> = journeys[0].slices.iter().map(|s| (s.block, s.begin, s.end)).collect();
             assert_eq!(slices, [(Block::Ingress(0), 10, 13), (Block::Chain, 13, 40), (block, 40, 42)]);
         }
@@ -344,7 +352,9 @@ mod tests {
         let bytes = vec![0; 60];
         let departure = Departure {
             to: Port::Ethernet(1),
+            from: None,
             input: None,
+            time_ns: 0,
             made_by: Some(Maker::Unit(5)),
             mark: 0,
             entered: 10,
@@ -353,7 +363,7 @@ mod tests {
             bytes,
         };
         let run = Run { hops, departures: vec![departure], ..Run::default() };
-        let journeys = journeys(2, &Traffic::default(), &run);
+        let journeys = journeys(2, &run, |index| index);
         assert_eq!((journeys[0].name.as_str(), journeys[0].bytes), ("made by unit 5", 60));
         let slices: Vec<_> = journeys[0].slices.iter().map(|s| (s.block, s.begin, s.end)).collect();
         assert_eq!(slices, [(Block::Unit(5), 10, 14), (Block::SwitchOut, 14, 17), (Block::Exit(1), 17, 22)]);

@@ -762,6 +762,26 @@ EXPORT void penstock_queue(Card* card, const Frame* frames, size_t count, const 
     }
 }
 
+// Queues `count` frames behind those that wait. Forgets the frames that have been sent, and their bytes.
+EXPORT void penstock_add(Card* card, const Frame* frames, size_t count, const uint8_t* bytes, size_t size) {
+    size_t used = card->input.size();
+    for (Source& in : card->source) {
+        in.frames.erase(in.frames.begin(), in.frames.begin() + static_cast<ptrdiff_t>(in.next));
+        in.next = 0;
+        if (!in.frames.empty()) used = std::min<size_t>(used, in.frames.front().offset);
+    }
+    card->input.erase(card->input.begin(), card->input.begin() + static_cast<ptrdiff_t>(used));
+    for (Source& in : card->source)
+        for (Frame& frame : in.frames) frame.offset -= used;
+    const size_t base = card->input.size();
+    card->input.insert(card->input.end(), bytes, bytes + size);
+    for (size_t i = 0; i < count; i++) {
+        Frame frame = frames[i];
+        frame.offset += base;
+        card->source[frame.stream].frames.push_back(frame);
+    }
+}
+
 // Runs for at most `cycles`; ends early when all is sent and no beat has moved for `idle` cycles.
 EXPORT uint32_t penstock_step(Card* card, uint64_t cycles, uint64_t idle) { return card->step(cycles, idle); }
 

@@ -2,17 +2,19 @@
 //! Captures: pcap and pcapng in, pcap with nanoseconds out.
 
 mod input;
+mod output;
 
-use std::borrow::Cow;
-use std::fs::File;
-use std::io::{BufWriter, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use input::STDIN;
-use pcap_file::pcap::{PcapHeader, PcapReader, PcapWriter, RawPcapPacket};
+pub use output::{Packing, Writer, write};
+use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::{Block, PcapNgReader};
-use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
+use pcap_file::{DataLink, PcapError, TsResolution};
 
 /// A capture that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +51,9 @@ pub enum CaptureError {
     },
 }
 
+/// Interfaces of a section of a pcapng file at most: more of them are rubbish without an end.
+const MOST_INTERFACES: usize = 1 << 16;
+
 /// The frames of one file, in its order.
 #[derive(Debug, Default)]
 pub struct Capture {
@@ -71,93 +76,190 @@ impl Capture {
     }
 }
 
-/// Reads a capture: pcap or pcapng, plain or compressed by gzip or Zstandard, of standard input if the path is `-`. One
-/// that ends early or turns to rubbish gives the frames before that point and a fault.
+/// Reads a capture into memory, as a [`Reader`] does.
 pub fn read(path: &Path) -> Result<Capture, CaptureError> {
-    let (mark, bytes) = input::open(path).map_err(|source| CaptureError::Read { path: path.to_path_buf(), source })?;
-    let mut capture = Capture::default();
-    match mark[..] {
-        [0x0A, 0x0D, 0x0D, 0x0A] => read_pcapng(path, bytes, &mut capture)?,
-        [0xA1, 0xB2, 0xC3, 0xD4] | [0xD4, 0xC3, 0xB2, 0xA1] | [0xA1, 0xB2, 0x3C, 0x4D] | [0x4D, 0x3C, 0xB2, 0xA1] => {
-            read_pcap(path, bytes, &mut capture)?;
-        }
-        _ => return Err(CaptureError::NotACapture { path: path.to_path_buf() }),
+    let (mut reader, mut capture) = (Reader::open(path, Arc::default())?, Capture::default());
+    let mut bytes = Vec::new();
+    while let Some(time_ns) = reader.next(&mut bytes) {
+        capture.push(time_ns, &bytes);
     }
+    capture.faults = reader.faults;
     Ok(capture)
 }
 
-fn read_pcap(path: &Path, bytes: impl Read, capture: &mut Capture) -> Result<(), CaptureError> {
-    let mut reader = PcapReader::new(bytes).map_err(|_| CaptureError::NotACapture { path: path.to_path_buf() })?;
-    check_link(path, reader.header().datalink)?;
-    let ns = if reader.header().ts_resolution == TsResolution::MicroSecond { 1000 } else { 1 };
-    let mut snapped = 0u64;
-    // Raw packets, because many writers put frames above the snap length of their own header into a file.
-    while let Some(packet) = reader.next_raw_packet() {
-        match packet {
-            Ok(packet) => {
-                snapped += u64::from(packet.incl_len < packet.orig_len);
-                capture.push(u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_frac) * ns, &packet.data);
-            }
-            Err(error) => {
-                capture.faults.push(broken(path, capture.frames.len(), &error));
-                break;
-            }
-        }
-    }
-    note_snapped(path, snapped, capture);
-    Ok(())
+/// The frames of a capture, read one after the other: pcap or pcapng, plain or compressed by gzip or Zstandard, of
+/// standard input if the path is `-`. A capture that ends early or turns to rubbish gives the frames before that point
+/// and a fault.
+pub struct Reader {
+    path: PathBuf,
+    format: Format,
+    /// The first frame, which was read to find mistakes when the capture was opened.
+    first: Option<(u64, Vec<u8>)>,
+    /// Frames read, and those of them that were not captured whole.
+    frames: usize,
+    snapped: u64,
+    is_over: bool,
+    /// Ends the capture where it is.
+    stop: Arc<AtomicBool>,
+    /// Damage after the last good frame, or a defect of the recording, known at the end; empty for a sound capture.
+    pub faults: Vec<String>,
 }
 
-fn read_pcapng(path: &Path, bytes: impl Read, capture: &mut Capture) -> Result<(), CaptureError> {
-    let mut reader = PcapNgReader::new(bytes).map_err(|_| CaptureError::NotACapture { path: path.to_path_buf() })?;
-    let mut snapped = 0u64;
-    let mut ticks_a_second = Vec::new();
-    while let Some(block) = reader.next_block() {
-        let is_known = match block {
-            // A section describes its own interfaces.
-            Ok(Block::SectionHeader(_)) => {
-                ticks_a_second.clear();
-                true
+type Bytes = Box<dyn Read + Send>;
+
+enum Format {
+    Pcap(PcapReader<Bytes>),
+    /// With the ticks a second of the interfaces that the section has described.
+    PcapNg(PcapNgReader<Bytes>, Vec<u128>),
+}
+
+/// Why a capture ends.
+enum End {
+    /// It is over.
+    Whole,
+    /// It is damaged; a sentence.
+    Damaged(String),
+    /// It has frames of another link type.
+    Refused(CaptureError),
+}
+
+impl Reader {
+    /// Opens a capture. It ends early when `stop` is set, also while it waits for bytes of a pipe.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no capture, or its frames are not Ethernet frames.
+    pub fn open(path: &Path, stop: Arc<AtomicBool>) -> Result<Self, CaptureError> {
+        let fail = |source| CaptureError::Read { path: path.to_path_buf(), source };
+        let other = |_| CaptureError::NotACapture { path: path.to_path_buf() };
+        let (mark, bytes) = input::open(path, &stop).map_err(fail)?;
+        let format = match mark[..] {
+            [0x0A, 0x0D, 0x0D, 0x0A] => Format::PcapNg(PcapNgReader::new(bytes).map_err(other)?, Vec::new()),
+            [0xA1, 0xB2, 0xC3, 0xD4] | [0xD4, 0xC3, 0xB2, 0xA1] | [0xA1, 0xB2, 0x3C, 0x4D] | [0x4D, 0x3C, 0xB2, 0xA1] => {
+                let reader = PcapReader::new(bytes).map_err(other)?;
+                check_link(path, reader.header().datalink)?;
+                Format::Pcap(reader)
             }
-            Ok(Block::InterfaceDescription(interface)) => {
-                check_link(path, interface.linktype)?;
-                ticks_a_second.push(resolution(&interface));
-                true
-            }
-            Ok(Block::EnhancedPacket(packet)) => match ticks_a_second.get(packet.interface_id as usize) {
-                Some(a_second) => {
-                    snapped += u64::from((packet.data.len() as u64) < u64::from(packet.original_len));
-                    // The parser hands the ticks of the interface on as if they were nanoseconds.
-                    let ticks = packet.timestamp.as_nanos();
-                    capture.push(u64::try_from(ticks * 1_000_000_000 / a_second).unwrap_or(0), &packet.data);
-                    true
-                }
-                None => false,
-            },
-            Ok(Block::SimplePacket(packet)) if !ticks_a_second.is_empty() => {
-                let length = packet.data.len().min(packet.original_len as usize);
-                capture.push(0, &packet.data[..length]);
-                true
-            }
-            Ok(Block::SimplePacket(_)) => false,
-            Ok(_) => true,
-            Err(error) => {
-                capture.faults.push(broken(path, capture.frames.len(), &error));
-                break;
-            }
+            _ => return Err(CaptureError::NotACapture { path: path.to_path_buf() }),
         };
-        if !is_known {
-            capture.faults.push(format!(
-                "{}: damaged after {} frames, which were read: a packet of an interface that the file does not describe; \
-                 record it anew",
-                path.display(),
-                capture.frames.len()
-            ));
-            break;
+        let (path, faults) = (path.to_path_buf(), Vec::new());
+        let mut reader = Self { path, format, first: None, frames: 0, snapped: 0, is_over: false, stop, faults };
+        let mut first = Vec::new();
+        match reader.step(&mut first) {
+            Ok(time_ns) => reader.first = Some((time_ns, first)),
+            Err(End::Refused(error)) => return Err(error),
+            Err(end) => reader.end(end),
+        }
+        Ok(reader)
+    }
+
+    /// Replaces the contents of `bytes` with the bytes of the next frame; gives its time, ns since 1970. None at the
+    /// end.
+    pub fn next(&mut self, bytes: &mut Vec<u8>) -> Option<u64> {
+        if let Some((time_ns, mut first)) = self.first.take() {
+            std::mem::swap(bytes, &mut first);
+            return Some(time_ns);
+        }
+        if self.is_over {
+            return None;
+        }
+        match self.step(bytes) {
+            Ok(time_ns) => Some(time_ns),
+            Err(end) => {
+                self.end(end);
+                None
+            }
         }
     }
-    note_snapped(path, snapped, capture);
-    Ok(())
+
+    /// Reads the next frame.
+    fn step(&mut self, bytes: &mut Vec<u8>) -> Result<u64, End> {
+        let Self { path, format, frames, snapped, .. } = self;
+        let (time_ns, is_whole) = match format {
+            Format::Pcap(reader) => pcap(path, reader, bytes, *frames)?,
+            Format::PcapNg(reader, interfaces) => pcapng(path, reader, interfaces, bytes, *frames)?,
+        };
+        *frames += 1;
+        *snapped += u64::from(!is_whole);
+        Ok(time_ns)
+    }
+
+    fn end(&mut self, end: End) {
+        self.is_over = true;
+        match end {
+            End::Whole => {}
+            // A capture that is to end may do so inside a frame.
+            End::Damaged(_) if self.stop.load(Ordering::Relaxed) => {}
+            End::Damaged(text) => self.faults.push(text),
+            End::Refused(error) => self.faults.push(format!("{error}; {} frames before were read", self.frames)),
+        }
+        if self.snapped > 0 {
+            let (path, snapped) = (self.path.display(), self.snapped);
+            self.faults.push(format!("{path}: {snapped} frames were not captured whole; capture with `-s 0`"));
+        }
+    }
+}
+/// The next frame of a pcap file: its time, and whether it was captured whole.
+fn pcap(
+    path: &Path,
+    reader: &mut PcapReader<Bytes>,
+    bytes: &mut Vec<u8>,
+    frames: usize,
+) -> Result<(u64, bool), End> {
+    let ns = if reader.header().ts_resolution == TsResolution::MicroSecond { 1000 } else { 1 };
+    // Raw packets, because many writers put frames above the snap length of their own header into a file.
+    let packet = reader.next_raw_packet().ok_or(End::Whole)?.map_err(|error| broken(path, frames, &error))?;
+    bytes.clear();
+    bytes.extend_from_slice(&packet.data);
+    let time_ns = u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_frac) * ns;
+    Ok((time_ns, packet.incl_len >= packet.orig_len))
+}
+
+/// The next frame of a pcapng file, and the interfaces that are described before it.
+fn pcapng(
+    path: &Path,
+    reader: &mut PcapNgReader<Bytes>,
+    ticks_a_second: &mut Vec<u128>,
+    bytes: &mut Vec<u8>,
+    frames: usize,
+) -> Result<(u64, bool), End> {
+    loop {
+        match reader.next_block().ok_or(End::Whole)?.map_err(|error| broken(path, frames, &error))? {
+            // A section describes its own interfaces.
+            Block::SectionHeader(_) => ticks_a_second.clear(),
+            Block::InterfaceDescription(interface) => {
+                check_link(path, interface.linktype).map_err(End::Refused)?;
+                if ticks_a_second.len() == MOST_INTERFACES {
+                    return Err(End::Damaged(format!(
+                        "{}: more than {MOST_INTERFACES} interfaces; {frames} frames before were read",
+                        path.display()
+                    )));
+                }
+                ticks_a_second.push(resolution(&interface));
+            }
+            Block::EnhancedPacket(packet) => {
+                let Some(a_second) = ticks_a_second.get(packet.interface_id as usize) else { break };
+                bytes.clear();
+                bytes.extend_from_slice(&packet.data);
+                // The parser hands the ticks of the interface on as if they were nanoseconds.
+                let time_ns = u64::try_from(packet.timestamp.as_nanos() * 1_000_000_000 / a_second).unwrap_or(0);
+                return Ok((time_ns, packet.data.len() as u64 >= u64::from(packet.original_len)));
+            }
+            Block::SimplePacket(packet) => {
+                if ticks_a_second.is_empty() {
+                    break;
+                }
+                bytes.clear();
+                bytes.extend_from_slice(&packet.data[..packet.data.len().min(packet.original_len as usize)]);
+                return Ok((0, true));
+            }
+            _ => {}
+        }
+    }
+    Err(End::Damaged(format!(
+        "{}: damaged after {frames} frames, which were read: a packet of an interface that the file does not describe; \
+         record it anew",
+        path.display()
+    )))
 }
 
 /// Ticks a second of an interface's time stamps: the option if_tsresol, a negative power of 10 or, with the top bit
@@ -178,8 +280,8 @@ fn check_link(path: &Path, link: DataLink) -> Result<(), CaptureError> {
     if link == DataLink::ETHERNET { Ok(()) } else { Err(CaptureError::NotEthernet { path: path.to_path_buf(), link }) }
 }
 
-fn broken(path: &Path, frames: usize, error: &PcapError) -> String {
-    match error {
+fn broken(path: &Path, frames: usize, error: &PcapError) -> End {
+    End::Damaged(match error {
         PcapError::IoError(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
             format!("{}: cut short after {frames} frames, which were read; copy or record it anew", path.display())
         }
@@ -189,41 +291,7 @@ fn broken(path: &Path, frames: usize, error: &PcapError) -> String {
                 path.display()
             )
         }
-    }
-}
-
-fn note_snapped(path: &Path, snapped: u64, capture: &mut Capture) {
-    if snapped > 0 {
-        let text = format!("{}: {snapped} frames were not captured whole; capture with `-s 0`", path.display());
-        capture.faults.push(text);
-    }
-}
-
-/// Writes frames, each with its time in ns, as a pcap file with nanosecond times.
-pub fn write<'a>(path: &Path, frames: impl IntoIterator<Item = (u64, &'a [u8])>) -> Result<(), CaptureError> {
-    let fail = |message: String| CaptureError::Write { path: path.to_path_buf(), message };
-    let file = File::create(path).map_err(|e| fail(e.to_string()))?;
-    let header = PcapHeader {
-        snaplen: 262_144,
-        datalink: DataLink::ETHERNET,
-        ts_resolution: TsResolution::NanoSecond,
-        endianness: Endianness::Little,
-        ..PcapHeader::default()
-    };
-    let mut writer = PcapWriter::with_header(BufWriter::new(file), header).map_err(|e| fail(e.to_string()))?;
-    for (time_ns, bytes) in frames {
-        let length = u32::try_from(bytes.len()).map_err(|e| fail(e.to_string()))?;
-        let packet = RawPcapPacket {
-            ts_sec: (time_ns / 1_000_000_000) as u32,
-            ts_frac: (time_ns % 1_000_000_000) as u32,
-            incl_len: length,
-            orig_len: length,
-            data: Cow::Borrowed(bytes),
-        };
-        writer.write_raw_packet(&packet).map_err(|e| fail(e.to_string()))?;
-    }
-    writer.into_writer().into_inner().map_err(|e| fail(e.to_string()))?;
-    Ok(())
+    })
 }
 
 #[cfg(test)]
@@ -329,6 +397,23 @@ mod tests {
         assert_eq!(capture.faults.len(), 1);
         assert!(capture.faults[0].contains("after 2 frames") && capture.faults[0].contains("does not describe"));
         std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn captures_that_were_written_compressed_are_read() {
+        let frames: Vec<Vec<u8>> = (0..60_000u32).map(|n| n.to_le_bytes().repeat(15 + n as usize % 30)).collect();
+        for packing in [Packing::Plain, Packing::Gzip, Packing::Zstandard] {
+            let path = std::env::temp_dir().join(format!("penstock-{}.{}", std::process::id(), packing.extension()));
+            let mut writer = Writer::create(&path, packing).unwrap();
+            for (time_ns, bytes) in (0..).zip(&frames) {
+                writer.write(time_ns, bytes).unwrap();
+            }
+            writer.finish().unwrap();
+            let capture = read(&path).unwrap();
+            assert!(capture.faults.is_empty(), "{:?}", capture.faults);
+            assert!(capture.frames().eq((0..).zip(frames.iter().map(Vec::as_slice))));
+            std::fs::remove_file(path).unwrap();
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! A card in hardware that carries frames: the model of its RTL, or a card behind a BAR. This module feeds it, watches
 //! over its units and takes the frames that leave, in the same way on both; a [`Machine`] has what differs.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 use std::ops::RangeInclusive;
 use std::time::Instant;
@@ -12,7 +12,8 @@ use penstock_engine::{Bus, HELD_LIMIT, Kept, Log, Request};
 use penstock_shell::{Cause, Fault};
 use serde_json::Value as Json;
 
-use crate::design::Design;
+use crate::arrivals::{Arrival, Arrivals, Lanes};
+use crate::design::{CLOCK_MHZ, Design};
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Host, LOOPBACK_STREAM};
@@ -30,6 +31,14 @@ pub const LOOK: u64 = 5_000;
 pub const QUIET: u64 = 300;
 /// Cycles without any movement after which missing frames count as lost: enough for the watchdog to report first.
 pub const STILL: u64 = 25_000;
+
+/// Cycles that the frames of each port that were handed to the card last at least, unless no further ones wait: more than
+/// pass between two calls of [`CardDevice::top_up`], so no port runs dry.
+const AHEAD: u64 = 1 << 16;
+/// Bytes that enter in a cycle at most.
+const BUS_BYTES: u64 = 64;
+/// Frames that are remembered inside the card, more than it holds: the others were dropped.
+const INSIDE: usize = 1 << 18;
 
 /// A card as this module drives it: its registers, its streams of frames, and its clock.
 pub trait Machine: Bus + Sized {
@@ -65,11 +74,14 @@ pub trait Machine: Bus + Sized {
     /// Forgets the frames that wait, except those half way in, and queues others.
     fn queue(&mut self, frames: &[Frame], bytes: &[u8]) -> Result<(), DeviceError>;
 
+    /// Queues frames behind those that wait.
+    fn add(&mut self, frames: &[Frame], bytes: &[u8]) -> Result<(), DeviceError>;
+
     /// Sets how fast frames enter and leave; `stopped` exits take nothing.
     fn pace(&mut self, rate: Rate, repeat: bool, stopped: &[Port]) -> Result<(), DeviceError>;
 
-    /// Refuses traffic that cannot be brought to the card.
-    fn accept(&mut self, _traffic: &Traffic) -> Result<(), DeviceError> {
+    /// Refuses frames of a port that cannot be brought to the card.
+    fn accept(&mut self, _port: Port) -> Result<(), DeviceError> {
         Ok(())
     }
 
@@ -116,12 +128,13 @@ pub struct CardDevice<M> {
     design: Design,
     /// Number of inline blocks.
     blocks: usize,
-    /// Frames that are still to be handed to the card, and their bytes.
-    pub(crate) waiting: VecDeque<Waiting>,
-    bytes: Vec<u8>,
-    pub(crate) sent: usize,
-    pub(crate) empty: u64,
-    rate: Rate,
+    /// Frames that are still to be handed to the card.
+    lanes: Lanes,
+    /// Frames without a byte, which the bus cannot carry: a MAC would drop them, so they are counted here.
+    empty: u64,
+    /// Frames were sent since the last run.
+    has_begun: bool,
+    pub(crate) rate: Rate,
     /// Exits whose receivers take nothing.
     stopped: Vec<Port>,
     /// What [`Device::advance`] has left on its way.
@@ -141,10 +154,9 @@ impl<M: Machine> CardDevice<M> {
             host,
             design: design.clone(),
             blocks: design.inline.len(),
-            waiting: VecDeque::new(),
-            bytes: Vec::new(),
-            sent: 0,
+            lanes: Lanes::default(),
             empty: 0,
+            has_begun: false,
             rate: Rate::Lossless,
             stopped: Vec::new(),
             flight: None,
@@ -168,19 +180,25 @@ impl<M: Machine> CardDevice<M> {
         self.machine.pace(self.rate, repeat, &self.stopped)
     }
 
-    /// Hands this many of the waiting frames to the card.
-    pub(crate) fn start(&mut self, count: usize, repeat: bool) -> Result<(), DeviceError> {
-        self.set_pace(repeat)?;
-        let mut frames: Vec<Frame> = self.waiting.drain(..count).map(|waiting| waiting.frame).collect();
-        // In the order of their times they are not adjacent.
-        let base = frames.iter().map(|frame| frame.offset).min().unwrap_or_default();
-        let end = frames.iter().map(|frame| frame.offset + u64::from(frame.length)).max().unwrap_or_default();
-        frames.iter_mut().for_each(|frame| frame.offset -= base);
-        self.machine.queue(&frames, &self.bytes[base as usize..end as usize])?;
-        if self.waiting.is_empty() {
-            self.bytes.clear();
+    /// Frames of a port, or of all, are about to be sent at a rate.
+    pub(crate) fn begin_sending(&mut self, ports: &[Port], rate: Rate) -> Result<(), DeviceError> {
+        self.machine.is_as_left()?;
+        for port in ports {
+            port.check(self.host.ports).map_err(DeviceError::Unsupported)?;
+            self.machine.accept(*port)?;
         }
+        if !mem::replace(&mut self.has_begun, true) {
+            self.machine.begins();
+        }
+        self.rate = rate;
         Ok(())
+    }
+
+    /// Forgets the frames that wait.
+    fn forget(&mut self) {
+        self.lanes = Lanes::default();
+        self.empty = 0;
+        self.has_begun = false;
     }
 
     /// Reads from the window of one unit.
@@ -194,6 +212,7 @@ impl<M: Machine> CardDevice<M> {
             return Ok(flight);
         }
         let mut flight = Flight::new(self.counters()?, self.machine.cycle(), self.loaded, self.host.ports);
+        flight.oldest = self.lanes.oldest();
         // Frames that were sent earlier and have left meanwhile: a halted unit may have gone on.
         flight.leave(&self.machine);
         self.machine.clear();
@@ -203,32 +222,87 @@ impl<M: Machine> CardDevice<M> {
         Ok(flight)
     }
 
-    /// Hands over what was sent, once all frames before have entered; in turns the next frame, once nothing is known to
-    /// be inside.
+    /// Hands over frames that wait: of each port so many that it does not run dry; in turns the next frame, once nothing
+    /// is known to be inside.
     fn top_up(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
-        let Some(next) = self.waiting.front() else { return Ok(()) };
-        if flight.matcher.entered < flight.queued || self.host.asleep != 0 {
+        if self.host.asleep != 0 || self.lanes.is_empty() {
             return Ok(());
         }
-        let mut count = self.waiting.len();
-        if self.rate == Rate::Turns {
-            if flight.accounted() + flight.given_up < flight.queued {
+        if flight.rate != Some(self.rate) || self.rate == Rate::Turns {
+            if flight.matcher.entered < flight.queued {
                 return Ok(());
             }
-            count = 1;
+            if self.rate == Rate::Turns {
+                return self.hand_next(flight);
+            }
+            self.set_pace(false)?;
+            flight.rate = Some(self.rate);
+        }
+        flight.oldest = flight.oldest.or(self.lanes.oldest());
+        let mut batch = Batch::default();
+        for port in self.lanes.ports() {
+            let stream = port.model_stream(self.host.ports);
+            if !flight.matcher.lasts(stream, AHEAD) {
+                while !flight.matcher.lasts(stream, 2 * AHEAD) && self.hand(flight, port, &mut batch) {}
+            }
+        }
+        if batch.frames.is_empty() { Ok(()) } else { self.machine.add(&batch.frames, &batch.bytes) }
+    }
+
+    /// Hands over the next frame in turns, if all before it have left, or were dropped and counted.
+    fn hand_next(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
+        if flight.accounted() + flight.given_up < flight.queued {
+            return Ok(());
+        }
+        flight.rate = Some(self.rate);
+        flight.oldest = flight.oldest.or(self.lanes.oldest());
+        let mut batch = Batch::default();
+        while let Some(port) = self.lanes.earliest()
+            && batch.frames.is_empty()
+        {
+            let time = self.lanes.next(port).map_or(0, |(arrival, _)| arrival.time_ns);
+            if !self.hand(flight, port, &mut batch) {
+                continue;
+            }
             self.machine.emptied();
-            let (time, model) = (next.time_ns, &mut self.machine);
+            let model = &mut self.machine;
             self.host.each_driver(|driver| driver.set_time(model, time))?;
             if time != 0 {
                 self.host.set_unit_time(model, Some(time))?;
                 flight.sets_time = true;
             }
         }
-        for waiting in self.waiting.range(..count) {
-            flight.matcher.expect(waiting.frame.stream, waiting.index);
+        self.set_pace(false)?;
+        self.machine.queue(&batch.frames, &batch.bytes)
+    }
+
+    /// Takes the next frame of a port; false if there is none to hand over.
+    fn hand(&mut self, flight: &mut Flight, port: Port, batch: &mut Batch) -> bool {
+        let Some((arrival, bytes)) = self.lanes.next(port) else { return false };
+        let stream = port.model_stream(self.host.ports);
+        let is_empty = bytes.is_empty();
+        if is_empty {
+            self.empty += 1;
+        } else {
+            let (offset, length) = (batch.bytes.len() as u64, bytes.len() as u32);
+            batch.bytes.extend_from_slice(bytes);
+            batch.frames.push(Frame { offset, length, stream, ..Frame::default() });
+            flight.matcher.expect(stream, arrival, length);
+            flight.queued += 1;
         }
-        flight.queued += count as u64;
-        self.start(count, false)
+        self.lanes.take(port);
+        !is_empty
+    }
+
+    /// Takes all frames that wait, as they cannot enter; gives how many could have.
+    fn take_rest(&mut self) -> u64 {
+        let mut rest = 0;
+        while let Some(port) = self.lanes.earliest() {
+            let is_empty = self.lanes.next(port).is_some_and(|(_, bytes)| bytes.is_empty());
+            *(if is_empty { &mut self.empty } else { &mut rest }) += 1;
+            self.lanes.take(port);
+        }
+        rest
     }
 
     /// Records the frames that entered and left since the last call; false if there were only frames that programs
@@ -266,12 +340,10 @@ impl<M: Machine> CardDevice<M> {
             self.host.report_asleep(&mut self.machine, &mut flight.run.faults)?;
         }
         // Frames that have not entered are lost, like those that do not leave.
-        let queued = flight.queued + self.waiting.len() as u64;
-        self.waiting.clear();
-        self.bytes.clear();
+        let queued = flight.queued + self.take_rest();
         let Flight { before, earlier, made, mut run, first, last, .. } = flight;
         run.cycles = Some(first.map_or(0, |first| last + 1 - first));
-        run.in_turns = self.rate == Rate::Turns;
+        run.offered = self.lanes.taken;
         if self.machine.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.report_errors(&mut self.machine, &mut run.counters.units, &mut run.faults)?;
@@ -280,7 +352,7 @@ impl<M: Machine> CardDevice<M> {
         run.settle(queued + earlier, made.endless, M::KNOWS_MAKERS);
         self.machine.ends(&mut run);
         run.drops.runt += self.empty;
-        (self.sent, self.empty) = (0, 0);
+        self.forget();
         Ok(run)
     }
 
@@ -303,8 +375,7 @@ impl<M: Machine> CardDevice<M> {
         }
         progress(Progress::Running {
             entered: flight.matcher.entered,
-            left: flight.run.departures.len() as u64,
-            total: flight.queued,
+            left: flight.run.left.total(),
             cycles: self.machine.cycle(),
         });
         if step == Step::Failed {
@@ -334,14 +405,14 @@ impl<M: Machine> CardDevice<M> {
         let told: u64 = counters.units.iter().map(|unit| unit.generated).sum();
         if !M::KNOWS_MAKERS {
             // Some may be on their way still.
-            flight.made.frames = told.min(flight.run.departures.len() as u64 - flight.earlier);
+            flight.made.frames = told.min(flight.run.left.total() - flight.earlier);
         }
         let accounted = flight.accounted();
         if !M::KNOWS_MAKERS && accounted != flight.ended {
             (flight.ended, flight.moved) = (accounted, self.machine.cycle());
         }
         flight.stands = None;
-        if self.waiting.is_empty() && flight.matcher.entered == flight.queued && accounted >= flight.queued {
+        if self.lanes.is_empty() && flight.matcher.entered == flight.queued && accounted >= flight.queued {
             let now = self.machine.cycle();
             if told > flight.told {
                 (flight.told, flight.made_at) = (told, now);
@@ -374,7 +445,7 @@ impl<M: Machine> CardDevice<M> {
         flight.stands = Some((flight.matcher.entered.saturating_sub(accounted), circling));
         if self.host.debugged(&mut self.machine)? == 0 {
             // In turns, other frames may pass a frame that is stuck.
-            if !self.waiting.is_empty() && self.host.asleep == 0 && flight.matcher.entered == flight.queued {
+            if !self.lanes.is_empty() && self.host.asleep == 0 && flight.matcher.entered == flight.queued {
                 flight.given_up = flight.queued.saturating_sub(accounted);
                 flight.moved = self.machine.cycle();
                 return Ok(Work::Moving);
@@ -469,9 +540,9 @@ impl<M: Machine> Device for CardDevice<M> {
             self.is_loaded = false;
         }
         if self.flight.take().is_some() {
-            self.waiting.clear();
-            self.start(0, false)?;
-            (self.sent, self.empty) = (0, 0);
+            self.forget();
+            self.set_pace(false)?;
+            self.machine.queue(&[], &[])?;
         }
         // No frame meets a block that is half loaded, and no frame that entered before meets the new program.
         self.write(regs::CARD_PORT_ENABLE, 0)?;
@@ -514,36 +585,19 @@ impl<M: Machine> Device for CardDevice<M> {
     }
 
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
-        traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
-        self.machine.is_as_left()?;
-        self.machine.accept(traffic)?;
-        if self.sent == 0 {
-            self.machine.begins();
-        }
-        let (base, sent) = (self.bytes.len(), self.sent);
-        self.bytes.extend_from_slice(&traffic.bytes);
-        self.sent += traffic.frames.len();
-        let order = match rate {
-            Rate::Turns => traffic.by_time(0),
-            _ => (0..traffic.frames.len()).collect(),
-        };
-        for number in order {
-            let frame = &traffic.frames[number];
-            if frame.range.is_empty() {
-                // The bus cannot carry these frames: a MAC would drop them, so they are counted here.
-                self.empty += 1;
-                continue;
-            }
-            let stream = frame.port.model_stream(self.host.ports);
-            let (offset, length) = ((base + frame.range.start) as u64, frame.range.len() as u32);
-            self.waiting.push_back(Waiting {
-                frame: Frame { offset, length, stream, ..Frame::default() },
-                index: sent + number,
-                time_ns: frame.time_ns,
-            });
-        }
-        self.rate = rate;
+        self.begin_sending(&traffic.ports(), rate)?;
+        self.lanes.send(traffic);
         Ok(())
+    }
+
+    fn stream(&mut self, port: Port, frames: Box<dyn Arrivals>, rate: Rate) -> Result<(), DeviceError> {
+        self.begin_sending(&[port], rate)?;
+        self.lanes.push(port, frames);
+        Ok(())
+    }
+
+    fn take_departures(&mut self) -> Vec<Departure> {
+        self.flight.as_mut().map_or_else(Vec::new, |flight| mem::take(&mut flight.run.departures))
     }
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
@@ -551,9 +605,7 @@ impl<M: Machine> Device for CardDevice<M> {
         if run.is_err() {
             // Nothing of it is left for the next one.
             self.flight = None;
-            self.waiting.clear();
-            self.bytes.clear();
-            (self.sent, self.empty) = (0, 0);
+            self.forget();
         }
         run
     }
@@ -568,7 +620,7 @@ impl<M: Machine> Device for CardDevice<M> {
     }
 
     fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError> {
-        if self.rate == Rate::Turns && !self.waiting.is_empty() {
+        if self.rate == Rate::Turns && !self.lanes.is_empty() {
             return Err(DeviceError::Unsupported("frames in turns have no cycles of their own: run them".into()));
         }
         let clock = Instant::now();
@@ -641,11 +693,11 @@ impl<M: Machine> Device for CardDevice<M> {
     }
 }
 
-/// A frame that was sent, its index among these, and when it was captured.
-pub(crate) struct Waiting {
-    frame: Frame,
-    index: usize,
-    time_ns: u64,
+/// Frames on their way to the card.
+#[derive(Default)]
+struct Batch {
+    frames: Vec<Frame>,
+    bytes: Vec<u8>,
 }
 
 /// Frames that were sent, from the cycle in which the first of them could enter until their fate is known.
@@ -653,6 +705,9 @@ struct Flight {
     before: Counters,
     matcher: Matcher,
     queued: u64,
+    /// The rate of the frames that were handed over last, and the time of the oldest frame that waited at first.
+    rate: Option<Rate>,
+    oldest: Option<u64>,
     /// The number of these that will not leave; the next frame enters all the same.
     given_up: u64,
     run: Run,
@@ -696,6 +751,8 @@ impl Flight {
             before,
             matcher: Matcher::new(ports),
             queued: 0,
+            rate: None,
+            oldest: None,
             given_up: 0,
             run,
             earlier: 0,
@@ -722,7 +779,7 @@ impl Flight {
     fn accounted(&self) -> u64 {
         let (made, absorbed) = self.by_blocks;
         let ended =
-            self.run.departures.len() as u64 - self.earlier - self.made.frames + self.run.drops.total() + absorbed;
+            self.run.left.total() - self.earlier - self.made.frames + self.run.drops.total() + absorbed;
         ended.saturating_sub(made)
     }
 
@@ -737,7 +794,13 @@ impl Flight {
                 // A frame of unknown source may have been made.
                 self.earlier += u64::from(exit.is_of_traffic() && exit.entered() < self.run.start);
             }
-            self.run.departures.push(self.matcher.depart(exit, bytes[range].to_vec()));
+            let (input, departure) = self.matcher.depart(exit, bytes[range].to_vec());
+            let ns = |cycles: u64| cycles * 1000 / u64::from(CLOCK_MHZ);
+            let time_ns = match input {
+                Some(arrival) if self.rate == Some(Rate::Turns) => arrival.time_ns + ns(departure.latency()),
+                _ => self.oldest.unwrap_or_default() + ns(exit.last.saturating_sub(self.run.start)),
+            };
+            self.run.depart(Departure { time_ns, ..departure }, M::KNOWS_MAKERS);
         }
         self.run.hops.extend(machine.hops().iter().map(Hop::from));
     }
@@ -746,34 +809,54 @@ impl Flight {
 /// Tells which frame of the traffic a leaving frame was, by where and when it entered.
 struct Matcher {
     ports: u32,
-    /// Indices of the frames of each stream, in order, and how many of them have entered.
-    streams: Vec<(Vec<usize>, usize)>,
-    inside: HashMap<(u32, u64), usize>,
+    streams: Vec<Expected>,
+    /// The frames inside the card, by when and where they entered.
+    inside: BTreeMap<(u64, u32), Arrival>,
     entered: u64,
+}
+
+/// The frames of a stream that were handed to the card and have not entered, and their bytes.
+#[derive(Clone, Default)]
+struct Expected {
+    frames: VecDeque<(Arrival, u32)>,
+    bytes: u64,
 }
 
 impl Matcher {
     fn new(ports: u32) -> Self {
-        Self { ports, streams: vec![(Vec::new(), 0); ports as usize + 1], inside: HashMap::new(), entered: 0 }
+        let streams = vec![Expected::default(); ports as usize + 1];
+        Self { ports, streams, inside: BTreeMap::new(), entered: 0 }
     }
 
-    /// Records that frame `index` enters at a stream, after the earlier ones.
-    fn expect(&mut self, stream: u8, index: usize) {
-        self.streams[usize::from(stream)].0.push(index);
+    /// Records that a frame enters at a stream, after the earlier ones.
+    fn expect(&mut self, stream: u8, arrival: Arrival, length: u32) {
+        let expected = &mut self.streams[usize::from(stream)];
+        expected.frames.push_back((arrival, length));
+        expected.bytes += u64::from(length);
+    }
+
+    /// Whether the frames that a stream expects take this many cycles at least.
+    fn lasts(&self, stream: u8, cycles: u64) -> bool {
+        let Expected { frames, bytes } = &self.streams[usize::from(stream)];
+        frames.len() as u64 >= cycles || *bytes >= cycles * BUS_BYTES
     }
 
     fn enter(&mut self, entries: &[Entry]) {
         for entry in entries {
-            let (indices, next) = &mut self.streams[entry.stream as usize];
-            if let Some(index) = indices.get(*next) {
-                self.inside.insert((entry.stream, entry.cycle), *index);
+            let expected = &mut self.streams[entry.stream as usize];
+            if let Some((arrival, length)) = expected.frames.pop_front() {
+                expected.bytes -= u64::from(length);
+                self.inside.insert((entry.cycle, entry.stream), arrival);
             }
-            *next += 1;
             self.entered += 1;
+        }
+        while self.inside.len() > INSIDE {
+            self.inside.pop_first();
         }
     }
 
-    fn depart(&mut self, exit: &Exit, bytes: Vec<u8>) -> Departure {
+    /// A frame that leaves, without its time, and which one it was.
+    fn depart(&mut self, exit: &Exit, bytes: Vec<u8>) -> (Option<Arrival>, Departure) {
         let entered = exit.entered();
         let stream = match exit.source {
             0x00 | 0x01 => Some(u32::from(exit.source)),
@@ -781,21 +864,20 @@ impl Matcher {
             0x08..=0x0B => Some(u32::from(exit.source) - 8),
             _ => None,
         };
-        let input = match stream {
-            Some(stream) => self.inside.remove(&(stream, entered)),
+        let stream = match stream {
+            Some(stream) => Some(stream),
             None if exit.made_by().is_some() => None,
             // A frame that went over loopback no longer has its port of entry; the cycle identifies it, unless two
             // frames entered in it.
             None => {
-                let mut there = (0..=self.ports).filter(|stream| self.inside.contains_key(&(*stream, entered)));
-                match (there.next(), there.next()) {
-                    (Some(stream), None) => self.inside.remove(&(stream, entered)),
-                    _ => None,
-                }
+                let mut there = self.inside.range((entered, 0)..=(entered, self.ports)).map(|((_, stream), _)| *stream);
+                there.next().filter(|_| there.next().is_none())
             }
         };
-        let to = Port::from_model_stream(exit.stream, self.ports);
+        let arrival = stream.and_then(|stream| self.inside.remove(&(entered, stream)));
+        let from = arrival.and(stream).map(|stream| Port::from_model_stream(stream as u8, self.ports));
+        let (to, input) = (Port::from_model_stream(exit.stream, self.ports), arrival.map(|arrival| arrival.index));
         let Exit { first, last, mark, .. } = *exit;
-        Departure { to, input, made_by: exit.made_by(), mark, entered, first, last, bytes }
+        (arrival, Departure { to, from, input, time_ns: 0, made_by: exit.made_by(), mark, entered, first, last, bytes })
     }
 }

@@ -1,20 +1,22 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A design at work.
 
-use std::{collections::BTreeSet, fmt, ops::RangeInclusive};
+use std::collections::{BTreeMap, BTreeSet};
+use std::{fmt, ops::RangeInclusive};
 
 use penstock_engine::{CardError, EngineError, Kept, Log, Request, Root};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::design::{CLOCK_MHZ, Design};
+use crate::arrivals::Arrivals;
+use crate::design::Design;
 use crate::fpga::{FpgaDevice, FpgaError, Place};
 use crate::hop::Hop;
 use crate::image::{Image, PartImage};
 use crate::outcome::{Counters, Drops, WIRE_OVERHEAD};
 use crate::rtl::{BuildError, RtlDevice};
 use crate::soft::SoftDevice;
-use crate::traffic::{Departure, Traffic};
+use crate::traffic::{Departure, Maker, Port, Traffic};
 
 /// The target that runs a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -106,8 +108,6 @@ pub enum Progress {
         entered: u64,
         /// Frames that left.
         left: u64,
-        /// Frames there are.
-        total: u64,
         /// Cycles so far; 0 on `soft`.
         cycles: u64,
     },
@@ -163,11 +163,39 @@ impl Made {
     }
 }
 
+/// Sums over the frames that left in a run.
+#[derive(Debug, Clone, Default)]
+pub struct Left {
+    /// Frames by exit.
+    pub frames: BTreeMap<Port, u64>,
+    /// Their bytes, without FCS.
+    pub bytes: u64,
+    /// How many of those that had entered took so many cycles; on `soft` all took none.
+    pub latencies: BTreeMap<u64, u64>,
+    /// Frames that programs of units made.
+    generated: u64,
+    /// The units of these programs.
+    makers: BTreeSet<u8>,
+}
+
+impl Left {
+    /// Frames that left.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.frames.values().sum()
+    }
+}
+
 /// The results for the frames that were sent.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
-    /// Frames that left, in the order in which their last beats did, port by port.
+    /// Frames that were sent, whether they could enter or not, and their bytes.
+    pub offered: (u64, u64),
+    /// Frames that left, in the order in which their last beats did, port by port; without those that
+    /// [`Device::take_departures`] gave.
     pub departures: Vec<Departure>,
+    /// Sums over all frames that left.
+    pub left: Left,
     /// Frames that did not, by reason.
     pub drops: Drops,
     /// Frames that programs made and that left in this run or were lost, and frames that inline blocks made: together
@@ -177,9 +205,7 @@ pub struct Run {
     pub start: u64,
     /// Cycles from the first beat in to the last beat that moved; none on `soft`.
     pub cycles: Option<u64>,
-    /// Frames entered one at a time ([`Rate::Turns`]).
-    pub in_turns: bool,
-    /// Wall-clock seconds that the frames took.
+    /// Wall-clock seconds that the frames took, with the time to read those of [`Device::stream`].
     pub seconds: f64,
     /// The card's counts in this run, by streams and units, and the error flags that were raised since the load and not
     /// reported by an earlier run.
@@ -193,21 +219,21 @@ pub struct Run {
 }
 
 impl Run {
-    /// Times of departures in a capture, ns. On `soft` a departure has the time at which the frame that entered was
-    /// captured. On `rtl` in turns the card's latency comes on top of it; at other rates, and for frames that were made
-    /// in the card, the time is that of the oldest frame captured and the cycles from the one in which the first frame
-    /// could enter to the departure's last beat.
-    pub fn clock<'a>(&'a self, traffic: &'a Traffic) -> impl Fn(&Departure) -> u64 + 'a {
-        let oldest = traffic.frames.iter().map(|frame| frame.time_ns).min().unwrap_or_default();
-        let ns = |cycles: u64| cycles * 1000 / u64::from(CLOCK_MHZ);
-        move |departure| {
-            let captured = departure.input.map(|index| traffic.frames[index].time_ns);
-            match (self.cycles, captured) {
-                (Some(_), Some(captured)) if self.in_turns => captured + ns(departure.latency()),
-                (Some(_), _) => oldest + ns(departure.last.saturating_sub(self.start)),
-                (None, captured) => captured.unwrap_or_default(),
-            }
+    /// Records a frame that left. If frames say who made them, only frames that programs or blocks made have no time of
+    /// entry; if they do not, all frames that are not known to have entered.
+    pub(crate) fn depart(&mut self, departure: Departure, knows_makers: bool) {
+        let has_entered = if knows_makers { departure.made_by.is_none() } else { departure.input.is_some() };
+        let left = &mut self.left;
+        *left.frames.entry(departure.to).or_default() += 1;
+        left.bytes += departure.bytes.len() as u64;
+        if has_entered {
+            *left.latencies.entry(departure.latency()).or_default() += 1;
         }
+        if let Some(unit) = departure.made_by.and_then(Maker::unit) {
+            left.generated += 1;
+            left.makers.insert(unit);
+        }
+        self.departures.push(departure);
     }
 
     /// Records the card's counts between `before` and `now`.
@@ -227,11 +253,8 @@ impl Run {
     /// counters say how many were made.
     pub(crate) fn settle(&mut self, queued: u64, endless: bool, knows_makers: bool) {
         let told: u64 = self.counters.units.iter().map(|unit| unit.generated).sum();
-        let left = self.departures.len() as u64;
-        let made = match knows_makers {
-            true => self.departures.iter().filter(|departure| departure.is_generated()).count() as u64,
-            false => told.min(left),
-        };
+        let left = self.left.total();
+        let made = if knows_makers { self.left.generated } else { told.min(left) };
         let entered = left - made;
         let made_by_blocks = self.counters.made_by_blocks();
         let lost = (queued + made_by_blocks).saturating_sub(entered + self.drops.total() + self.counters.absorbed());
@@ -245,9 +268,7 @@ impl Run {
             self.faults.push(format!("{lost_made} frames are lost: programs made them and they have not left"));
         }
         if endless {
-            let makers: BTreeSet<u8> =
-                self.departures.iter().filter_map(|departure| departure.made_by?.unit()).collect();
-            let makers: Vec<String> = makers.iter().map(u8::to_string).collect();
+            let makers: Vec<String> = self.left.makers.iter().map(u8::to_string).collect();
             self.faults.push(format!(
                 "units go on and on sending frames that they make ({}); a run ends when none has come for {},000 cycles (on soft \
                  instructions), so let the program stop after some, or look at it from Python cycle by cycle (step) on rtl",
@@ -334,6 +355,14 @@ pub trait Device {
     /// Queues frames; [`Device::run`] carries them.
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;
 
+    /// Queues frames at one port, behind those that wait there, which are read as the card takes them: as few as the
+    /// card needs are in memory.
+    fn stream(&mut self, port: Port, frames: Box<dyn Arrivals>, rate: Rate) -> Result<(), DeviceError>;
+
+    /// Takes the frames that have left in a run so far, each once. Between two calls of [`Device::work`] this keeps the
+    /// memory of a long run small; [`Run::departures`] has the rest.
+    fn take_departures(&mut self) -> Vec<Departure>;
+
     /// Runs until every queued frame has left, was dropped and counted, or is lost. If programs made frames, it also
     /// runs until none has left for [`GENERATE_QUIET`] cycles (on `soft` instructions). The first of them must leave
     /// within 300 cycles of the last sent frame or, if none was sent, within [`GENERATE_QUIET`]. Programs that do not
@@ -346,7 +375,7 @@ pub trait Device {
 
     /// Lets the card work for so many cycles, in which queued frames enter as they can; gives the frames that left
     /// meanwhile. The next [`Device::run`] carries on from there, and its figures and departures are those of the
-    /// whole. Frames sent meanwhile wait until all those before have entered.
+    /// whole. Frames sent meanwhile enter behind those that wait at their port.
     ///
     /// # Errors
     /// `soft` has no cycles; frames in turns enter when the card is empty, whatever cycle that is.
@@ -405,24 +434,25 @@ pub fn open(
 mod tests {
     use super::*;
     use crate::outcome::{BlockCounters, InlineCounters};
-    use crate::traffic::{Maker, Port};
     use penstock_engine::UnitCounters;
+
+    fn out(made_by: Option<Maker>) -> Departure {
+        let (to, bytes) = (Port::Host, Vec::new());
+        Departure { to, from: None, input: None, time_ns: 0, made_by, mark: 0, entered: 0, first: 0, last: 0, bytes }
+    }
+
+    /// A run in which these frames left.
+    fn run(departures: impl IntoIterator<Item = Departure>, drops: Drops, counters: &Counters) -> Run {
+        let mut run = Run { drops, counters: counters.clone(), ..Run::default() };
+        departures.into_iter().for_each(|departure| run.depart(departure, true));
+        run
+    }
 
     #[test]
     fn what_is_not_accounted_for_is_lost() {
         for (queued, lost) in [(9, 0), (10, 0), (11, 1), (1000, 990)] {
-            let out = Departure {
-                to: Port::Host,
-                input: None,
-                made_by: None,
-                mark: 0,
-                entered: 0,
-                first: 0,
-                last: 0,
-                bytes: Vec::new(),
-            };
             let drops = Drops { runt: 1, blocked: 2, refused: 4, ..Drops::default() };
-            let mut run = Run { departures: vec![out; 3], drops, ..Run::default() };
+            let mut run = run(vec![out(None); 3], drops, &Counters::default());
             run.settle(queued, false, true);
             assert_eq!(run.drops, Drops { lost, ..drops });
             assert_eq!(run.faults.len(), usize::from(lost > 0));
@@ -431,16 +461,6 @@ mod tests {
 
     #[test]
     fn what_programs_made_is_accounted_for() {
-        let out = |made_by| Departure {
-            to: Port::Host,
-            input: None,
-            made_by,
-            mark: 0,
-            entered: 0,
-            first: 0,
-            last: 0,
-            bytes: Vec::new(),
-        };
         let unit = UnitCounters { generated: 3, blocked: 1, ..UnitCounters::default() };
         let counters = Counters { units: vec![unit; 2], ..Counters::default() };
         // Five have left, one is lost, or on its way if they go on and on; more may leave than were counted, from
@@ -449,8 +469,7 @@ mod tests {
         {
             let mut departures = vec![out(Some(Maker::Unit(1))); made];
             departures.push(out(None));
-            let drops = counters.drops();
-            let mut run = Run { departures, drops, counters: counters.clone(), ..Run::default() };
+            let mut run = run(departures, counters.drops(), &counters);
             run.settle(3, endless, true);
             assert_eq!((run.drops.lost, run.generated), (lost, generated));
             assert_eq!(3 + run.generated, run.departures.len() as u64 + run.drops.total());
@@ -464,19 +483,9 @@ mod tests {
         let block = BlockCounters { made: 5, absorbed: 4, blocked: 2, ..BlockCounters::default() };
         let inline = InlineCounters { blocks: vec![block], ..InlineCounters::default() };
         let counters = Counters { inline: Some(inline), ..Counters::default() };
-        let out = |number| Departure {
-            to: Port::Host,
-            input: None,
-            made_by: (number < 5).then_some(Maker::Block(0)),
-            mark: 0,
-            entered: 0,
-            first: 0,
-            last: 0,
-            bytes: Vec::new(),
-        };
+        let made = |number| out((number < 5).then_some(Maker::Block(0)));
         for (left, lost) in [(9, 0), (8, 1), (6, 3)] {
-            let departures = (0..left).map(out).collect();
-            let mut run = Run { departures, drops: counters.drops(), counters: counters.clone(), ..Run::default() };
+            let mut run = run((0..left).map(made), counters.drops(), &counters);
             run.settle(10, false, true);
             assert_eq!((run.drops.lost, run.generated), (lost, 5));
         }

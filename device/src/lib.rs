@@ -19,6 +19,7 @@
 //! # Ok(()) }
 //! ```
 
+mod arrivals;
 pub mod capture;
 mod card;
 mod card_top;
@@ -42,9 +43,10 @@ mod testing;
 mod traffic;
 pub mod window;
 
+pub use arrivals::{Arrival, Arrivals};
 pub use check::{Checked, Mistake, check};
 pub use design::{CLOCK_MHZ, Design, DesignError, ForGroup, Group, Inline, Override, PartId, Policy};
-pub use device::{Device, DeviceError, GENERATE_QUIET, Progress, Rate, Run, Target, Work, open};
+pub use device::{Device, DeviceError, GENERATE_QUIET, Left, Progress, Rate, Run, Target, Work, open};
 pub use hop::{Hop, Place};
 pub use image::{Image, PartImage};
 pub use live::{UnitState, Vitals};

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::design::Design;
 use crate::device::{Run, Target};
-use crate::traffic::{Departure, Traffic};
 
 /// Bytes that a frame without FCS costs on the wire beside its own: preamble 8, FCS 4, gap 12.
 pub const WIRE_OVERHEAD: u64 = 24;
@@ -293,11 +292,23 @@ pub struct Latency {
 
 impl Latency {
     /// The statistics of a set of latencies in cycles; None for an empty set.
-    pub fn of(mut cycles: Vec<u64>, clock_mhz: u32) -> Option<Self> {
-        cycles.sort_unstable();
+    pub fn of(cycles: Vec<u64>, clock_mhz: u32) -> Option<Self> {
+        let mut counts = BTreeMap::new();
+        cycles.into_iter().for_each(|latency| *counts.entry(latency).or_default() += 1);
+        Self::of_counts(&counts, clock_mhz)
+    }
+
+    /// The same of a set that has so many of each latency.
+    pub fn of_counts(counts: &BTreeMap<u64, u64>, clock_mhz: u32) -> Option<Self> {
+        let total: u64 = counts.values().sum();
         let ns = |share: f64| {
-            let rank = ((cycles.len() as f64 * share).ceil() as usize).max(1);
-            cycles.get(rank - 1).map(|latency| *latency as f64 * 1000.0 / f64::from(clock_mhz))
+            let rank = ((total as f64 * share).ceil() as u64).max(1);
+            let mut below = 0;
+            let reaches = |(_, count): &(&u64, &u64)| {
+                below += **count;
+                below >= rank
+            };
+            counts.iter().find(reaches).map(|(latency, _)| *latency as f64 * 1000.0 / f64::from(clock_mhz))
         };
         Some(Self { p50: ns(0.5)?, p99: ns(0.99)?, max: ns(1.0)? })
     }
@@ -362,29 +373,19 @@ pub struct Outcome {
 
 impl Outcome {
     /// Sums a run up.
-    pub fn new(design: &Design, target: Target, traffic: &Traffic, run: &Run) -> Self {
+    pub fn new(design: &Design, target: Target, run: &Run) -> Self {
         let mut frames_out = BTreeMap::new();
         for port in 0..design.ports {
             frames_out.insert(format!("port{port}"), 0);
         }
         frames_out.insert("host".to_string(), 0);
-        let mut bytes_out = 0;
-        for departure in &run.departures {
-            *frames_out.entry(departure.to.to_string()).or_insert(0) += 1;
-            bytes_out += departure.bytes.len() as u64;
+        for (port, count) in &run.left.frames {
+            frames_out.insert(port.to_string(), *count);
         }
-        let frames_in = traffic.frames.len() as u64;
-        let bytes_in = traffic.total_bytes();
+        let (frames_in, bytes_in) = run.offered;
         let (timing, micros) = match run.cycles {
             Some(cycles) => {
-                // Behind a BAR, only what is known to have entered has a time of entry.
-                let is_known = |departure: &&Departure| match target {
-                    Target::Fpga => departure.input.is_some(),
-                    Target::Soft | Target::Rtl => departure.made_by.is_none(),
-                };
-                let entered = run.departures.iter().filter(is_known);
-                let latencies = entered.map(|departure| departure.latency()).collect();
-                let latency_ns = Latency::of(latencies, design.clock_mhz);
+                let latency_ns = Latency::of_counts(&run.left.latencies, design.clock_mhz);
                 let micros = cycles as f64 / f64::from(design.clock_mhz);
                 (Timing::Rtl { cycles, clock_mhz: design.clock_mhz, latency_ns }, micros)
             }
@@ -404,7 +405,7 @@ impl Outcome {
             frames_out,
             drops: run.drops,
             bytes_in,
-            bytes_out,
+            bytes_out: run.left.bytes,
             timing,
             mpps: rate(taken as f64),
             gbps: rate(wire_bits) / 1000.0,

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The `soft` target: the card in native code.
 
+use std::collections::VecDeque;
+use std::mem;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
@@ -9,6 +11,7 @@ use penstock_shell::{Card, Exit, Source};
 use penstock_unit::{Block, Entering, Unit, Verdict};
 use serde_json::Value as Json;
 
+use crate::arrivals::{Arrival, Arrivals, Lanes};
 use crate::design::Design;
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
 use crate::host::{BOOT_LIMIT, Host, LOOK};
@@ -17,15 +20,19 @@ use crate::outcome::{BlockCounters, Counters, InlineCounters};
 use crate::traffic::{Departure, Maker, Port, Traffic};
 
 /// Frames pushed between two polls: enough to keep every unit at work, few enough to stay in the cache.
-const BATCH: usize = 256;
+const BATCH: u64 = 256;
 /// Frames between two updates of the progress.
-const SHOW: usize = 64 * BATCH;
+const SHOW: u64 = 64 * BATCH;
 
 /// Times in a row that drivers answer records, which may cause others, between two polls.
 const SERVES: usize = 1000;
 
 /// Polls in a row in which frames only circle over loopback (up to 100,000 hops each) after which they are given up.
 const CIRCLES: u32 = 100;
+
+/// Frames of a stream that are remembered after they entered: a frame that leaves after so many later ones of its stream
+/// is not known any more, and has no time.
+const KNOWN: usize = 1 << 20;
 
 /// Streams that frames enter at: Ethernet 0..=3, host; the loopback last, where none does.
 const STREAMS: usize = 6;
@@ -36,7 +43,7 @@ pub struct SoftDevice {
     pub(crate) host: Host,
     /// Number of inline blocks.
     blocks: usize,
-    waiting: Traffic,
+    lanes: Lanes,
     /// Frames enter one at a time.
     in_turns: bool,
     /// Frames pushed so far, by stream.
@@ -57,13 +64,11 @@ pub struct SoftDevice {
 
 /// Frames that were sent, until their fate is known.
 struct Flight {
-    traffic: Traffic,
-    /// The order in which frames enter, and the place there of the next one.
-    order: Vec<usize>,
-    next: usize,
-    /// Indices of the frames of each stream, in order, and how many had entered it before.
-    indices: [Vec<usize>; STREAMS],
-    base: [u64; STREAMS],
+    /// Frames that entered.
+    entered: u64,
+    streams: [Entered; STREAMS],
+    /// Frames that left and had entered before.
+    earlier: u64,
     before: Counters,
     faults_before: usize,
     run: Run,
@@ -80,6 +85,31 @@ struct Flight {
     clock: Instant,
 }
 
+/// The frames of a stream that entered, as far as they are remembered.
+#[derive(Default)]
+struct Entered {
+    /// Frames that had entered before.
+    base: u64,
+    /// Frames that are forgotten, those before included.
+    forgotten: u64,
+    frames: VecDeque<Arrival>,
+}
+
+impl Entered {
+    fn push(&mut self, arrival: Arrival) {
+        if self.frames.len() == KNOWN {
+            self.frames.pop_front();
+            self.forgotten += 1;
+        }
+        self.frames.push_back(arrival);
+    }
+
+    /// Frame `number` of all that entered the stream.
+    fn get(&self, number: u64) -> Option<Arrival> {
+        self.frames.get(usize::try_from(number.checked_sub(self.forgotten)?).ok()?).copied()
+    }
+}
+
 impl SoftDevice {
     /// Opens a design.
     ///
@@ -94,7 +124,7 @@ impl SoftDevice {
             card,
             host: Host::new(design),
             blocks: design.inline.len(),
-            waiting: Traffic::default(),
+            lanes: Lanes::default(),
             in_turns: false,
             pushed: [0; STREAMS],
             wanted: 0,
@@ -122,11 +152,8 @@ impl SoftDevice {
     }
 
     fn take(&mut self, flight: &mut Flight) {
-        let Flight { indices, base, run, made, .. } = flight;
+        let Flight { streams, run, made, earlier, .. } = flight;
         for frame in self.card.poll().iter() {
-            let stream = stream_of(frame.source);
-            let input = frame.index.checked_sub(base[stream]).and_then(|n| indices[stream].get(n as usize)).copied();
-            let to = port_of(frame.destination);
             let made_by = match frame.source {
                 Source::Unit(unit) => Some(Maker::Unit(unit)),
                 Source::Block(block) => Some(Maker::Block(block)),
@@ -135,29 +162,33 @@ impl SoftDevice {
             if matches!(made_by, Some(Maker::Unit(_))) {
                 made.add(frame.bytes.len());
             }
-            let bytes = frame.bytes.to_vec();
-            let mark = frame.mark;
-            run.departures.push(Departure { to, input, made_by, mark, entered: 0, first: 0, last: 0, bytes });
+            let stream = &streams[stream_of(frame.source)];
+            let arrival = stream.get(frame.index);
+            *earlier += u64::from(made_by.is_none() && frame.index < stream.base);
+            let departure = Departure {
+                to: port_of(frame.destination),
+                from: entry_of(frame.source),
+                input: arrival.map(|arrival| arrival.index),
+                time_ns: arrival.map_or(0, |arrival| arrival.time_ns),
+                made_by,
+                mark: frame.mark,
+                entered: 0,
+                first: 0,
+                last: 0,
+                bytes: frame.bytes.to_vec(),
+            };
+            run.depart(departure, true);
         }
     }
 
     fn take_flight(&mut self) -> Result<Flight, DeviceError> {
-        let traffic = std::mem::take(&mut self.waiting);
-        if let Some(mut flight) = self.flight.take() {
-            if !traffic.frames.is_empty() {
-                let before = flight.traffic.frames.len();
-                flight.traffic.append(&traffic);
-                flight.order.extend(flight.traffic.by_time(before));
-            }
+        if let Some(flight) = self.flight.take() {
             return Ok(flight);
         }
-        let order = traffic.by_time(0);
         Ok(Flight {
-            traffic,
-            order,
-            next: 0,
-            indices: Default::default(),
-            base: self.pushed,
+            entered: 0,
+            streams: self.pushed.map(|base| Entered { base, forgotten: base, frames: VecDeque::new() }),
+            earlier: 0,
             before: self.all_counters()?,
             faults_before: self.card.faults().len(),
             run: Run::default(),
@@ -191,17 +222,16 @@ impl SoftDevice {
         Ok(Some(InlineCounters { refused: self.card.inline_refused(), blocks }))
     }
 
-    /// Lets the next frame in; false when it has to wait for a unit that is debugged, unless it `must`.
-    fn enter(&mut self, flight: &mut Flight, must: bool) -> Result<bool, DeviceError> {
-        let number = flight.order[flight.next];
-        let source = source_of(flight.traffic.frames[number].port);
-        let stream = stream_of(source);
+    /// Lets the next frame of a port in; false when it has to wait for a unit that is debugged, unless it `must`.
+    fn enter(&mut self, flight: &mut Flight, port: Port, must: bool) -> Result<bool, DeviceError> {
         // Units may have died in any of the steps before, the last run's end among them.
         self.drop_dead()?;
         if !must && self.host.asleep != 0 {
             return Ok(false);
         }
-        let time = flight.traffic.frames[number].time_ns;
+        let source = source_of(port);
+        let Some((arrival, frame)) = self.lanes.next(port) else { return Ok(true) };
+        let time = arrival.time_ns;
         match self.in_turns {
             true => self.card.settle_time(time),
             false => self.card.set_time(time),
@@ -210,52 +240,55 @@ impl SoftDevice {
             self.host.set_unit_time(&mut SoftBus(&mut self.card), Some(time))?;
             flight.sets_time = true;
         }
-        let frame = flight.traffic.frame(number);
         let entered = if must { self.card.push(source, frame).map(|()| true) } else { self.card.offer(source, frame) };
         if !entered.map_err(|error| DeviceError::Unsupported(error.to_string()))? {
             return Ok(false);
         }
-        flight.indices[stream].push(number);
+        let stream = stream_of(source);
+        flight.streams[stream].push(arrival);
+        flight.entered += 1;
         self.pushed[stream] += 1;
-        flight.next += 1;
+        self.lanes.take(port);
         Ok(true)
     }
 
     /// Carries on for as many frames as are pushed between two polls.
     fn carry(&mut self, flight: &mut Flight, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
-        let total = flight.traffic.frames.len();
         let batch = match self.in_turns {
-            true => usize::from(!flight.is_inside),
+            true => u64::from(!flight.is_inside),
             false => BATCH,
         };
-        let end = total.min(flight.next + batch);
+        let end = flight.entered + batch;
         let mut is_stuck = false;
-        while flight.next < end && !is_stuck {
-            is_stuck = !self.enter(flight, false)?;
+        while flight.entered < end
+            && !is_stuck
+            && let Some(port) = self.lanes.earliest()
+        {
+            is_stuck = !self.enter(flight, port, false)?;
         }
         self.drop_dead()?;
         let made = flight.made.frames;
         self.take(flight);
         self.serve(flight)?;
         flight.turns += 1;
-        if flight.next.is_multiple_of(SHOW) {
-            let (entered, left) = (flight.next as u64, flight.run.departures.len() as u64);
-            progress(Progress::Running { entered, left, total: total as u64, cycles: 0 });
+        if flight.entered.is_multiple_of(SHOW) {
+            progress(Progress::Running { entered: flight.entered, left: flight.run.left.total(), cycles: 0 });
         }
-        if flight.next < total && !is_stuck && !self.in_turns {
+        let waits = !self.lanes.is_empty();
+        if waits && !is_stuck && !self.in_turns {
             return Ok(Work::Moving);
         }
         let generates = flight.made.frames > made;
         let counters = self.all_counters()?.since(&flight.before);
         let ended =
-            flight.run.departures.len() as u64 - flight.made.frames + counters.drops().total() + counters.absorbed();
+            flight.run.left.total() - flight.made.frames + counters.drops().total() + counters.absorbed();
         let now = ended.saturating_sub(counters.made_by_blocks());
         flight.circles = if now == flight.accounted { flight.circles + 1 } else { 0 };
         flight.accounted = now;
         let starts = self.host.asleep & !self.card.debugged() != 0 && u64::from(flight.circles) < BOOT_LIMIT / LOOK;
         let circles = self.card.busy() && flight.circles < CIRCLES;
-        if flight.next < total && !is_stuck {
-            flight.is_inside = circles && now < flight.next as u64;
+        if waits && !is_stuck {
+            flight.is_inside = circles && now < flight.entered;
             return Ok(Work::Moving);
         }
         Ok(match () {
@@ -290,6 +323,15 @@ pub(crate) fn source_of(port: Port) -> Source {
     match port {
         Port::Ethernet(port) => Source::Ethernet(port),
         Port::Host => Source::Host,
+    }
+}
+
+/// The port at which frames of a source enter; none where units or blocks made them.
+fn entry_of(source: Source) -> Option<Port> {
+    match source {
+        Source::Ethernet(port) => Some(Port::Ethernet(port)),
+        Source::Host => Some(Port::Host),
+        Source::Loopback | Source::Unit(_) | Source::Block(_) => None,
     }
 }
 
@@ -393,7 +435,9 @@ impl Device for SoftDevice {
         self.starting = 0;
         // Frames of the old program, which no longer count.
         self.card.poll();
-        self.flight = None;
+        if self.flight.take().is_some() {
+            self.lanes = Lanes::default();
+        }
         Ok(())
     }
 
@@ -417,16 +461,27 @@ impl Device for SoftDevice {
 
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
-        self.waiting.append(traffic);
+        self.lanes.send(traffic);
         self.in_turns = rate == Rate::Turns;
         Ok(())
+    }
+
+    fn stream(&mut self, port: Port, frames: Box<dyn Arrivals>, rate: Rate) -> Result<(), DeviceError> {
+        port.check(self.host.ports).map_err(DeviceError::Unsupported)?;
+        self.lanes.push(port, frames);
+        self.in_turns = rate == Rate::Turns;
+        Ok(())
+    }
+
+    fn take_departures(&mut self) -> Vec<Departure> {
+        self.flight.as_mut().map_or_else(Vec::new, |flight| mem::take(&mut flight.run.departures))
     }
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
         while self.work(progress)? == Work::Moving {}
         let mut flight = self.take_flight()?;
-        while flight.next < flight.traffic.frames.len() {
-            self.enter(&mut flight, true)?;
+        while let Some(port) = self.lanes.earliest() {
+            self.enter(&mut flight, port, true)?;
         }
         self.serve(&mut flight)?;
         let circling = self.card.finish();
@@ -435,8 +490,9 @@ impl Device for SoftDevice {
             self.set_unit_time(None)?;
         }
         self.host.each_driver(|driver| driver.end_run(&mut SoftBus(&mut self.card)))?;
-        let Flight { traffic, before, faults_before, mut run, made, clock, .. } = flight;
+        let Flight { entered, earlier, before, faults_before, mut run, made, clock, .. } = flight;
         run.seconds = clock.elapsed().as_secs_f64();
+        run.offered = mem::take(&mut self.lanes).taken;
 
         let faults = self.card.faults()[faults_before..].to_vec();
         for fault in &faults {
@@ -449,9 +505,7 @@ impl Device for SoftDevice {
         run.count(&before, &self.all_counters()?);
         self.host.report_errors(&mut SoftBus(&mut self.card), &mut run.counters.units, &mut run.faults)?;
         // Some frames that were sent earlier may leave now: a halted unit has gone on.
-        let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
-        let earlier = run.departures.iter().filter(is_earlier).count();
-        run.settle((traffic.frames.len() + earlier) as u64, made.endless, true);
+        run.settle(entered + earlier, made.endless, true);
         run.log = self.take_log()?.into_lines();
         Ok(run)
     }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Frames on their way into a card and out of it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -30,6 +30,16 @@ impl Port {
 
     pub(crate) fn from_model_stream(stream: u8, ports: u32) -> Self {
         if u32::from(stream) == ports { Self::Host } else { Self::Ethernet(stream) }
+    }
+
+    /// Refuses a port that a card of `ports` Ethernet ports does not have; as an error text.
+    pub fn check(self, ports: u32) -> Result<(), String> {
+        match self {
+            Self::Ethernet(port) if u32::from(port) >= ports => {
+                Err(format!("there are frames for port {port}, and the card has ports 0..{}", ports - 1))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Parses `0`, `1`, ... or `host`.
@@ -108,31 +118,15 @@ impl Traffic {
         self.frames.push(Frame { port, range: start..self.bytes.len(), time_ns });
     }
 
-    /// The first frame, if any, for a port that a card of `ports` Ethernet ports does not have; as an error text.
-    pub fn check_ports(&self, ports: u32) -> Result<(), String> {
-        let wrong = self.frames.iter().find_map(|frame| match frame.port {
-            Port::Ethernet(port) if u32::from(port) >= ports => Some(port),
-            _ => None,
-        });
-        match wrong {
-            Some(port) => Err(format!("there are frames for port {port}, and the card has ports 0..{}", ports - 1)),
-            None => Ok(()),
-        }
+    /// The ports at which they enter, each once.
+    pub fn ports(&self) -> Vec<Port> {
+        let ports: BTreeSet<Port> = self.frames.iter().map(|frame| frame.port).collect();
+        ports.into_iter().collect()
     }
 
-    /// The order in which frames from this one on enter: those of each port in their given order, and among several
-    /// ports the earliest first.
-    pub(crate) fn by_time(&self, first: usize) -> Vec<usize> {
-        // A clock that was set back in a capture stops until it has caught up.
-        let mut latest = BTreeMap::<Port, u64>::new();
-        let times = self.frames.iter().enumerate().skip(first).map(|(number, frame)| {
-            let time = latest.entry(frame.port).or_default();
-            *time = frame.time_ns.max(*time);
-            (*time, number)
-        });
-        let mut order: Vec<_> = times.collect();
-        order.sort_unstable();
-        order.into_iter().map(|(_, number)| number).collect()
+    /// Refuses frames for a port that a card of `ports` Ethernet ports does not have; as an error text.
+    pub fn check_ports(&self, ports: u32) -> Result<(), String> {
+        self.frames.iter().try_for_each(|frame| frame.port.check(ports))
     }
 
     /// Bytes of one frame.
@@ -198,8 +192,16 @@ impl fmt::Display for Maker {
 pub struct Departure {
     /// Its exit.
     pub to: Port,
-    /// Which frame of the traffic it was; none when it was made in the card or the match is not clear.
+    /// Its port of entry; none when it was made in the card or the match is not clear.
+    pub from: Option<Port>,
+    /// Which frame of those that were sent it was ([`Arrival::index`](crate::Arrival::index)); none when it was made in
+    /// the card or the match is not clear.
     pub input: Option<usize>,
+    /// Its time in a capture, ns. On `soft` it is the time at which the frame that entered was captured. On `rtl` in
+    /// turns the card's latency comes on top of it; at other rates, and for frames that were made in the card, it is
+    /// the earliest time among the first frames of all ports and the cycles from the one in which the first frame could
+    /// enter to the departure's last beat.
+    pub time_ns: u64,
     /// The maker of the frame; None if it entered the card.
     pub made_by: Option<Maker>,
     /// The mark that the inline blocks left, if the frame came to the host past the units; otherwise 0.
@@ -223,21 +225,5 @@ impl Departure {
     /// Cycles from its first beat in to its last beat out.
     pub fn latency(&self) -> u64 {
         self.last - self.entered
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_of_several_ports_come_by_time() {
-        let mut traffic = Traffic::default();
-        // The clock of port 0 is set back; frames with equal times keep their order.
-        for (port, time) in [(0, 5), (0, 3), (0, 8), (1, 1), (1, 5), (1, 9), (1, 9)] {
-            traffic.push(Port::Ethernet(port), &[0; 60], time);
-        }
-        assert_eq!(traffic.by_time(0), [3, 0, 1, 4, 2, 5, 6]);
-        assert_eq!(traffic.by_time(4), [4, 5, 6]);
     }
 }

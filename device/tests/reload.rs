@@ -99,7 +99,7 @@ fn each_run_has_its_own_figures() {
         device.load(&image).unwrap();
         for (count, faults) in [(40, 2), (10, 0), (1, 0)] {
             let traffic = traffic(count, 100);
-            let outcome = Outcome::new(&design, target, &traffic, &run(&mut *device, &traffic));
+            let outcome = Outcome::new(&design, target, &run(&mut *device, &traffic));
             let counters = &outcome.counters;
             let (frames, refused) = (count as u64, count as u64 / 2);
             assert_eq!((outcome.frames_in, outcome.total_out()), (frames, frames - refused), "{target}");

@@ -30,8 +30,6 @@ pub struct Changes {
 /// The results of a run.
 pub struct Report {
     pub run: Run,
-    /// When each departure would be in a capture, ns.
-    pub times_ns: Vec<u64>,
     /// result.json of `penstock run`.
     pub json: String,
 }
@@ -43,9 +41,8 @@ pub struct Card {
     pub target: Target,
     pub device: Box<dyn Device>,
     image: Option<Image>,
-    /// Frames that wait for the device, and those that it has received since the end of the last run.
+    /// Frames that wait for the device.
     traffic: Traffic,
-    sent: Traffic,
     /// Faults of captures that were sent.
     faults: Vec<String>,
     stop: Stop,
@@ -99,7 +96,6 @@ impl Card {
             device,
             image: None,
             traffic: Traffic::default(),
-            sent: Traffic::default(),
             faults: Vec::new(),
             stop,
         })
@@ -115,8 +111,6 @@ impl Card {
         let design = self.design.clone().with(Override { programs, tables, ..Override::default() })?;
         let image = Image::of(&self.root, &design)?;
         self.device.load(&image)?;
-        // Frames in flight are gone.
-        self.sent = Traffic::default();
         let messages = image.messages();
         (self.design, self.image) = (design, Some(image));
         Ok(messages)
@@ -195,13 +189,11 @@ impl Card {
         }
         let rate = rate.unwrap_or_else(|| self.design.default_rate(self.target));
         self.hand_over(rate)?;
-        let traffic = std::mem::take(&mut self.sent);
         let mut run = self.device.run(&mut |_| self.stop.heed())?;
         run.faults.append(&mut self.faults);
-        let times_ns = run.departures.iter().map(run.clock(&traffic)).collect();
-        let outcome = Outcome::new(&self.design, self.target, &traffic, &run);
+        let outcome = Outcome::new(&self.design, self.target, &run);
         let json = serde_json::to_string(&outcome).map_err(|e| Error::Word(e.to_string()))?;
-        Ok(Report { run, times_ns, json })
+        Ok(Report { run, json })
     }
 
     /// Lets the card work for this many cycles; returns the frames that left.
@@ -221,7 +213,7 @@ impl Card {
 
     fn hand_over(&mut self, rate: Rate) -> Result<(), Error> {
         self.device.send(&self.traffic, rate)?;
-        append(&mut self.sent, std::mem::take(&mut self.traffic));
+        self.traffic = Traffic::default();
         Ok(())
     }
 

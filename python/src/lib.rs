@@ -172,14 +172,13 @@ impl PyCard {
         rate: Option<String>,
     ) -> PyResult<(Vec<PyDeparture<'py>>, Vec<(&'static str, u64)>, f64, String)> {
         let report = self.call(py, move |card| card.run(rate.as_deref()))??;
-        let departures = report.run.departures.iter().zip(&report.times_ns);
-        let departures = departures.map(|(departure, time)| departure_of(py, departure, *time)).collect();
+        let departures = report.run.departures.iter().map(|departure| departure_of(py, departure)).collect();
         Ok((departures, report.run.drops.list().to_vec(), report.run.seconds, report.json))
     }
 
     fn advance<'py>(&self, py: Python<'py>, cycles: u64) -> PyResult<Vec<PyDeparture<'py>>> {
         let departures = self.call(py, move |card| card.advance(cycles))??;
-        Ok(departures.iter().map(|departure| departure_of(py, departure, 0)).collect())
+        Ok(departures.iter().map(|departure| departure_of(py, departure)).collect())
     }
 
     fn counters(&self, py: Python<'_>) -> PyResult<String> {
@@ -323,7 +322,7 @@ fn port_of(word: &str) -> PyResult<Port> {
     Port::parse(word).ok_or_else(wrong)
 }
 
-fn departure_of<'py>(py: Python<'py>, departure: &Departure, time_ns: u64) -> PyDeparture<'py> {
+fn departure_of<'py>(py: Python<'py>, departure: &Departure) -> PyDeparture<'py> {
     let cycles = (departure.entered, departure.first, departure.last);
     let unit = departure.made_by.and_then(Maker::unit);
     (
@@ -332,7 +331,7 @@ fn departure_of<'py>(py: Python<'py>, departure: &Departure, time_ns: u64) -> Py
         unit,
         departure.mark,
         cycles,
-        time_ns,
+        departure.time_ns,
         PyBytes::new(py, &departure.bytes),
     )
 }

@@ -15,7 +15,7 @@ use penstock_engine::say;
 use super::run::summary;
 use crate::card::{Card, CardError};
 use crate::files::{self, FileError};
-use crate::report::{self, RunData};
+use crate::report::{self, Exits, RunData};
 use crate::show::grouped;
 
 const DESIGN: &str = "designs/firewall.toml";
@@ -79,7 +79,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     let mut runs = Vec::new();
     for target in [Target::Soft, Target::Rtl] {
         let run = card.carry(root, target, &mix.traffic, Rate::Lossless)?;
-        let outcome = Outcome::new(&card.design, target, &mix.traffic, &run);
+        let outcome = Outcome::new(&card.design, target, &run);
         say::text(&format!("\n{}", summary(&outcome, Rate::Lossless)));
         outcomes.push(outcome);
         runs.push(run);
@@ -96,7 +96,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     data.runs = runs
         .iter()
         .zip(&outcomes)
-        .map(|(run, outcome)| RunData::new(&card.design, &mix.traffic, run, outcome))
+        .map(|(run, outcome)| RunData::new(&card.design, run, outcome, Exits::of(&run.departures)))
         .collect();
     let path = args.report.clone().unwrap_or_else(|| root.join(REPORT));
     report::write(&path, &data)?;

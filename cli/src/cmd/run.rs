@@ -1,27 +1,31 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock run`: captures through a card, captures out.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use penstock_device::capture::{self, CaptureError};
+use penstock_device::capture::{CaptureError, Packing};
 use penstock_device::fpga::{NoPlace, Place};
 use penstock_device::rtl::Wave;
 use penstock_device::{
-    Design, ForGroup, Latency, Outcome, Override, Part, Policy, Port, Rate, Root, Run, Target, Timing, Traffic,
+    Departure, Device, DeviceError, ForGroup, Latency, Outcome, Override, Part, Policy, Progress, Rate, Root, Run,
+    Target, Timing, Work,
 };
 use penstock_engine::say;
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::card::{Card, CardError, On, Recording};
 use crate::cmd::tables::{Tables, table};
+use crate::dump;
 use crate::files::{self, FileError};
-use crate::gdb::Debugged;
-use crate::report::{self, RunData};
-use crate::show::{self, grouped};
+use crate::gdb::{self, Debugged};
+use crate::inputs::{InputError, Inputs};
+use crate::outputs::{Out, OutputError, Outputs};
+use crate::report::{self, Exits, RunData};
+use crate::show::{self, Bar, grouped};
 use crate::trace;
-
-/// Ethernet ports that a card has at most.
-const MAX_PORTS: u8 = 4;
 
 /// Standard output, where a file would be named.
 const STDOUT: &str = "-";
@@ -33,16 +37,22 @@ pub struct Args {
     pub design: PathBuf,
     /// Capture, and where its frames enter: a port number (0 when not given) or `host`. Repeatable.
     ///
-    /// pcap or pcapng, plain or compressed (gzip, Zstandard); `-` is standard input (/dev/stdin@1 at another port).
+    /// pcap or pcapng, plain or compressed (gzip, Zstandard); `-` is standard input (/dev/stdin@1 at another port). The
+    /// card reads a capture as it takes its frames, so it may be longer than the memory, or a pipe without an end:
+    /// Ctrl-C ends the captures, and the run with the frames that have entered.
     #[arg(long = "in", value_name = "FILE[@PORT]", required = true)]
     pub inputs: Vec<String>,
     /// Only take a part of the frames, for example the second of four: `2/4`. All frames between two addresses are in
     /// one part, those without IP in the first.
     #[arg(long, value_name = "K/N", value_parser = Part::parse)]
     pub part: Option<Part>,
-    /// Folder for port0.pcap, port1.pcap, ... and host.pcap.
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
+    /// Folder for port0.pcap, port1.pcap, ... and host.pcap; or `-@PORT`, which writes the frames of one port to standard
+    /// output and the summary to standard error
+    #[arg(long, value_name = "DIR|-@PORT", value_parser = Out::parse, allow_hyphen_values = true)]
+    pub out: Out,
+    /// Compress the captures: port0.pcap.gz or port0.pcap.zst
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub compress: Option<Compression>,
     /// The target that runs the design.
     #[arg(long, value_enum, default_value_t = TargetName::Soft)]
     pub target: TargetName,
@@ -63,6 +73,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write the report, an HTML page that opens offline.
+    ///
+    /// On rtl and fpga it takes 24 bytes of memory for each frame that leaves.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Use this program instead of the design's; of several groups of units or blocks, for the named one. Repeatable.
@@ -96,8 +108,19 @@ pub struct Args {
     #[arg(long, default_value_t = 10_000, requires = "wave")]
     pub wave_cycles: u64,
     /// Write each frame's journey through the card (rtl) as a trace for ui.perfetto.dev or chrome://tracing.
+    ///
+    /// The journeys and the frames that leave stay in memory until the run ends.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+}
+
+/// A compression, as the command line names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Compression {
+    /// gzip.
+    Gz,
+    /// Zstandard.
+    Zst,
 }
 
 /// A target, as the command line names it.
@@ -127,9 +150,19 @@ pub enum RunError {
     #[error(transparent)]
     Card(#[from] CardError),
     #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    #[error(transparent)]
     Capture(#[from] CaptureError),
     #[error(transparent)]
     File(#[from] FileError),
+    #[error("waiting for Ctrl-C: {0}")]
+    Signal(#[source] std::io::Error),
+    #[error("--out {0}: standard output takes the frames of a port, and --{1} has no place; give --out a folder")]
+    StdoutTaken(String, &'static str),
     #[error("--wave needs --target rtl: only the RTL has signals to record")]
     WaveOnSoft,
     #[error("--trace needs --target rtl: on soft a frame's way takes no time, and a card on fpga does not tell it")]
@@ -140,8 +173,6 @@ pub enum RunError {
     Place(#[from] NoPlace),
     #[error("--rate needs --target rtl or fpga, but for `turns`: soft takes frames as fast as it can")]
     RateOnSoft,
-    #[error("--in {input}: `{port}` is no port, and there is no such file; give FILE@0, FILE@1, ... or FILE@host")]
-    Port { input: String, port: String },
     /// Everything else was delivered and written.
     #[error("{}", .0.join("\nerror: "))]
     Faults(Vec<String>),
@@ -172,93 +203,143 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     };
     let card = Card::read(root, &args.design, change)?;
     let rate = args.rate.unwrap_or_else(|| card.design.default_rate(target));
-    let (traffic, mut faults) = read_inputs(&args.inputs, args.part)?;
+    if let Out::Stdout(port) = args.out {
+        let is_stdout = args.json.as_ref().is_some_and(|path| path.as_os_str() == STDOUT);
+        if let Some(option) = is_stdout.then_some("json -").or(args.gdb.map(|_| "gdb")) {
+            return Err(RunError::StdoutTaken(format!("-@{}", port.to_string().trim_start_matches("port")), option));
+        }
+    }
+    let packing = match args.compress {
+        None => Packing::Plain,
+        Some(Compression::Gz) => Packing::Gzip,
+        Some(Compression::Zst) => Packing::Zstandard,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut inputs = Inputs::open(&args.inputs, args.part, &stop)?;
     let wave =
         args.wave.as_ref().map(|file| Wave { file: file.clone(), from: args.wave_from, cycles: args.wave_cycles });
     let recording = Recording { wave, hops: args.trace.is_some() };
-    if let Some(image) = args.gdb.and_then(|debugged| card.image.of_unit(debugged.unit)) {
-        files::make_folder(&args.out)?;
-        files::write(&args.out.join("program.elf"), image.image.elf())?;
+    open_outputs(args, card.design.ports, packing)?;
+    if let (Out::Folder(folder), Some(debugged)) = (&args.out, args.gdb)
+        && let Some(image) = card.image.of_unit(debugged.unit)
+    {
+        files::write(&folder.join("program.elf"), image.image.elf())?;
     }
-    open_outputs(args)?;
-    show::step(format_args!("captures are read"));
+    show::step(format_args!("captures are open"));
     let on = match target {
         Target::Fpga => On::Card(place),
         Target::Soft | Target::Rtl => On::Target(target, recording),
     };
-    let run = card.carry_debugged(root, on, &traffic, rate, args.gdb, &args.dumps)?;
+    let mut bar = Bar::new(card.design.units());
+    let mut device = card.open(root, on, args.gdb, &mut |progress| bar.show(progress))?;
+    inputs.stream(&mut *device, rate)?;
+    show::step(format_args!("programs and tables are loaded"));
 
-    let mut outcome = Outcome::new(&card.design, target, &traffic, &run);
-    outcome.faults.append(&mut faults);
-    write_outputs(&args.out, &card.design, &traffic, &run)?;
+    let mut sinks = Sinks {
+        outputs: Outputs::create(&args.out, card.design.ports, packing)?,
+        exits: args.report.as_ref().map(|_| Exits::default()).filter(|_| target != Target::Soft),
+        traced: args.trace.as_ref().map(|_| Vec::new()),
+    };
+    let mut shown = |progress: Progress| bar.show(progress);
+    if let Some(debugged) = args.gdb {
+        let served = gdb::debug_run(&mut *device, debugged, &debugged.listen().map_err(CardError::from)?, &mut shown);
+        served.map_err(CardError::from)?;
+    } else {
+        stop_on_signals(&stop)?;
+    }
+    let carried = carry(&mut *device, &mut sinks, &mut shown);
+    let Sinks { outputs, exits, traced } = sinks;
+    // What has left is whole in its capture, whatever ended the run.
+    let finished = outputs.finish();
+    let mut run = carried?;
+    finished?;
+    show::step(format_args!("{} frames have left", run.left.total()));
+    args.dumps
+        .iter()
+        .try_for_each(|(service, folder)| dump::write(&mut *device, service, folder))
+        .map_err(CardError::from)?;
+    bar.finish();
+
+    let mut outcome = Outcome::new(&card.design, target, &run);
+    outcome.faults.append(&mut inputs.faults());
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&outcome).map_err(|e| FileError::output(path, e.into()))?;
         if path.as_os_str() == STDOUT { say::text(&(text + "\n")) } else { files::write(path, text + "\n")? }
     }
     if let Some(path) = &args.report {
         let mut data = report::design(&card.design);
-        data.runs.push(RunData::new(&card.design, &traffic, &run, &outcome));
+        data.runs.push(RunData::new(&card.design, &run, &outcome, exits.unwrap_or_default()));
         report::write(path, &data)?;
     }
     if let Some(path) = &args.trace {
-        trace::write(path, &card.design, &traffic, &run).map_err(|e| FileError::output(path, e))?;
+        run.departures = traced.unwrap_or_default();
+        trace::write(path, &card.design, &run, |index| inputs.number(index)).map_err(|e| FileError::output(path, e))?;
+    }
+    if inputs.are_stopped() {
+        eprintln!("the captures were not read to their ends: a signal stopped them");
     }
     if !show::is_quiet() && args.json.as_ref().is_none_or(|path| path.as_os_str() != STDOUT) {
-        outcome.log.iter().for_each(|line| say!("log: {line}"));
-        say::text(&summary(&outcome, rate));
+        let log: String = outcome.log.iter().map(|line| format!("log: {line}\n")).collect();
+        let text = log + &summary(&outcome, rate);
+        match args.out {
+            Out::Folder(_) => say::text(&text),
+            Out::Stdout(_) => eprint!("{}", say::plain(&text)),
+        }
     }
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
 }
 
-/// Finds out before a run, which may be long, whether its results can be written.
-fn open_outputs(args: &Args) -> Result<(), RunError> {
-    files::make_folder(&args.out)?;
-    files::writable(&args.out.join(format!("{}.pcap", Port::Ethernet(0))))?;
-    let single = [&args.json, &args.report, &args.trace].into_iter().flatten();
-    single.filter(|path| path.as_os_str() != STDOUT).try_for_each(|path| files::writable(path))?;
+/// What takes the frames that leave.
+struct Sinks {
+    outputs: Outputs,
+    /// For the report.
+    exits: Option<Exits>,
+    /// For the trace.
+    traced: Option<Vec<Departure>>,
+}
+
+impl Sinks {
+    fn take(&mut self, departures: Vec<Departure>) -> Result<(), CaptureError> {
+        self.outputs.write(&departures)?;
+        if let Some(exits) = &mut self.exits {
+            departures.iter().for_each(|departure| exits.add(departure));
+        }
+        if let Some(traced) = &mut self.traced {
+            traced.extend(departures);
+        }
+        Ok(())
+    }
+}
+
+/// Carries what the captures bring, and passes on what leaves.
+fn carry(
+    device: &mut dyn Device,
+    sinks: &mut Sinks,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Run, RunError> {
+    while device.work(progress)? == Work::Moving {
+        sinks.take(device.take_departures())?;
+    }
+    let mut run = device.run(progress)?;
+    sinks.take(std::mem::take(&mut run.departures))?;
+    Ok(run)
+}
+
+/// From now on the first SIGINT or SIGTERM sets `stop`, and the second ends the program at once.
+fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<(), RunError> {
+    for signal in [SIGINT, SIGTERM] {
+        let ends = signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, stop.clone());
+        ends.and_then(|_| signal_hook::flag::register(signal, stop.clone())).map_err(RunError::Signal)?;
+    }
     Ok(())
 }
 
-/// Frames of all captures, or a part of them, and the faults of damaged ones.
-fn read_inputs(inputs: &[String], part: Option<Part>) -> Result<(Traffic, Vec<String>), RunError> {
-    let mut traffic = Traffic::default();
-    let mut faults = Vec::new();
-    for input in inputs {
-        let (path, port) = match input.rsplit_once('@').map(|(path, port)| (path, port, Port::parse(port))) {
-            Some((path, _, Some(port))) => (path, port),
-            Some((_, port, None)) if !Path::new(input).exists() => {
-                return Err(RunError::Port { input: input.clone(), port: port.to_string() });
-            }
-            _ => (input.as_str(), Port::Ethernet(0)),
-        };
-        if path != capture::STDIN {
-            files::readable(Path::new(path), files::CAPTURE)?;
-        }
-        let mut capture = capture::read(Path::new(path))?;
-        match part {
-            None => traffic.extend(&capture, port),
-            Some(part) => {
-                let frames = capture.frames().filter(|(_, bytes)| part.holds(bytes));
-                frames.for_each(|(time_ns, bytes)| traffic.push(port, bytes, time_ns));
-            }
-        }
-        faults.append(&mut capture.faults);
-    }
-    Ok((traffic, faults))
-}
-
-/// One capture per destination; they replace all captures of an earlier run.
-fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -> Result<(), RunError> {
-    files::make_folder(folder)?;
-    let time_ns = run.clock(traffic);
-    for port in (0..MAX_PORTS).map(Port::Ethernet).chain([Port::Host]) {
-        files::remove(&folder.join(format!("{port}.pcap")))?;
-    }
-    for port in (0..design.ports as u8).map(Port::Ethernet).chain([Port::Host]) {
-        let departures = run.departures.iter().filter(|departure| departure.to == port);
-        let frames = departures.map(|departure| (time_ns(departure), departure.bytes.as_slice()));
-        capture::write(&folder.join(format!("{port}.pcap")), frames)?;
-    }
+/// Finds out before a run, which may be long, whether its results can be written.
+fn open_outputs(args: &Args, ports: u32, packing: Packing) -> Result<(), RunError> {
+    args.out.check(ports, packing)?;
+    let single = [&args.json, &args.report, &args.trace, &args.wave].into_iter().flatten();
+    single.filter(|path| path.as_os_str() != STDOUT).try_for_each(|path| files::writable(path))?;
+    args.dumps.iter().try_for_each(|(service, folder)| dump::check(service, folder)).map_err(CardError::from)?;
     Ok(())
 }
 

@@ -59,6 +59,8 @@ pub struct RunData {
     pub faults: Vec<String>,
     /// Frames that left, in the order in which they left; empty when the target keeps no time.
     pub exits: Vec<Exit>,
+    /// The slowest of them, the slowest first.
+    pub slowest: Vec<Slow>,
 }
 
 /// Counters of a port, the host stream or the loopback.
@@ -95,13 +97,19 @@ impl UnitCounters {
 }
 
 /// A frame that left the card.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Exit {
     /// First beat in, ns since the run began.
     pub entered_ns: f64,
     /// Last beat out, ns since the run began.
     pub left_ns: f64,
     pub bytes: u32,
+}
+
+/// One of the slowest frames.
+#[derive(Debug, Clone)]
+pub struct Slow {
+    pub exit: Exit,
     pub source: String,
     pub destination: String,
     /// Five-tuple or Ethernet type, in words.

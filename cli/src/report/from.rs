@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use penstock_device::{Counters, Departure, Design, Group, Outcome, Policy, PortCounters, Run, Timing, Traffic};
+use penstock_device::{Counters, Departure, Design, Group, Outcome, Policy, PortCounters, Run, Timing};
 use penstock_live::protocol::Status;
 
-use super::data::{Exit, ReportData, RunData, StreamCounters, UnitCounters};
+use super::data::{Exit, ReportData, RunData, Slow, StreamCounters, UnitCounters};
 use super::flow::Flow;
 
 /// A report about a design, without runs yet.
@@ -35,12 +35,14 @@ fn file_name(path: &Path) -> String {
 }
 
 impl RunData {
-    /// The results of a design on one target with `traffic`; `outcome` sums `run` up.
-    pub fn new(design: &Design, traffic: &Traffic, run: &Run, outcome: &Outcome) -> Self {
+    /// The results of a design on one target; `outcome` sums `run` up, and `exits` has the frames that left, if the
+    /// target keeps time.
+    pub fn new(design: &Design, run: &Run, outcome: &Outcome, exits: Exits) -> Self {
         let clock_mhz = match outcome.timing {
             Timing::Rtl { clock_mhz, .. } => Some(f64::from(clock_mhz)),
             Timing::Soft { .. } => None,
         };
+        let (exits, slowest) = clock_mhz.map(|clock| exits.in_ns(clock)).unwrap_or_default();
         Self {
             target: outcome.target.to_string(),
             frames_in: outcome.frames_in,
@@ -60,7 +62,8 @@ impl RunData {
             units: run.counters.units.iter().map(UnitCounters::from).collect(),
             groups: design.groups.iter().flat_map(|group| vec![group.name.clone(); group.units.len()]).collect(),
             faults: outcome.faults.clone(),
-            exits: clock_mhz.map_or_else(Vec::new, |clock| exits(traffic, &run.departures, clock)),
+            exits,
+            slowest,
         }
     }
 }
@@ -83,23 +86,53 @@ impl RunData {
     }
 }
 
-/// The frames that left, with times since the first of them entered.
-fn exits(traffic: &Traffic, departures: &[Departure], clock_mhz: f64) -> Vec<Exit> {
-    let start = departures.iter().map(|d| d.entered).min().unwrap_or(0);
-    let ns = |cycle: u64| (cycle - start) as f64 * 1e3 / clock_mhz;
-    let exit = |d: &Departure| Exit {
-        entered_ns: ns(d.entered),
-        left_ns: ns(d.last),
-        bytes: d.bytes.len() as u32,
-        source: match (d.made_by, d.input) {
+/// Frames in the list of the slowest.
+const SLOWEST: usize = 12;
+
+/// The frames that left a card, collected while they leave: 24 bytes each, and the slowest with their flows.
+#[derive(Debug, Clone, Default)]
+pub struct Exits {
+    /// With cycles in place of ns.
+    exits: Vec<Exit>,
+    /// The slowest first; of equally slow ones the first that left.
+    slowest: Vec<Slow>,
+}
+
+impl Exits {
+    /// All frames that left.
+    pub fn of(departures: &[Departure]) -> Self {
+        let mut exits = Self::default();
+        departures.iter().for_each(|departure| exits.add(departure));
+        exits
+    }
+
+    /// Adds a frame that left after all others.
+    pub fn add(&mut self, d: &Departure) {
+        let exit = Exit { entered_ns: d.entered as f64, left_ns: d.last as f64, bytes: d.bytes.len() as u32 };
+        self.exits.push(exit);
+        let place = self.slowest.partition_point(|slow| slow.exit.latency_ns() >= exit.latency_ns());
+        if place == SLOWEST {
+            return;
+        }
+        self.slowest.truncate(SLOWEST - 1);
+        let source = match (d.made_by, d.from) {
             (Some(maker), _) => maker.to_string(),
-            (None, Some(index)) => traffic.frames[index].port.to_string(),
+            (None, Some(port)) => port.to_string(),
             (None, None) => String::new(),
-        },
-        destination: d.to.to_string(),
-        flow: Flow::of(&d.bytes).to_string(),
-    };
-    departures.iter().map(exit).collect()
+        };
+        let (destination, flow) = (d.to.to_string(), Flow::of(&d.bytes).to_string());
+        self.slowest.insert(place, Slow { exit, source, destination, flow });
+    }
+
+    /// The frames with times since the first of them entered, and the slowest of them.
+    fn in_ns(mut self, clock_mhz: f64) -> (Vec<Exit>, Vec<Slow>) {
+        let start = self.exits.iter().map(|exit| exit.entered_ns).fold(f64::INFINITY, f64::min);
+        for exit in self.exits.iter_mut().chain(self.slowest.iter_mut().map(|slow| &mut slow.exit)) {
+            exit.entered_ns = (exit.entered_ns - start) * 1e3 / clock_mhz;
+            exit.left_ns = (exit.left_ns - start) * 1e3 / clock_mhz;
+        }
+        (self.exits, self.slowest)
+    }
 }
 
 impl From<&PortCounters> for StreamCounters {

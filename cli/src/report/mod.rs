@@ -15,7 +15,7 @@ mod text;
 pub use card::svg as card_drawing;
 pub use data::{ReportData, RunData, Verdict};
 pub use flow::Flow;
-pub use from::design;
+pub use from::{Exits, design};
 
 use crate::files::{self, FileError};
 

@@ -2,7 +2,7 @@
 //! The page itself.
 
 use super::card;
-use super::data::{Exit, ReportData, RunData, UnitCounters, percentile};
+use super::data::{Exit, ReportData, RunData, Slow, UnitCounters, percentile};
 use super::plot::{Axis, Column, Line, Plot, Tip};
 use super::text::{duration, escape, plural, short};
 use crate::show::grouped;
@@ -13,7 +13,6 @@ use std::fmt::Write;
 const BINS: usize = 60;
 /// Columns of the latency histogram.
 const COLUMNS: usize = 44;
-const SLOWEST: usize = 12;
 
 /// The report, complete: nothing in it is loaded from elsewhere.
 pub fn html(data: &ReportData) -> String {
@@ -344,12 +343,10 @@ fn load(out: &mut String, run: &RunData) {
 }
 
 fn slowest(out: &mut String, run: &RunData) {
-    let mut order: Vec<&Exit> = run.exits.iter().collect();
-    order.sort_by(|a, b| b.latency_ns().total_cmp(&a.latency_ns()));
     let mut body = String::from(
         "<div class=scroll><table><tr><th class=n>entered<th class=n>latency<th class=n>above the fastest of its size<th class=n>size<th>from<th>to<th>flow",
     );
-    for exit in order.into_iter().take(SLOWEST) {
+    for Slow { exit, source, destination, flow } in &run.slowest {
         let beats = exit.bytes.div_ceil(64);
         let peers = run.exits.iter().filter(|e| e.bytes.div_ceil(64) == beats);
         let fastest = peers.map(Exit::latency_ns).fold(f64::INFINITY, f64::min);
@@ -360,9 +357,9 @@ fn slowest(out: &mut String, run: &RunData) {
             duration(exit.latency_ns()),
             duration(exit.latency_ns() - fastest),
             grouped(u64::from(exit.bytes)),
-            escape(&exit.source),
-            escape(&exit.destination),
-            escape(&exit.flow)
+            escape(source),
+            escape(destination),
+            escape(flow)
         );
     }
     body.push_str("</table></div>");
@@ -429,10 +426,13 @@ mod tests {
             entered_ns: f64::from(i) * 7.0,
             left_ns: f64::from(i) * 7.0 + 400.0 + f64::from(i * 37 % 211),
             bytes: 60 + i % 1400,
+        });
+        let slow = Slow {
+            exit: Exit { entered_ns: 5.0, left_ns: 700.0, bytes: 60 },
             source: "port0".to_owned(),
             destination: "port1".to_owned(),
             flow: "UDP <a> → b".to_owned(),
-        });
+        };
         let rtl = RunData {
             target: "rtl".to_owned(),
             frames_in: 777_123,
@@ -444,6 +444,7 @@ mod tests {
             streams: vec![StreamCounters { rx_frames: 777_123, ..StreamCounters::default() }; 2],
             units: vec![UnitCounters { rx_frames: 31_337, ..UnitCounters::default() }; 5],
             exits: exits.collect(),
+            slowest: vec![slow],
             ..RunData::default()
         };
         let soft = RunData { target: "soft".to_owned(), cycles: None, exits: Vec::new(), bytes_out: 1, ..rtl.clone() };

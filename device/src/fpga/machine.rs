@@ -18,7 +18,7 @@ use crate::device::{DeviceError, Rate, Target};
 use crate::regs;
 use crate::rtl::LINE_GBPS;
 use crate::rtl::model::{Entry, Exit, Frame, Step, UNKNOWN};
-use crate::traffic::{Port, Traffic};
+use crate::traffic::Port;
 
 /// Cycles that a reset takes at most, and between two looks whether it is over.
 const RESET_LIMIT: u64 = 100_000;
@@ -293,6 +293,10 @@ impl Machine for Behind {
                 cable.sent_bytes = 0;
             }
         }
+        self.add(frames, bytes)
+    }
+
+    fn add(&mut self, frames: &[Frame], bytes: &[u8]) -> Result<(), DeviceError> {
         for frame in frames {
             let (begin, end) = (frame.offset as usize, frame.offset as usize + frame.length as usize);
             self.cables[usize::from(frame.stream)].waiting.push_back(bytes[begin..end].to_vec());
@@ -311,14 +315,14 @@ impl Machine for Behind {
         (0..self.cables.len() as u32).try_for_each(|port| Ok(wires.pace(port, picoseconds).map_err(gone)?))
     }
 
-    fn accept(&mut self, traffic: &Traffic) -> Result<(), DeviceError> {
-        if traffic.frames.iter().any(|frame| frame.port == Port::Host) {
+    fn accept(&mut self, port: Port) -> Result<(), DeviceError> {
+        if port == Port::Host {
             return Err(DeviceError::NotOnFpga {
                 what: "frames from the host",
                 way_out: "its shell's queues are not connected yet (docs/cards.md); send to an Ethernet port, or use soft or rtl",
             });
         }
-        if !traffic.frames.is_empty() && self.window.bar.wires().is_none() {
+        if self.window.bar.wires().is_none() {
             return Err(DeviceError::NotOnFpga {
                 what: "cables that the host reaches",
                 way_out: "send from another machine, and look at the counters; on a simulated card (card=\"sim\") frames go both ways",

@@ -247,10 +247,17 @@ impl RtlDevice {
     /// Repeats the frames of `traffic` endlessly and lets the card warm up.
     fn begin_endless(&mut self, traffic: &Traffic, rate: Rate, warmup: u64) -> Result<Endless, DeviceError> {
         let mut endless = Endless { before: self.counters()?, entered: 0, left: 0 };
-        self.send(traffic, rate)?;
+        self.begin_sending(&traffic.ports(), rate)?;
         self.machine.clear();
-        self.start(self.waiting.len(), true)?;
-        (self.sent, self.empty) = (0, 0);
+        self.set_pace(true)?;
+        let frames = traffic.frames.iter().filter(|frame| !frame.range.is_empty()).map(|frame| Frame {
+            offset: frame.range.start as u64,
+            length: frame.range.len() as u32,
+            stream: frame.port.model_stream(self.host.ports),
+            ..Frame::default()
+        });
+        let frames: Vec<Frame> = frames.collect();
+        self.machine.queue(&frames, &traffic.bytes);
         self.machine.keep_bytes(false);
         self.machine.step(warmup, u64::MAX);
         self.count_endless(&mut endless);
@@ -368,6 +375,11 @@ impl Machine for Model {
 
     fn queue(&mut self, frames: &[Frame], bytes: &[u8]) -> Result<(), DeviceError> {
         self.queue(frames, bytes);
+        Ok(())
+    }
+
+    fn add(&mut self, frames: &[Frame], bytes: &[u8]) -> Result<(), DeviceError> {
+        self.add(frames, bytes);
         Ok(())
     }
 

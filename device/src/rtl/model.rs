@@ -108,6 +108,7 @@ struct Functions {
     pace: unsafe extern "C" fn(Card, u32, *const Pace, *const Pace),
     keep_bytes: unsafe extern "C" fn(Card, u32),
     queue: unsafe extern "C" fn(Card, *const Frame, usize, *const u8, usize),
+    add: unsafe extern "C" fn(Card, *const Frame, usize, *const u8, usize),
     step: unsafe extern "C" fn(Card, u64, u64) -> u32,
     write: unsafe extern "C" fn(Card, u32, u32) -> u32,
     read: unsafe extern "C" fn(Card, u32, *mut u32) -> u32,
@@ -152,6 +153,7 @@ impl Model {
             pace: symbol!("pace"),
             keep_bytes: symbol!("keep_bytes"),
             queue: symbol!("queue"),
+            add: symbol!("add"),
             step: symbol!("step"),
             write: symbol!("write"),
             read: symbol!("read"),
@@ -200,6 +202,13 @@ impl Model {
         assert!(frames.iter().all(|f| f.length > 0 && f.offset + u64::from(f.length) <= bytes.len() as u64));
         // SAFETY: the ranges were checked; the driver copies both slices before it returns.
         unsafe { (self.functions.queue)(self.card, frames.as_ptr(), frames.len(), bytes.as_ptr(), bytes.len()) }
+    }
+
+    /// Adds frames to the queue. `bytes` must hold every frame's range.
+    pub fn add(&mut self, frames: &[Frame], bytes: &[u8]) {
+        assert!(frames.iter().all(|f| f.length > 0 && f.offset + u64::from(f.length) <= bytes.len() as u64));
+        // SAFETY: as in `queue`.
+        unsafe { (self.functions.add)(self.card, frames.as_ptr(), frames.len(), bytes.as_ptr(), bytes.len()) }
     }
 
     /// Runs for at most `cycles`; ends early when all is sent and no beat has moved for `idle` cycles.

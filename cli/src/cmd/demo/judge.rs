@@ -164,6 +164,8 @@ mod tests {
             if number % 3 < 2 {
                 run.departures.push(Departure {
                     to: Port::Ethernet(1),
+                    from: Some(Port::Ethernet(0)),
+                    time_ns: 0,
                     input: Some(usize::from(number)),
                     made_by: None,
                     mark: 0,

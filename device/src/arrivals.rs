@@ -1,0 +1,162 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Frames that wait to enter a card, in a lane for each port. A lane holds one frame in memory and reads the next one
+//! when the card has taken it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use crate::traffic::{Port, Traffic};
+
+/// A frame that enters a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its number in what was sent ([`Departure::input`](crate::Departure::input)). Among frames of several ports with
+    /// equal times, the lowest number enters first.
+    pub index: usize,
+    /// When it was captured, ns; 0 when it was not.
+    pub time_ns: u64,
+}
+
+/// Frames that enter a card at one port, in their order.
+pub trait Arrivals: Send {
+    /// Replaces the contents of `bytes` with the bytes of the next frame, without FCS; None at the end.
+    fn next(&mut self, bytes: &mut Vec<u8>) -> Option<Arrival>;
+}
+
+/// The frames of one port in traffic that is in memory.
+struct Sent {
+    traffic: Arc<Traffic>,
+    port: Port,
+    /// Place of the next frame of any port.
+    next: usize,
+    /// Index of the first frame of the traffic.
+    base: usize,
+}
+
+impl Arrivals for Sent {
+    fn next(&mut self, bytes: &mut Vec<u8>) -> Option<Arrival> {
+        let number = (self.next..self.traffic.frames.len()).find(|n| self.traffic.frames[*n].port == self.port)?;
+        self.next = number + 1;
+        bytes.clear();
+        bytes.extend_from_slice(self.traffic.frame(number));
+        Some(Arrival { index: self.base + number, time_ns: self.traffic.frames[number].time_ns })
+    }
+}
+
+/// The frames of one port.
+#[derive(Default)]
+struct Lane {
+    sources: VecDeque<Box<dyn Arrivals>>,
+    /// The next frame, if it was read.
+    head: Option<Arrival>,
+    bytes: Vec<u8>,
+    /// The latest time so far: a clock that was set back in a capture stops until it has caught up.
+    latest: u64,
+}
+
+impl Lane {
+    /// The next frame, read if it has to be.
+    fn head(&mut self) -> Option<Arrival> {
+        while self.head.is_none()
+            && let Some(source) = self.sources.front_mut()
+        {
+            self.head = source.next(&mut self.bytes);
+            match self.head {
+                Some(arrival) => self.latest = self.latest.max(arrival.time_ns),
+                None => drop(self.sources.pop_front()),
+            }
+        }
+        self.head
+    }
+}
+
+/// Frames that wait to enter a card.
+#[derive(Default)]
+pub(crate) struct Lanes {
+    lanes: BTreeMap<Port, Lane>,
+    /// Frames that were sent from memory.
+    sent: usize,
+    /// Frames and bytes that were taken.
+    pub taken: (u64, u64),
+}
+
+impl Lanes {
+    /// Adds frames at a port, behind those that wait there.
+    pub fn push(&mut self, port: Port, frames: Box<dyn Arrivals>) {
+        self.lanes.entry(port).or_default().sources.push_back(frames);
+    }
+
+    /// Adds traffic, behind the frames that wait.
+    pub fn send(&mut self, traffic: &Traffic) {
+        let (traffic, base) = (Arc::new(traffic.clone()), self.sent);
+        self.sent += traffic.frames.len();
+        for port in traffic.ports() {
+            self.push(port, Box::new(Sent { traffic: traffic.clone(), port, next: 0, base }));
+        }
+    }
+
+    /// Ports with frames that wait.
+    pub fn ports(&mut self) -> Vec<Port> {
+        self.lanes.iter_mut().filter_map(|(port, lane)| lane.head().map(|_| *port)).collect()
+    }
+
+    /// Whether no frame waits.
+    pub fn is_empty(&mut self) -> bool {
+        self.lanes.values_mut().all(|lane| lane.head().is_none())
+    }
+
+    /// The port whose next frame is the first by time: the frames of each port keep their order.
+    pub fn earliest(&mut self) -> Option<Port> {
+        let heads = self.lanes.iter_mut().filter_map(|(port, lane)| {
+            let head = lane.head()?;
+            Some((lane.latest, head.index, *port))
+        });
+        heads.min().map(|(.., port)| port)
+    }
+
+    /// The time of the earliest next frame of a port, ns.
+    pub fn oldest(&mut self) -> Option<u64> {
+        self.lanes.values_mut().filter_map(|lane| Some(lane.head()?.time_ns)).min()
+    }
+
+    /// The next frame of a port.
+    pub fn next(&mut self, port: Port) -> Option<(Arrival, &[u8])> {
+        let lane = self.lanes.get_mut(&port)?;
+        Some((lane.head()?, &lane.bytes))
+    }
+
+    /// The next frame of a port has entered.
+    pub fn take(&mut self, port: Port) {
+        if let Some(lane) = self.lanes.get_mut(&port)
+            && lane.head.take().is_some()
+        {
+            self.taken.0 += 1;
+            self.taken.1 += lane.bytes.len() as u64;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_several_ports_come_by_time() {
+        let mut traffic = Traffic::default();
+        // The clock of port 0 is set back; frames with equal times keep their order.
+        for (port, time) in [(0, 5), (0, 3), (0, 8), (1, 1), (1, 5), (1, 9), (1, 9)] {
+            traffic.push(Port::Ethernet(port), &[port; 60], time);
+        }
+        let mut lanes = Lanes::default();
+        lanes.send(&traffic);
+        lanes.send(&traffic);
+        let mut order = Vec::new();
+        while let Some(port) = lanes.earliest() {
+            order.extend(lanes.next(port).map(|(arrival, _)| arrival.index));
+            lanes.take(port);
+        }
+        assert_eq!(order, [3, 0, 1, 4, 2, 7, 8, 9, 5, 6, 10, 11, 12, 13]);
+        assert_eq!(lanes.taken, (14, 14 * 60));
+        assert!(lanes.is_empty() && lanes.ports().is_empty());
+    }
+}
