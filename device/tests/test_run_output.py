@@ -120,6 +120,20 @@ def test_results_that_cannot_be_written(tmp_path: Path, make_design: DesignMaker
         assert done.returncode == 1 and "missing/file: " in done.stderr and not (out / "port1.pcap").exists()
     (tmp_path / "file").touch()
     assert "choose a place that can be written" in run("--out", tmp_path / "file").stderr
+    # The file of a port, of waves and of a dump.
+    for name, options in (("port1.pcap", ()), ("host.pcap", ()), ("port0.pcap.gz", ("--compress", "gz"))):
+        (tmp_path / name / name).mkdir(parents=True)
+        done = run("--out", tmp_path / name, *options)
+        assert done.returncode == 1 and f"{name}/{name}: is a directory" in done.stderr
+        assert [path.name for path in (tmp_path / name).iterdir()] == [name]
+    for options in (
+        ("--target", "rtl", "--wave", tmp_path / "file/a.fst"),
+        ("--target", "rtl", "--trace", tmp_path / "file/a.json"),
+        ("--dump", f"var={tmp_path / 'file'}"),
+    ):
+        done = run("--out", tmp_path / "none", *options)
+        assert done.returncode == 1 and "choose a place that can be written" in done.stderr
+        assert not list((tmp_path / "none").iterdir())
     with Path("/dev/full").open("w") as full:
         done = run("--out", tmp_path / "full", stdout=full)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
