@@ -134,7 +134,10 @@ impl Reader {
         let (mark, bytes) = input::open(path, &stop).map_err(fail)?;
         let format = match mark[..] {
             [0x0A, 0x0D, 0x0D, 0x0A] => Format::PcapNg(PcapNgReader::new(bytes).map_err(other)?, Vec::new()),
-            [0xA1, 0xB2, 0xC3, 0xD4] | [0xD4, 0xC3, 0xB2, 0xA1] | [0xA1, 0xB2, 0x3C, 0x4D] | [0x4D, 0x3C, 0xB2, 0xA1] => {
+            [0xA1, 0xB2, 0xC3, 0xD4]
+            | [0xD4, 0xC3, 0xB2, 0xA1]
+            | [0xA1, 0xB2, 0x3C, 0x4D]
+            | [0x4D, 0x3C, 0xB2, 0xA1] => {
                 let reader = PcapReader::new(bytes).map_err(other)?;
                 check_link(path, reader.header().datalink)?;
                 Format::Pcap(reader)
@@ -199,12 +202,7 @@ impl Reader {
     }
 }
 /// The next frame of a pcap file: its time, and whether it was captured whole.
-fn pcap(
-    path: &Path,
-    reader: &mut PcapReader<Bytes>,
-    bytes: &mut Vec<u8>,
-    frames: usize,
-) -> Result<(u64, bool), End> {
+fn pcap(path: &Path, reader: &mut PcapReader<Bytes>, bytes: &mut Vec<u8>, frames: usize) -> Result<(u64, bool), End> {
     let ns = if reader.header().ts_resolution == TsResolution::MicroSecond { 1000 } else { 1 };
     // Raw packets, because many writers put frames above the snap length of their own header into a file.
     let packet = reader.next_raw_packet().ok_or(End::Whole)?.map_err(|error| broken(path, frames, &error))?;

@@ -778,8 +778,7 @@ impl Flight {
     /// Number of handed-over frames that are known to have left, or to have been dropped or absorbed.
     fn accounted(&self) -> u64 {
         let (made, absorbed) = self.by_blocks;
-        let ended =
-            self.run.left.total() - self.earlier - self.made.frames + self.run.drops.total() + absorbed;
+        let ended = self.run.left.total() - self.earlier - self.made.frames + self.run.drops.total() + absorbed;
         ended.saturating_sub(made)
     }
 

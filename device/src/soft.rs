@@ -280,8 +280,7 @@ impl SoftDevice {
         }
         let generates = flight.made.frames > made;
         let counters = self.all_counters()?.since(&flight.before);
-        let ended =
-            flight.run.left.total() - flight.made.frames + counters.drops().total() + counters.absorbed();
+        let ended = flight.run.left.total() - flight.made.frames + counters.drops().total() + counters.absorbed();
         let now = ended.saturating_sub(counters.made_by_blocks());
         flight.circles = if now == flight.accounted { flight.circles + 1 } else { 0 };
         flight.accounted = now;

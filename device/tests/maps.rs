@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use penstock_device::{
     Design, Device, DeviceError, Image, PartId, Port, Rate, Request, Root, SoftDevice, Target, Traffic, open,
 };
+use penstock_engine::next_slice;
 use serde_json::{Value as Json, json};
 
 const DESIGN: &str = "
@@ -169,8 +170,14 @@ impl<'a> Worked<'a> {
     }
 
     fn entries(&mut self) -> BTreeMap<Vec<u8>, Vec<u8>> {
-        let answer = ask(self.card, json!({"do": "dump", "name": self.name})).unwrap();
-        let all = self.entries_in(&answer);
+        let mut all = Vec::new();
+        let mut dump = json!({"do": "dump", "name": self.name});
+        loop {
+            let answer = ask(self.card, dump.clone()).unwrap();
+            all.append(&mut self.entries_in(&answer));
+            let Some(next) = next_slice(&dump, &answer) else { break };
+            dump = next;
+        }
         let (count, by_key) = (all.len(), BTreeMap::from_iter(all));
         assert_eq!(by_key.len(), count, "no key twice");
         by_key

@@ -89,16 +89,7 @@ impl Card {
             Target::Soft | Target::Rtl => open(&root, &design, target, &mut announce)?,
             Target::Fpga => Box::new(FpgaDevice::open(&root, &design, &place, &mut announce)?),
         };
-        Ok(Self {
-            root,
-            design,
-            target,
-            device,
-            image: None,
-            traffic: Traffic::default(),
-            faults: Vec::new(),
-            stop,
-        })
+        Ok(Self { root, design, target, device, image: None, traffic: Traffic::default(), faults: Vec::new(), stop })
     }
 
     /// Loads all parts with their programs and tables, after the given changes. Returns the compiler's warnings.

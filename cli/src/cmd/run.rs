@@ -312,11 +312,7 @@ impl Sinks {
 }
 
 /// Carries what the captures bring, and passes on what leaves.
-fn carry(
-    device: &mut dyn Device,
-    sinks: &mut Sinks,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Run, RunError> {
+fn carry(device: &mut dyn Device, sinks: &mut Sinks, progress: &mut dyn FnMut(Progress)) -> Result<Run, RunError> {
     while device.work(progress)? == Work::Moving {
         sinks.take(device.take_departures())?;
     }

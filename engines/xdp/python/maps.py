@@ -145,11 +145,16 @@ class Map:
 
     def _entries(self, do: str, **words: Any) -> list[dict[str, Any]]:
         """The card's list of the map's entries."""
-        answer = asked(self._card, do, name=self.name, **words)
-        if "entries" not in answer:
-            raise MapError(f"{self.name} has records and no entries; `take()` takes them")
-        entries: list[dict[str, Any]] = answer["entries"]
-        return entries
+        entries: list[dict[str, Any]] = []
+        while True:
+            answer = asked(self._card, do, name=self.name, **words)
+            if "entries" not in answer:
+                raise MapError(f"{self.name} has records and no entries; `take()` takes them")
+            entries += answer["entries"]
+            if "next" not in answer:
+                return entries
+            # A long map comes in slices.
+            words["from"] = answer["next"]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.set(key, value)

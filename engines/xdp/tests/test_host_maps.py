@@ -24,6 +24,21 @@ NO_ROUTE = 0xFFFFFFFF
 FLOWS = [(bytes([10, n % 3, n, 1]), 2000 + n) for n in range(7)]
 
 
+# Sends the frame argv[3] to the interface argv[1] argv[2] times, 10,000 a second.
+PACED = """
+    import socket, sys, time
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    sock.bind((sys.argv[1], 0))
+    print("ready", flush=True)
+    begin = time.monotonic()
+    for number in range(int(sys.argv[2])):
+        while time.monotonic() < begin + number / 10_000:
+            time.sleep(0.0005)
+        sock.send(bytes.fromhex(sys.argv[3]))
+    print(number + 1)
+"""
+
+
 def frame_of(first: int, address: bytes, port: int, size: int) -> bytes:
     return bytes([first]) + bytes(13) + address + struct.pack("!H", port) + bytes(size - 20)
 
@@ -271,6 +286,42 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
     )
     sent(2)
     assert up.stop()["faults"] == []
+
+
+BIG = """
+#include <bpf.h>
+struct { __uint(type, BPF_MAP_TYPE_ARRAY); __type(key, __u32); __type(value, __u64); __uint(max_entries, 400000); } big
+    SEC(".maps");
+SEC("xdp") int back(struct xdp_md *context) {
+  __u32 zero = 0;
+  __u64 *count = bpf_map_lookup_elem(&big, &zero);
+  if (count) __sync_fetch_and_add(count, 1);
+  return XDP_TX;
+}
+"""
+
+
+def test_a_large_map_is_dumped_while_frames_pass(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
+    """Its slices take little time and memory of the card, and no frame is lost."""
+    program = tmp_path / "big.c"
+    program.write_text(BIG)
+    up = Up(net, tmp_path, make_design(program, units=1, engine="xdp"), driver="packet")
+
+    def memory() -> int:
+        status = Path(f"/proc/{up.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) // 1024
+
+    before = memory()
+    receiver = net.python(LEFT, CAPTURE, "l0", "3")
+    sender = net.python(LEFT, PACED, "l0", "20000", frame_of(2, *FLOWS[0], 60).hex())
+    text = up.ctl("map", "dump", "big")
+    assert [int(line.split(":")[0]) for line in text.splitlines()] == list(range(400_000))
+    sent = int(finish(sender))
+    assert len(finish(receiver).split()) == sent == 20_000
+    assert up.ctl("map", "get", "big", "0") == f"0: {sent}\n"
+    entries = json.loads(up.ctl("map", "dump", "big", "--json"))["entries"]
+    assert (len(entries), entries[0]["value"], entries[-1]["key"]) == (400_000, sent, 399_999)
+    assert memory() - before < 40, f"{before} MiB, then {memory()}"
 
 
 def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:

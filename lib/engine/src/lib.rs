@@ -41,6 +41,6 @@ pub use penstock_unit::{Access, AccessError, HELD_LIMIT, Identity, Log, Record};
 pub use root::{Root, RootError};
 pub use section::{Fault, Section};
 pub use server::{Call, Server};
-pub use service::{Ask, Dump, Request, Service, View};
+pub use service::{Ask, Dump, Request, Service, View, next_slice};
 pub use tenant::Tenant;
 pub use tool::{Left, TestCard, Tool, ToolError, Workbench};

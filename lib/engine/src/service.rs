@@ -36,6 +36,16 @@ pub struct View {
 /// Reads a service's contents; returns names and contents of files, which end in `.json`.
 pub type Dump = fn(&mut Ask<'_>) -> Result<Vec<(String, String)>, EngineError>;
 
+/// The request for the next slice of an answer. Long answers come in slices, so that frames pass in between: an answer
+/// with a field `next` is a slice, and the same request with its value as `from` brings the next one. None if this is
+/// the whole answer or its last slice.
+#[must_use]
+pub fn next_slice(ask: &Json, answer: &Json) -> Option<Json> {
+    let (next, mut ask) = (answer.get("next")?, ask.clone());
+    ask.as_object_mut()?.insert("from".to_owned(), next.clone());
+    Some(ask)
+}
+
 /// How a [`Dump`] asks its service.
 pub type Ask<'a> = dyn FnMut(Json) -> Result<Json, EngineError> + 'a;
 

@@ -8,7 +8,7 @@ use penstock_engine::window::{mask_of, units_of};
 use penstock_xdp_maps::{Errno, MapId, Maps, Store};
 use penstock_xdp_soft::{Loaded, Unit};
 
-use crate::maps::{Entry, Map, MapAccess, MapError, Record, Records};
+use crate::maps::{Entry, Map, MapAccess, MapError, Record, Records, Slice};
 
 /// The unit of that number, if it is an xdp unit.
 fn unit(native: &mut dyn Native, number: u32) -> Option<&mut Unit> {
@@ -110,10 +110,10 @@ impl MapAccess for NativeAccess<'_> {
         self.with(|maps, id| maps.delete(id, key))
     }
 
-    fn entries(&mut self) -> Result<Vec<Entry>, MapError> {
+    fn slice(&mut self, from: u32) -> Result<Slice, MapError> {
         // In a trie, the lookup of an existing prefix finds that prefix.
-        let all = self.with(|maps, id| maps.dump(id))?;
-        Ok(all.into_iter().map(|(key, value)| (key, self.own_values(value))).collect())
+        let (all, next) = self.with(|maps, id| maps.slice(id, from))?;
+        Ok(Slice { entries: all.into_iter().map(|(key, value)| (key, self.own_values(value))).collect(), next })
     }
 
     fn take(&mut self) -> Result<Records, MapError> {

@@ -105,6 +105,16 @@ impl Hash {
         keys.zip(&self.used).filter(|(_, used)| **used).map(|(entry, _)| entry)
     }
 
+    /// How many places there are.
+    pub fn places(&self) -> u32 {
+        self.used.len() as u32
+    }
+
+    /// The key at a place that is used.
+    pub fn key_at(&self, place: u32) -> Option<&[u8]> {
+        self.used.get(place as usize)?.then(|| self.key(place))
+    }
+
     fn key(&self, place: u32) -> &[u8] {
         &self.keys[place as usize * self.key_bytes..][..self.key_bytes]
     }

@@ -8,6 +8,11 @@ use crate::{Errno, Events, Index, MapId, Maps, Ring, Store, admit};
 /// A key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
+/// Entries in a slice of a map, and places that are looked at for it, at most: one or two milliseconds of work between
+/// two frames.
+pub const SLICE: usize = 1024;
+const SLICE_PLACES: u32 = 1 << 16;
+
 impl Maps {
     /// The value of a key; of per-CPU kinds those of all processors, one after another, each rounded up to eight bytes.
     /// For a trie, it is the entry with the longest prefix.
@@ -86,6 +91,28 @@ impl Maps {
     /// None that [`Maps::get`] would not have.
     pub fn dump(&mut self, id: MapId) -> Result<Vec<Entry>, Errno> {
         self.keys(id).into_iter().map(|key| self.get(id, &key).map(|value| (key, value))).collect()
+    }
+
+    /// The entries at places from `from` on, at most [`SLICE`] of [`SLICE_PLACES`] places, and the place at which the
+    /// next slice begins, if there is one. An entry that is there from the first slice to the last is in exactly one.
+    /// The order is that of [`Maps::keys`] in each slice.
+    ///
+    /// # Errors
+    /// None that [`Maps::get`] would not have.
+    pub fn slice(&mut self, id: MapId, from: u32) -> Result<(Vec<Entry>, Option<u32>), Errno> {
+        let map = self.map(id);
+        let (mut keys, mut place) = (Vec::new(), from);
+        let end = map.places().min(from.saturating_add(SLICE_PLACES));
+        while place < end && keys.len() < SLICE {
+            keys.extend(map.key_at(place));
+            place += 1;
+        }
+        if let Index::Prefixes(prefixes) = &map.index {
+            prefixes.sort(&mut keys);
+        }
+        let next = (place < map.places()).then_some(place);
+        let entries = keys.into_iter().map(|key| self.get(id, &key).map(|value| (key, value)));
+        Ok((entries.collect::<Result<_, _>>()?, next))
     }
 
     /// Takes over what a map of other maps holds that has the same shape; that one is not used any more then. False,

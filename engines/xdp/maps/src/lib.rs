@@ -32,7 +32,7 @@ mod values;
 pub use errno::Errno;
 pub use events::Events;
 pub use hash::Hash;
-pub use host::Entry;
+pub use host::{Entry, SLICE};
 pub use map::{Index, Map, Store, admit};
 pub use maps::{CreateError, MapId, Maps};
 pub use memory::{Memory, MemoryError};

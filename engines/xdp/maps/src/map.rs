@@ -167,6 +167,29 @@ impl Map {
         }
     }
 
+    /// How many places there are for entries; an entry keeps its place as long as it is there.
+    pub fn places(&self) -> u32 {
+        match &self.index {
+            Index::Array => self.shape.max_entries,
+            Index::Hash(hash) => hash.places(),
+            Index::Prefixes(prefixes) => prefixes.places(),
+            Index::Entries(there) | Index::Perf(there, _) => there.len() as u32,
+            Index::Ring(_) => 0,
+        }
+    }
+
+    /// The key at a place, if an entry is there.
+    pub fn key_at(&self, place: u32) -> Option<Vec<u8>> {
+        let numbered = || place.to_ne_bytes().to_vec();
+        match &self.index {
+            Index::Array => (place < self.shape.max_entries).then(numbered),
+            Index::Hash(hash) => hash.key_at(place).map(<[u8]>::to_vec),
+            Index::Prefixes(prefixes) => prefixes.key_at(place).map(<[u8]>::to_vec),
+            Index::Entries(there) | Index::Perf(there, _) => there.get(place as usize)?.then(numbered),
+            Index::Ring(_) => None,
+        }
+    }
+
     /// Writes the host's value into a claimed place.
     ///
     /// # Errors

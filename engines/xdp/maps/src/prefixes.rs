@@ -91,10 +91,25 @@ impl Prefixes {
 
     /// All original keys, in Linux' order: each prefix after those that are part of it.
     pub fn keys(&self) -> Vec<Vec<u8>> {
-        let places = self.table.iter().map(|(_, place)| place as usize * self.key_bytes);
-        let mut keys: Vec<_> = places.map(|at| self.given[at..at + self.key_bytes].to_vec()).collect();
-        keys.sort_by(|a, b| self.order(a, b));
+        let mut keys: Vec<_> = (0..self.places()).filter_map(|place| self.key_at(place)).map(<[u8]>::to_vec).collect();
+        self.sort(&mut keys);
         keys
+    }
+
+    /// Sorts keys in this order.
+    pub fn sort(&self, keys: &mut [Vec<u8>]) {
+        keys.sort_by(|a, b| self.order(a, b));
+    }
+
+    /// How many places there are.
+    pub fn places(&self) -> u32 {
+        self.table.places()
+    }
+
+    /// The original key at a place that is used.
+    pub fn key_at(&self, place: u32) -> Option<&[u8]> {
+        self.table.key_at(place)?;
+        Some(&self.given[place as usize * self.key_bytes..][..self.key_bytes])
     }
 
     fn len_of(&self, key: &[u8]) -> Result<usize, Errno> {

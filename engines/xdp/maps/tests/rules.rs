@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use common::Numbers;
 use penstock_xdp_compiler::maps::{MapKind, MapShape};
-use penstock_xdp_maps::{Errno, Events, Hash, Maps, Memory, Store};
+use penstock_xdp_maps::{Errno, Events, Hash, Maps, Memory, SLICE, Store};
 
 /// The clock, as its documentation describes it.
 struct Clock {
@@ -35,6 +35,46 @@ impl Clock {
                 }
             }
         }
+    }
+}
+
+/// An entry that is there all the time is in exactly one slice, whatever else comes and goes between the slices.
+#[test]
+fn slices() {
+    const ENTRIES: u32 = 5000;
+    let mut numbers = Numbers(0x2222_3333_4444_5555);
+    for kind in [MapKind::Hash, MapKind::LpmTrie, MapKind::Array, MapKind::Xskmap] {
+        let (key_bytes, flags) = if kind == MapKind::LpmTrie { (8, 1) } else { (4, 0) };
+        let shape = MapShape { number: kind.number(), key_bytes, value_bytes: 4, max_entries: ENTRIES, flags };
+        let mut maps = Maps::new(1).unwrap();
+        let id = maps.create(&shape, None).unwrap();
+        let key = |number: u32| match kind {
+            MapKind::LpmTrie => [32u32.to_ne_bytes(), number.to_be_bytes()].concat(),
+            _ => number.to_ne_bytes().to_vec(),
+        };
+        let stays = |number: u32| number % 3 == 0;
+        let has_all = kind == MapKind::Array;
+        (0..ENTRIES).filter(|n| stays(*n)).for_each(|n| maps.set(id, &key(n), &[1; 4], Store::Any).unwrap());
+        let (mut found, mut from, mut slices) = (Vec::new(), Some(0), 0);
+        while let Some(place) = from {
+            let (entries, next) = maps.slice(id, place).unwrap();
+            assert!(entries.len() <= SLICE && next.is_none_or(|next| next > place), "{kind}");
+            found.extend(entries.into_iter().map(|(key, _)| key));
+            (from, slices) = (next, slices + 1);
+            for _ in 0..500 {
+                let number = numbers.below(ENTRIES as usize) as u32;
+                if !stays(number) && !has_all {
+                    let _ = match numbers.below(2) {
+                        0 => maps.set(id, &key(number), &[2; 4], Store::Any),
+                        _ => maps.delete(id, &key(number)),
+                    };
+                }
+            }
+        }
+        for number in (0..ENTRIES).filter(|n| stays(*n) || has_all) {
+            assert_eq!(found.iter().filter(|found| **found == key(number)).count(), 1, "{kind}: {number}");
+        }
+        assert!(slices > 1, "{kind}");
     }
 }
 

@@ -19,11 +19,20 @@ pub trait MapAccess {
     /// See [`Maps::delete`].
     fn delete(&mut self, key: &[u8]) -> Result<(), MapError>;
 
-    /// See [`Maps::entries`].
-    fn entries(&mut self) -> Result<Vec<Entry>, MapError>;
+    /// See [`Maps::slice`].
+    fn slice(&mut self, from: u32) -> Result<Slice, MapError>;
 
     /// See [`Maps::take`].
     fn take(&mut self) -> Result<Records, MapError>;
+}
+
+/// Entries of a map, as many as are read between two frames.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Slice {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// Where the next slice begins; None if this is the last one.
+    pub next: Option<u32>,
 }
 
 /// The maps of a card at work.
@@ -102,14 +111,16 @@ impl<'a> Maps<'a> {
         self.access(map)?.delete(key)
     }
 
-    /// All entries: of an array in order, of another map in any order. An entry that a program adds or deletes
-    /// meanwhile may be missing; each entry is as it was at some time.
+    /// A slice of the entries, from 0 or the [`Slice::next`] of the slice before: of an array in order, of another map in
+    /// any order. Frames pass between two slices, so the map may change: an entry that is there all the time is in
+    /// exactly one slice, an entry that a program adds or deletes meanwhile may be missing, and one that it deletes and
+    /// adds again may come twice. Each entry is as it was at some time.
     ///
     /// # Errors
     /// The map has no entries, or is not loaded any more.
-    pub fn entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError> {
+    pub fn slice(&mut self, map: &Map, from: u32) -> Result<Slice, MapError> {
         map.with_entries()?;
-        self.access(map)?.entries()
+        self.access(map)?.slice(from)
     }
 
     /// Takes the records that programs have sent since the last call.

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use access::MapAccess;
-pub use access::Maps;
+pub use access::{Maps, Slice};
 pub use error::MapError;
 pub use json::{EntriesError, JsonError, entries, entries_in, entries_of, of, parse, read, records, typed};
 use penstock_xdp_compiler::btf::{Shape, Value, ValueError};

@@ -6,10 +6,11 @@ use std::ops::Range;
 use penstock_engine::Bus;
 use penstock_xdp_compiler::card::CARD;
 use penstock_xdp_compiler::ir::CONTEXTS;
+use penstock_xdp_maps::SLICE;
 
 use super::error::RowsError;
 use super::make::{ANSWERS, BYTES_AT, request, store};
-use crate::maps::Entry;
+use crate::maps::Slice;
 use crate::window::MAPS_WINDOW;
 
 /// Operations of a request on a map.
@@ -23,6 +24,8 @@ const ADD: u32 = 2 | 1 << 4 | 1 << 8;
 pub const ROW: usize = 16;
 /// Rows that one request reads at most.
 const MOST_ROWS: u32 = 32;
+/// Requests for a slice of a map at most.
+const SLICE_REQUESTS: u32 = 1024;
 /// Lowest bit of the number of rows less one in INFO.
 const ROWS_AT: u32 = 25;
 /// Operations on maps with a value for each processor: lowest bits of the context in COMMAND, and of the unit in INFO.
@@ -112,14 +115,16 @@ impl CardBanks<'_> {
         request(self.bus, ADD, (address - CARD) | 8 << BYTES_AT, &number.to_le_bytes())
     }
 
-    /// Reads all entries of a map of keys, each with its values at the offsets `places`.
+    /// Reads a slice of the entries of a map of keys, each with its values at the offsets `places`. It begins at 0 or at
+    /// the [`Slice::next`] of the slice before, a number of requests.
     pub fn scan(
         &mut self,
         slots: &Slots,
         key_bytes: usize,
         places: &[usize],
         value_bytes: usize,
-    ) -> Result<Vec<Entry>, RowsError> {
+        from: u32,
+    ) -> Result<Slice, RowsError> {
         let Slots { first, end, stride, key_rows, .. } = *slots;
         let head = 1 + key_rows;
         let shape = self.bus.read(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_SHAPE)?;
@@ -127,38 +132,42 @@ impl CardBanks<'_> {
         // One request reads `many` entries of `part` rows each. If an entry is too long, the first request reads the
         // rows before the values.
         let (many, part) = if stride > MOST_ROWS { (1, head) } else { (MOST_ROWS / stride, stride) };
+        let of_bank = (end - first).div_ceil(many * stride);
+        let requests = banks * of_bank;
         let mut all = Vec::new();
-        for bank in 0..banks {
-            for row in (first..end).step_by((many * stride) as usize) {
-                let count = ((end - row) / stride).min(many);
-                let address = CARD + (bank * bank_rows + row) * ROW as u32;
-                self.ask_rows(address, count * part)?;
-                for entry in 0..count {
-                    let at = (entry * stride) as usize * ROW;
-                    // Most entries are empty, and each word is a bus transaction.
-                    if !self.is_used(at)? {
-                        continue;
-                    }
-                    let key = self.answer(at + ROW, key_bytes)?;
-                    if part == stride {
-                        let values_at = at + head as usize * ROW;
-                        let values = places.iter().map(|place| self.answer(values_at + place, value_bytes));
-                        let value = values.collect::<Result<Vec<_>, _>>()?.concat();
-                        all.push((key, value));
-                        continue;
-                    }
-                    let bytes = places.last().map_or(0, |last| last + value_bytes);
-                    let values = self.read(address + head * ROW as u32, bytes)?;
-                    // A program may have given the entry to another key meanwhile.
-                    self.ask_rows(address, head)?;
-                    if self.is_used(0)? && self.answer(ROW, key_bytes)? == key {
-                        let value = places.iter().flat_map(|place| &values[*place..][..value_bytes]).copied();
-                        all.push((key, value.collect()));
-                    }
+        for number in from..requests {
+            if all.len() >= SLICE || number - from >= SLICE_REQUESTS {
+                return Ok(Slice { entries: all, next: Some(number) });
+            }
+            let (bank, row) = (number / of_bank, first + number % of_bank * many * stride);
+            let count = ((end - row) / stride).min(many);
+            let address = CARD + (bank * bank_rows + row) * ROW as u32;
+            self.ask_rows(address, count * part)?;
+            for entry in 0..count {
+                let at = (entry * stride) as usize * ROW;
+                // Most entries are empty, and each word is a bus transaction.
+                if !self.is_used(at)? {
+                    continue;
+                }
+                let key = self.answer(at + ROW, key_bytes)?;
+                if part == stride {
+                    let values_at = at + head as usize * ROW;
+                    let values = places.iter().map(|place| self.answer(values_at + place, value_bytes));
+                    let value = values.collect::<Result<Vec<_>, _>>()?.concat();
+                    all.push((key, value));
+                    continue;
+                }
+                let bytes = places.last().map_or(0, |last| last + value_bytes);
+                let values = self.read(address + head * ROW as u32, bytes)?;
+                // A program may have given the entry to another key meanwhile.
+                self.ask_rows(address, head)?;
+                if self.is_used(0)? && self.answer(ROW, key_bytes)? == key {
+                    let value = places.iter().flat_map(|place| &values[*place..][..value_bytes]).copied();
+                    all.push((key, value.collect()));
                 }
             }
         }
-        Ok(all)
+        Ok(Slice { entries: all, next: None })
     }
 
     /// Whether the entry whose rows are in DATA from `at` on is in use.

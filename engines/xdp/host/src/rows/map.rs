@@ -8,13 +8,13 @@ use penstock_xdp_compiler::card::{CardMap, UNIT};
 use penstock_xdp_compiler::helpers::SOCKET_AT;
 use penstock_xdp_compiler::ir::{Array, CONTEXTS};
 use penstock_xdp_compiler::maps::MapKind;
-use penstock_xdp_maps::{Errno, Store, admit};
+use penstock_xdp_maps::{Errno, SLICE, Store, admit};
 
 use super::banks::{CardBanks, DELETE, LOOKUP, ROW, Slots, UPDATE};
 use super::error::RowsError;
 use super::image::RowImage;
 use super::ring::CardRing;
-use crate::maps::{Entry, Map, MapAccess, MapError, Record, Records};
+use crate::maps::{Map, MapAccess, MapError, Record, Records, Slice};
 use crate::program::PROCESSORS;
 use crate::window::UNIT_MAPS;
 
@@ -78,19 +78,22 @@ impl MapAccess for CardAccess<'_> {
         }
     }
 
-    fn entries(&mut self) -> Result<Vec<Entry>, MapError> {
+    fn slice(&mut self, from: u32) -> Result<Slice, MapError> {
         match self.place()? {
             Place::Card(map) if map.descriptor[0] & 7 != ARRAY => {
                 let (key_bytes, value_bytes) = (self.map.key_bytes(), self.map.value_bytes());
                 let slots = Slots::of(&map.descriptor);
                 let places = slots.values_at(self.map.processors.as_ref());
-                let all = self.banks().scan(&slots, key_bytes, &places, value_bytes)?;
-                Ok(all.into_iter().map(|(key, value)| (key, self.shown(value))).collect())
+                let Slice { entries, next } = self.banks().scan(&slots, key_bytes, &places, value_bytes, from)?;
+                let shown = entries.into_iter().map(|(key, value)| (key, self.shown(value)));
+                Ok(Slice { entries: shown.collect(), next })
             }
             _ => {
-                let keys = (0..self.map.max_entries).map(|number| number.to_le_bytes().to_vec());
+                let end = self.map.max_entries.min(from.saturating_add(SLICE as u32));
+                let keys = (from..end).map(|number| number.to_le_bytes().to_vec());
                 let each = keys.map(|key| Ok(self.get(&key)?.map(|value| (key, value))));
-                each.filter_map(Result::transpose).collect()
+                let entries = each.filter_map(Result::transpose).collect::<Result<_, MapError>>()?;
+                Ok(Slice { entries, next: (end < self.map.max_entries).then_some(end) })
             }
         }
     }

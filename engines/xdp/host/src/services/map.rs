@@ -10,7 +10,7 @@ use penstock_engine::{EngineError, ErrorKind, Service, View};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::maps::{self, EntriesError, Map, MapError, Maps, Store, typed};
+use crate::maps::{self, EntriesError, Map, MapError, Maps, Slice, Store, typed};
 
 /// Name of the service.
 pub const SERVICE: &str = "map";
@@ -25,10 +25,13 @@ pub const MAP: Service =
 pub enum Ask {
     /// Lists the maps. (In braces, since serde lets a unit variant have any fields.)
     List {},
-    /// All entries of a map; of a map that has records, takes those.
+    /// A slice of the entries of a map ([`Maps::slice`]); of a map that has records, takes those.
     Dump {
         /// The map: NAME, or GROUP.NAME if several groups of units have a map of that name.
         name: String,
+        /// 0, or `next` of the slice before.
+        #[serde(default, skip_serializing_if = "is_first")]
+        from: u32,
     },
     /// One entry.
     Get {
@@ -79,6 +82,10 @@ pub enum Ask {
     },
 }
 
+fn is_first(from: &u32) -> bool {
+    *from == 0
+}
+
 /// Whether an entry that is set may be new.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[value(rename_all = "lower")]
@@ -118,6 +125,9 @@ pub enum Answer {
         map: About,
         /// Each `{"key": KEY, "value": VALUE}`; of per-CPU kinds the value is a list.
         entries: Json,
+        /// Where the next slice begins; not there in the last slice.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<u32>,
     },
     /// To `take`, and to `dump` of a map that has records.
     Records {
@@ -193,13 +203,13 @@ pub(crate) fn answer(maps: &mut Maps<'_>, ask: &Json) -> Result<Json, EngineErro
 fn carry_out(maps: &mut Maps<'_>, ask: Ask) -> Result<Answer, EngineError> {
     Ok(match ask {
         Ask::List {} => Answer::Maps { maps: maps.list().iter().map(About::from).collect() },
-        Ask::Dump { name } => {
+        Ask::Dump { name, from } => {
             let map = maps.find(&name)?;
             if map.has_records() {
                 return take(maps, &map);
             }
-            let entries = maps.entries(&map)?;
-            Answer::Entries { entries: maps::entries(&map, &entries), map: About::from(&map) }
+            let Slice { entries, next } = maps.slice(&map, from)?;
+            Answer::Entries { entries: maps::entries(&map, &entries), map: About::from(&map), next }
         }
         Ask::Get { name, key, optional } => {
             let map = maps.find(&name)?;
@@ -209,7 +219,7 @@ fn carry_out(maps: &mut Maps<'_>, ask: Ask) -> Result<Answer, EngineError> {
                 return Err(MapError::NoEntry(map.name).into());
             }
             let entry: Vec<_> = value.into_iter().map(|value| (key.clone(), value)).collect();
-            Answer::Entries { entries: maps::entries(&map, &entry), map: About::from(&map) }
+            Answer::Entries { entries: maps::entries(&map, &entry), map: About::from(&map), next: None }
         }
         Ask::Set { name, key, value, store } => {
             let map = maps.find(&name)?;
@@ -319,7 +329,7 @@ fn ask(matches: &ArgMatches) -> Result<Json, String> {
     let words = Words::from_arg_matches(matches).map_err(|error| error.to_string())?;
     let ask = match words.action {
         Action::List => Ask::List {},
-        Action::Dump { name } => Ask::Dump { name },
+        Action::Dump { name } => Ask::Dump { name, from: 0 },
         Action::Get { name, key } => Ask::Get { name, key, optional: false },
         Action::Set { name, key, value, when } => Ask::Set { name, key, value, store: when },
         Action::Fill { name, file } => {
@@ -336,7 +346,7 @@ fn show(_: &Json, answer: &Json) -> String {
     match Answer::deserialize(answer) {
         Ok(Answer::Maps { maps }) if maps.is_empty() => "no program with maps is loaded\n".to_owned(),
         Ok(Answer::Maps { maps }) => list(&maps),
-        Ok(Answer::Entries { map, entries: all }) => entries(&map, &all),
+        Ok(Answer::Entries { map, entries: all, .. }) => entries(&map, &all),
         Ok(Answer::Records { records: all, lost }) => records(&all, lost),
         Ok(Answer::Changed { .. }) => String::new(),
         // A card of another version.
@@ -437,11 +447,16 @@ fn dump(call: &mut penstock_engine::Ask<'_>) -> Result<Vec<(String, String)>, En
     }
     let mut texts: Vec<(String, String)> = Vec::new();
     for map in maps {
-        let text = match asked(Ask::Dump { name: map.name.clone() }) {
+        let mut answer = match asked(Ask::Dump { name: map.name.clone(), from: 0 }) {
             // No unit uses it, so it has no place on the card.
             Err(error) if matches!(error.downcast_ref(), Some(MapError::Nowhere { .. })) => continue,
-            answer => text_of(&answer?),
+            answer => answer?,
         };
+        let mut text = text_of(&answer);
+        while let Answer::Entries { next: Some(from), .. } = answer {
+            answer = asked(Ask::Dump { name: map.name.clone(), from })?;
+            text = joined(text, &text_of(&answer));
+        }
         let mut name = file_of(&map.name);
         while texts.iter().any(|(other, _)| *other == name) {
             name.insert(0, '_');
@@ -451,6 +466,9 @@ fn dump(call: &mut penstock_engine::Ask<'_>) -> Result<Vec<(String, String)>, En
     Ok(texts)
 }
 
+/// The text of no entries.
+const EMPTY: &str = "[\n\n]\n";
+
 /// An entry or record a line.
 fn text_of(answer: &Answer) -> String {
     let lines =
@@ -459,6 +477,15 @@ fn text_of(answer: &Answer) -> String {
         Answer::Records { records, lost } => format!("{{\"lost\": {lost}, \"records\": [\n{}\n]}}\n", lines(records)),
         Answer::Entries { entries, .. } => format!("[\n{}\n]\n", lines(entries)),
         _ => String::new(),
+    }
+}
+
+/// The text of two slices.
+fn joined(text: String, next: &str) -> String {
+    match (text.as_str(), next) {
+        (_, EMPTY) => text,
+        (EMPTY, next) => next.to_owned(),
+        (text, next) => text.trim_end_matches("\n]\n").to_owned() + ",\n" + next.trim_start_matches("[\n"),
     }
 }
 
@@ -519,7 +546,7 @@ mod tests {
         let shown = |answer: Answer| show(&Json::Null, &json!(answer));
         assert_eq!(shown(Answer::Maps { maps: vec![] }), "no program with maps is loaded\n");
         let one = json!([{"key": 7, "value": 8}]);
-        assert_eq!(shown(Answer::Entries { map: about(None), entries: one }), "7: 8\n");
+        assert_eq!(shown(Answer::Entries { map: about(None), entries: one, next: None }), "7: 8\n");
         let two = json!(["0x0a", {"cpu": 3, "data": "0x0b"}]);
         assert_eq!(shown(Answer::Records { records: two, lost: 2 }), "0x0a\ncpu 3: 0x0b\nlost since the load: 2\n");
         assert_eq!(shown(Answer::Changed { changed: 1 }), "");
