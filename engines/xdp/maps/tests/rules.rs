@@ -52,7 +52,7 @@ fn slices() {
             MapKind::LpmTrie => [32u32.to_ne_bytes(), number.to_be_bytes()].concat(),
             _ => number.to_ne_bytes().to_vec(),
         };
-        let stays = |number: u32| number % 3 == 0;
+        let stays = |number: u32| number.is_multiple_of(3);
         let has_all = kind == MapKind::Array;
         (0..ENTRIES).filter(|n| stays(*n)).for_each(|n| maps.set(id, &key(n), &[1; 4], Store::Any).unwrap());
         let (mut found, mut from, mut slices) = (Vec::new(), Some(0), 0);
