@@ -9,6 +9,7 @@
 //! - `{"rows": null}`: `[memory, stage, row, [word, …]]` of all rows that the driver has written since the last time
 //! - `{"put": [[memory, stage, row, [word, …]], …]}`: changes rows, as frames do
 //! - `{"records": [hex, …]}`: records of the card for its driver
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

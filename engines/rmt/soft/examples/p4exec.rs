@@ -6,6 +6,7 @@
 //!
 //! Answer: `faults`; or `soft`, for each frame `[verdict, hex]`, `registers`, and either `card`, the rows of the
 //! machine, or `refused`, the reason why it cannot run there.
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use penstock_rmt::Block;

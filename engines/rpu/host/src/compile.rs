@@ -75,7 +75,7 @@ fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
             let hint = if names_group && design.is_none() { DESIGN_HINT } else { "" };
             Refused { file: sources[0].clone(), source, hint }
         })?;
-    eprint!("{}", firmware.messages);
+    say::notes(&firmware.messages);
     say!("{}: {}", sources[0].display(), firmware.sizes);
     if let Some(path) = &output {
         files::write(path, &firmware.elf)?;

@@ -2,6 +2,7 @@
 //! How many instructions a second the simulator executes: a checksum over data memory, with loads, arithmetic and
 //! branches. Seconds are those that this thread had a processor (Linux), so that other work on the machine does not
 //! count.
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
