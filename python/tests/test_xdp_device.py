@@ -47,6 +47,18 @@ def test_loaded_again_maps_begin_anew(target: str, tmp_path: Path) -> None:
             assert sorted(before) == [0, 1, 2, 3, 4]
 
 
+def test_a_unit_has_no_memories_of_another_engine(tmp_path: Path) -> None:
+    """At the addresses of an rpu unit's memories, an xdp unit has its rows and maps."""
+    with Device.open(xdp_design(tmp_path, FIRMWARE / "shared.c"), "soft") as card:
+        (unit,) = card.units
+        assert unit.engine == "xdp" and not unit.memories
+        for name in ("imem", "dmem", "pmem", "table"):
+            with pytest.raises(UnsupportedError, match=rf"unit 0 is of the engine xdp, whose units have no `{name}`"):
+                getattr(unit, name)
+    with Device.open(ROOT / "designs/forward.toml", "soft", units=1) as card:
+        assert card.units[0].engine == "rpu" and list(card.units[0].memories) == ["imem", "dmem", "pmem", "table"]
+
+
 def test_units_share_maps(target: str, tmp_path: Path) -> None:
     """Counters in a hash table, in an array and in a variable, of two units at a time: no frame is counted twice or not
     at all.
