@@ -13,7 +13,7 @@ from penstock import Device, ProgramError, UnsupportedError
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "engines" / "xdp" / "programs"
 FIRMWARE = ROOT / "engines" / "xdp" / "tests" / "firmware"
 
