@@ -42,7 +42,6 @@ const UNIT_CODE: (&str, &str) = ("unit.cpp", include_str!("../../rtl/split/unit.
 
 /// The module that reports passing frames to the clock loop.
 const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
-const ELEMENT_TRACE: (&str, &str) = ("element_trace.sv", include_str!("../../rtl/trace/element_trace.sv"));
 
 /// How the model of a shell is built around the card.
 struct ShellModel {
@@ -307,7 +306,9 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
     }
     if !blocks.is_empty() {
         lists.push(PathBuf::from(INLINE_LIST));
-        traces.push(Source::Text(ELEMENT_TRACE));
+        let mut own: Vec<PathBuf> = blocks.iter().filter_map(|(number, _)| engines.trace(*number)).collect();
+        own.dedup();
+        traces.extend(own.into_iter().map(|file| Source::File(root.join(file))));
     }
     lists.push(PathBuf::from(CARD_LIST));
     let (prefix, top, code) = match around {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use penstock_engine::{Tool, ToolError, Workbench, files, say};
-use penstock_rpu_sdk::{CompileError, DMEM_DATA_BYTES, IMEM_BYTES, Options, compile};
+use penstock_rpu_compiler::{CompileError, DMEM_DATA_BYTES, IMEM_BYTES, Options, compile};
 use serde_json::json;
 
 use crate::image::{PROGRAM, macros};

@@ -10,7 +10,7 @@ use penstock_engine::{
 };
 use penstock_rpu::accelerator::{Kind, Kinds};
 use penstock_rpu::regs as own;
-use penstock_rpu_sdk::Firmware;
+use penstock_rpu_compiler::Firmware;
 use serde_json::Value as Json;
 
 use crate::image::RpuImage;

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use penstock_rpu::{Unit, accelerator::Kinds, regs};
-use penstock_rpu_sdk::{Options, compile};
+use penstock_rpu_compiler::{Options, compile};
 use penstock_unit::{Answer, Departure, Destination, Identity, Outside, Unit as _};
 
 struct Nothing;
