@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use penstock_rmt_compiler::backend::Pipeline;
+
 /// Bytes that a case may hold at a time.
 const MOST_BYTES: usize = 256 << 20;
 /// Bytes that may stay behind after all cases: what the first one allocates once.
@@ -218,7 +220,7 @@ fn take(text: &str) -> usize {
             assert!(!faults.to_string().is_empty());
             0
         }
-        Ok(compiled) => match compiled.lower(12) {
+        Ok(compiled) => match compiled.lower(&Pipeline::new(12)) {
             Err(faults) => {
                 assert!(!faults.to_string().is_empty());
                 1
