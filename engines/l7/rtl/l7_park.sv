@@ -20,7 +20,7 @@
 // The table has two sets of four places for each key, and takes the emptier one. Half full, it has a place for all but
 // about one of 100,000 keys. A sweep looks at a set every 16 cycles and ends messages that have expired.
 //
-// Memories for 65,536 messages of both applications, by count: table 160 UltraRAM; free pages 58, chains 118, beats to
+// Memories for 65,536 messages of both applications, by count: table 160, chains 64 UltraRAM; free pages 64, beats to
 // write 16, answers 64, packets that are there 16, whole messages 8 BRAM36.
 module l7_park
   import penstock_pkg::*, l7_pkg::*;
@@ -402,7 +402,8 @@ module l7_park
 
   ram_sdp #(
       .Width(PageW),
-      .Depth(1 << PageW)
+      .Depth(1 << PageW),
+      .Ultra(SetsLog2 >= 12)
   ) i_links (
       .clk,
       .we(opens && (known_q || begun_q)),
@@ -415,7 +416,8 @@ module l7_park
 
   ram_sdp #(
       .Width($bits(page_info_t)),
-      .Depth(1 << PageW)
+      .Depth(1 << PageW),
+      .Ultra(SetsLog2 >= 12)
   ) i_page_infos (
       .clk,
       .we(opens),
