@@ -146,7 +146,6 @@ module l7_lane
   assign is_single = info.count == 6'd1;
   assign looks = start && !is_single && !info.malformed;
   assign decide = (start && !looks) || (state_q == Record && !stale && !held);
-  assign held = info.parked && !accept;
 
   l7_cache i_cache (
       .clk,
@@ -222,6 +221,7 @@ module l7_lane
     complete = missing == '0;
   end
 
+  assign held = info.parked && !accept;
   assign insert = decide && accept && !known && !is_single && !complete;
 
   // ---- records of messages of several packets

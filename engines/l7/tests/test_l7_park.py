@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,7 @@ async def full(dut: Any) -> None:
         await bench.drain()
         used, refused = await counters(bench, 0, "MESSAGES", "REFUSED")
         assert used + refused - 80 == places + 100
-        assert places * 0.8 < used <= places
+        assert places * 0.95 < used <= places
         for i in range(places + 100):
             bench.send(1, Frame(Packet(FIELD, msg_id=i, sport=5000 + i % 7, count=2).frame()))
             await bench.run(60)
@@ -224,6 +225,26 @@ async def beside_each_other(dut: Any) -> None:
         await bench.drain()
         assert [bench.decided[0] - bench.entered[0]] == [9 + 2 * steps]
     bench.check()
+
+
+@cocotb.test()
+async def slow_rules(dut: Any) -> None:
+    """Messages of one packet that fill the window queue are dropped, and none that comes from card memory."""
+    bench = Bench(dut, 18, in_card=True)
+    await bench.start()
+    await bench.use([chain(60), always(number=100)])
+    flood = 0xFFFF_FFFF  # the hash of their frames
+    for i in range(60):
+        for n, packet in enumerate(parts(i, 2)):
+            assert bench.send_packet((i + n) % 2, packet) == "absorbed"
+            for k in range(8):
+                bench.send(k % 2, Frame(Packet(FIELD, msg_id=k).frame(), hash=flood))
+    await bench.drain()
+    made = Counter(frame.key() for frame in bench.left if frame.hash != flood)
+    assert made == Counter(out.key() for out in bench.expected)
+    delivered, busy, refused, now = await counters(bench, 0, "DELIVERED", "BUSY", "REFUSED", "MESSAGES")
+    assert (delivered + busy, refused, now) == (60 + 60 * 16, 0, 0)
+    assert busy > 100
 
 
 async def rate(bench: Bench, frames: list[tuple[int, bytes]]) -> float:
