@@ -115,9 +115,12 @@ module l7_lane
   logic start, sweep_due_q;
   logic [Apps-1:0] roomy_q;  // there is room for a packet of any length
   assign start = state_q == Idle && asks != '0 && !sweep_due_q;
-  always_comb begin
-    asks = packet_valid;
-    for (int unsigned a = 0; a < Parks; a++) asks[Ports+a] = packet_valid[Ports+a] && roomy_q[a];
+  for (genvar s = 0; s < int'(Sources); s++) begin : gen_asks
+    if (s < int'(Ports)) begin : gen_port
+      assign asks[s] = packet_valid[s];
+    end else begin : gen_park
+      assign asks[s] = packet_valid[s] && roomy_q[s-int'(Ports)];
+    end
   end
 
   rr_arbiter #(

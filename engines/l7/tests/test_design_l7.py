@@ -165,7 +165,9 @@ def test_messages_in_card_memory(tmp_path: Path, target: str) -> None:
     text = DESIGN.read_text().replace("../engines", str(ROOT / "engines"))
     design.write_text(text.replace("l7.timeout_us", "l7.messages = 65536\nl7.timeout_us"))
     messages = [REVIEW.to(id=number, sport=4000 + number % 3, segments=1) for number in range(700)]
-    messages += [ORDER.to(id=number, fields=[(1, b"/order/1"), (2, amount(number)), (3, b"box")]) for number in range(100)]
+    messages += [
+        ORDER.to(id=number, fields=[(1, b"/order/1"), (2, amount(number)), (3, b"box")]) for number in range(100)
+    ]
     packets = [message.packets([60 if message.application == 1 else 18]) for message in messages]
     rng = random.Random(9)
     for parts in packets:
@@ -175,11 +177,14 @@ def test_messages_in_card_memory(tmp_path: Path, target: str) -> None:
     shop = Shop()
     for time, frame in steps + random_steps(random.Random(4), 100):
         shop.take(time, frame)
+    for message in shop.waiting.values():  # in card memory they are not decided yet
+        shop.counts[f"queue {message.where}"] -= bool(message.first)
     later = [(time + 20_000, frame) for time, frame in random_steps(random.Random(4), 100)]
     run = play(steps + later, tmp_path, target, design=design)
     judge(run, shop)
     assert shop.counts["queue 0"] > 700 and shop.counts["delivered"] > 800
-    assert [(app["in_flight"], app["pages"], app["refused"]) for app in applications(run)] == [(0, 0, 0)] * 2
+    assert sum(app["in_flight"] for app in applications(run)) == len(shop.waiting) < 5
+    assert all(app["refused"] == app["busy"] == 0 for app in applications(run))
 
 
 @pytest.mark.parametrize("target", TARGETS)

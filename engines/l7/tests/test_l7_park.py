@@ -36,7 +36,13 @@ async def begin(dut: Any, seed: int) -> Bench:
 
 def parts(number: int, count: int, app: int = 0, size: int = 102, **more: Any) -> list[Packet]:
     """The packets of a message; a sender has four."""
-    common: dict[str, Any] = {"msg_id": number % 4, "sport": 1000 + number // 4, "app_id": 1 + app, "hash": number, **more}
+    common: dict[str, Any] = {
+        "msg_id": number % 4,
+        "sport": 1000 + number // 4,
+        "app_id": 1 + app,
+        "hash": number,
+        **more,
+    }
     return [Packet((FIELD * (size // 100 + 1))[:size], count=count, number=i, **common) for i in range(count)]
 
 

@@ -36,12 +36,6 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    /// The logarithm of the sets of four messages that each of two applications has in card memory, half of which are
-    /// in use; 0: no message is there.
-    fn parameter(&self) -> u64 {
-        if self.is_in_card() { u64::from(self.messages.ilog2() - 2) } else { 0 }
-    }
-
     fn without_memory(&self) -> Option<Fault> {
         let message = format!(
             "messages: more than {} are in card memory, of which this card has no channels: leave the key out",
@@ -97,6 +91,17 @@ impl Settings {
             settings.messages_at = Some(messages.span());
         }
         Ok(settings)
+    }
+
+    /// The parameter of the hardware: the logarithm of the sets of four messages that each of two applications has in
+    /// card memory, half of which are in use; 0: no message is there.
+    pub(crate) fn parameter(&self) -> u64 {
+        if self.is_in_card() { u64::from(self.messages.ilog2() - 2) } else { 0 }
+    }
+
+    /// Messages in card memory, of all applications.
+    pub(crate) fn in_card(&self) -> u32 {
+        if self.is_in_card() { self.messages } else { 0 }
     }
 
     /// Whether messages of several packets are in card memory.
