@@ -107,9 +107,6 @@ module inline_block
     ) i_l7 (
         .*
     );
-    for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_no_memory
-      axi_idle i_idle (.link(mem[c]));
-    end
     record_idle i_no_records (.*);
   end
   if (Engine != 2 && Engine != 3 && Engine != 4 && Engine != 5) begin : gen_unknown

@@ -76,6 +76,7 @@ class Engine:
     bare: str | None = None
     params: list[int] = field(default_factory=list)
     card_maps: str | None = None
+    trace: str | None = None
     words: str | None = None
     firmware: bool = False
     memory: bool = False
@@ -187,7 +188,7 @@ def check_values(root: Path, engine: Engine, wrong: Any) -> None:
             "params", "an engine needs `params`, values of its word that the lint checks: for example params = [0]"
         )
     folder = f"engines/{engine.name}"
-    for word, needed in (("rtl", engine.rtl), ("card_maps", engine.card_maps)):
+    for word, needed in (("rtl", engine.rtl), ("card_maps", engine.card_maps), ("trace", engine.trace)):
         if needed is not None and not (root / folder / needed).is_file():
             raise wrong(word, f"there is no file {folder}/{needed}")
     for pattern in engine.registers:

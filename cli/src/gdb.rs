@@ -7,6 +7,7 @@ use std::net::TcpListener;
 use penstock_debug::gdb::{GdbError, Pace};
 use penstock_debug::{DebugError, DeviceWindow, Unit, Window, gdb};
 use penstock_device::{Device, Progress, Work};
+use penstock_engine::note;
 use penstock_live::Client;
 use penstock_live::protocol::Request;
 
@@ -50,7 +51,7 @@ impl Debugged {
         let fail = |source| DebuggerError::Listen { port: self.port, source };
         let listener = TcpListener::bind(("127.0.0.1", self.port)).map_err(fail)?;
         let port = listener.local_addr().map_err(fail)?.port();
-        eprintln!("gdb finds unit {} with: target remote localhost:{port}", self.unit);
+        note!("gdb finds unit {} with: target remote localhost:{port}", self.unit);
         Ok(listener)
     }
 }
@@ -77,7 +78,7 @@ pub fn debug_run(
         Work::Waiting => Ok(Pace::Idle),
         Work::Done => Ok(Pace::End),
     };
-    Ok(gdb::serve(&mut unit, listener, &mut work, &mut |text| eprintln!("{text}"))?)
+    Ok(gdb::serve(&mut unit, listener, &mut work, &mut |text| note!("{text}"))?)
 }
 
 /// A unit of a card that is up.

@@ -23,6 +23,7 @@ use std::process::{self, ExitCode};
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mimalloc::MiMalloc;
 use penstock_device::{Root, files};
+use penstock_engine::note;
 use penstock_tools::{compile_tools, exec_tools};
 
 /// Each frame that leaves a card has memory of its own, and engines take memory for flows and messages. The C
@@ -92,7 +93,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", penstock_engine::say::plain(&error.to_string()));
+            note!("error: {error}");
             ExitCode::FAILURE
         }
     }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use penstock_device::Progress;
-use penstock_engine::say::plain;
+use penstock_engine::{note, say};
 
 /// How much is printed beside results and errors.
 static LEVEL: OnceLock<(Level, Instant)> = OnceLock::new();
@@ -42,14 +42,14 @@ pub fn is_quiet() -> bool {
 /// Prints messages of compilers, unless the user wants none.
 pub fn warn(messages: &str) {
     if !is_quiet() {
-        eprint!("{}", plain(messages));
+        say::notes(messages);
     }
 }
 
 /// Prints a step that is done, with the time since the start, if the user wants steps.
 pub fn step(words: fmt::Arguments<'_>) {
     if let Some((Level::Verbose, start)) = LEVEL.get() {
-        eprintln!("{:9.3} s  {}", start.elapsed().as_secs_f64(), plain(&words.to_string()));
+        note!("{:9.3} s  {}", start.elapsed().as_secs_f64(), words);
     }
 }
 
@@ -75,7 +75,7 @@ impl Bar {
     /// Writes a line, once, if the output is not a terminal.
     fn tell(&mut self, line: String) {
         if !self.watched && !is_quiet() && self.told != line {
-            eprintln!("{line}");
+            note!("{line}");
             self.told = line;
         }
     }

@@ -184,7 +184,7 @@ fn journeys(ports: u8, run: &Run, number: impl Fn(usize) -> usize) -> Vec<Journe
             }
             continue;
         }
-        if matches!(place, Place::ElementIn(_) | Place::ElementOut(_)) {
+        if matches!(place, Place::StepIn(_) | Place::StepOut(_)) {
             // The trace does not identify the frame of these headers.
             continue;
         }
@@ -230,7 +230,7 @@ fn journeys(ports: u8, run: &Run, number: impl Fn(usize) -> usize) -> Vec<Journe
             }
             Place::Exit(exit) if exit == ports + 1 => journey.move_on(cycle, Some(Block::Loopback)),
             Place::Exit(exit) => journey.move_on(cycle, Some(Block::Exit(exit))),
-            Place::SlotFree(_) | Place::ElementIn(_) | Place::ElementOut(_) => {}
+            Place::SlotFree(_) | Place::StepIn(_) | Place::StepOut(_) => {}
         }
     }
     for departure in &run.departures {
@@ -321,10 +321,10 @@ mod tests {
 
     #[test]
     fn a_chain_is_between_ingress_and_dispatcher_or_exit() {
-        let elements = [hop(15, Place::ElementIn(0), 0, 0, 0), hop(23, Place::ElementOut(0), 0, 0, 0)];
+        let steps = [hop(15, Place::StepIn(0), 0, 0, 0), hop(23, Place::StepOut(0), 0, 0, 0)];
         for (place, block) in [(Place::Ingress(0), Block::Dispatcher), (Place::Exit(0), Block::Exit(0))] {
             let mut hops = vec![hop(13, Place::Chain(0), 0, 0, 0)];
-            hops.extend(elements);
+            hops.extend(steps);
             hops.push(hop(40, place, 0, 0, 0));
             let bytes = vec![0; 60];
             let departure = Departure {

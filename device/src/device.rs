@@ -53,9 +53,8 @@ pub enum Rate {
     /// the number of bytes a cycle matters.
     Ports(f64),
     /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped.
-    /// An inline chain sees the time at which a frame was captured. Stateful programs therefore see the same on both
-    /// targets. Programs that read the clock differ: on `soft` they see the computer's clock or count instructions, by
-    /// their engine; on `rtl` they see the card's cycles.
+    /// Programs that read the time see that of the capture (docs/clocks.md), so stateful programs do the same on both
+    /// targets.
     Turns,
 }
 

@@ -20,11 +20,11 @@ pub enum Place {
     SlotFree(u8),
     /// From the ingress of a port to the inline chain.
     Chain(u8),
-    /// Into an element of the chain: headers of a frame, at most one's a cycle. All frames go through all elements in
-    /// one order; only that says of which frame they are.
-    ElementIn(u8),
-    /// Out of an element, in order of arrival.
-    ElementOut(u8),
+    /// Into a step of an inline block: headers of a frame, at most one's a cycle. All frames go through all steps in one
+    /// order; only that says of which frame they are.
+    StepIn(u8),
+    /// Out of a step, in order of arrival.
+    StepOut(u8),
 }
 
 /// A frame's first beat at a place.
@@ -54,8 +54,8 @@ impl From<&rtl::ModelHop> for Hop {
             4 => Place::Exit,
             5 => Place::SlotFree,
             6 => Place::Chain,
-            7 => Place::ElementIn,
-            _ => Place::ElementOut,
+            7 => Place::StepIn,
+            _ => Place::StepOut,
         };
         Self {
             cycle: hop.cycle,

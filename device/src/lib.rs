@@ -56,7 +56,7 @@ pub use outcome::{
 };
 pub use part::Part;
 pub use penstock_engine::{
-    CardError, EngineError, ErrorKind, Kept, Log, Request, Root, RootError, UnitCounters, files, regs,
+    CardError, EngineError, ErrorKind, Kept, Log, Request, Root, RootError, UnitCounters, files, note, regs,
 };
 pub use schema::schema;
 pub use soft::SoftDevice;

@@ -10,9 +10,16 @@ from pathlib import Path
 import pytest
 from netns import Net
 from penstock import data
-from system import DesignMaker
+from system import TARGETS, DesignMaker
 
 AF_XDP = 44  # not in every Python
+
+
+@pytest.fixture(params=TARGETS)
+def target(request: pytest.FixtureRequest) -> str:
+    """Every test that takes it runs on both targets."""
+    name: str = request.param
+    return name
 
 
 @pytest.fixture

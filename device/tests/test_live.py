@@ -784,6 +784,28 @@ def test_two_cards_and_offloads(net: Net, tmp_path: Path) -> None:
     assert merges("p0") and not merges("p1")
 
 
+def test_an_interface_renamed_meanwhile_gets_its_settings_back(net: Net, tmp_path: Path) -> None:
+    net.run(CARD, "ethtool", "-K", "p0", "gro", "on")
+    up = Up(net, tmp_path, ROOT / "designs/one-unit.toml")
+    net.run(CARD, "ip", "link", "set", "p0", "down")
+    net.run(CARD, "ip", "link", "set", "p0", "name", "q0")
+    net.run(CARD, "ip", "link", "set", "q0", "up")
+    assert "generic-receive-offload: off" in net.run(CARD, "ethtool", "-k", "q0")
+    up.stop()
+    assert "generic-receive-offload: on" in net.run(CARD, "ethtool", "-k", "q0")
+
+
+def test_a_name_with_control_characters_reaches_no_terminal(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+    """`up`, `status` and `top` escape the name of a design."""
+    design = make_design(FORWARD, units=1)
+    design.write_text(design.read_text().replace('name = "test"', 'name = "te\\u001b]0;st"'))
+    up = Up(net, tmp_path, design)
+    top = finish(net.start(CARD, COMMAND_LINE, "top", "--once", env=up.env))
+    for shown in (up.head, up.ctl("status"), top):
+        assert "\x1b" not in shown and "te\\u{1b}]0;st" in shown
+    up.stop()
+
+
 def test_without_a_card(tmp_path: Path) -> None:
     nobody = ("--socket", tmp_path / "none.sock")
     for words in (("ctl", *nobody, "status"), ("top", *nobody, "--once")):

@@ -2,6 +2,7 @@
 //! How fast the card is between two veth pairs, by packet sockets and by AF_XDP: `cargo bench -p penstock-live`, as
 //! root. A process in one network namespace sends 64 flows as fast as it can, the card is in a second one, and the
 //! kernel counts what arrives in a third.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use std::env;

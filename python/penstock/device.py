@@ -70,7 +70,10 @@ class Device(OfEngines):
         self._card = card
         self._folder = folder
         self.name, self.target, self.ports, self._clock_mhz, groups = card.about()
-        self.groups = {name: tuple(Unit(card, n) for n in range(first, end)) for name, first, end in groups}
+        self.groups = {
+            name: tuple(Unit(card, n, engine, memories) for n in range(first, end))
+            for name, engine, first, end, memories in groups
+        }
         """The units by the name of their group; of a design with one group without a name that is empty."""
         self.units: tuple[Unit, ...] = tuple(unit for units in self.groups.values() for unit in units)
         """The units, by number."""

@@ -132,18 +132,38 @@ class Registers(dict[str, int]):
 class Unit:
     """One unit: its memories, its registers, its interrupts and its debug words."""
 
-    def __init__(self, card: _native.Card, number: int) -> None:
+    def __init__(
+        self, card: _native.Card, number: int, engine: str, memories: Iterable[tuple[str, str, int, int]]
+    ) -> None:
         self._card = card
         self.number = number
         """Number of the unit, from 0."""
-        self.imem = self._memory("instruction memory", 0x200_0000, 64 << 10)
-        """Instruction memory: 64 KiB, address 0 on is what the core executes."""
-        self.dmem = self._memory("data memory", 0x080_0000, 32 << 10)
+        self.engine = engine
+        """The engine that its programs are for."""
+        self.memories = {name: self._memory(about, base, size) for name, about, base, size in memories}
+        """Its memories, by the names of the attributes below; none for engines whose memories only the card fills."""
+
+    @property
+    def imem(self) -> Memory:
+        """Instruction memory: 64 KiB, address 0 on is what the core executes. This and the following memories raise
+        UnsupportedError if the engine's units have no such memory.
+        """
+        return self._named("imem")
+
+    @property
+    def dmem(self) -> Memory:
         """Data memory: 32 KiB; the core sees it from 0x800000 on."""
-        self.pmem = self._memory("packet memory", 0x100_0000, 1 << 20)
+        return self._named("dmem")
+
+    @property
+    def pmem(self) -> Memory:
         """Packet memory: 1 MiB; the core sees it from 0x1000000 on."""
-        self.table = self._memory("tables", 0x300_0000, 16 << 20)
+        return self._named("pmem")
+
+    @property
+    def table(self) -> Memory:
         """The tables of its accelerator as it has them, word by word. To fill one from a list, use `Device.tables`."""
+        return self._named("table")
 
     def __repr__(self) -> str:
         return f"<unit {self.number}>"
@@ -261,6 +281,14 @@ class Unit:
     def active_slots(self) -> int:
         """Slots that hold a frame: bit n - 1 is slot n."""
         return self.read(regs.UNIT_ACTIVE_SLOTS)
+
+    def _named(self, name: str) -> Memory:
+        if name not in self.memories:
+            there = ", ".join(self.memories) or "none"
+            raise _native.UnsupportedError(
+                f"unit {self.number} is of the engine {self.engine}, whose units have no `{name}` (memories: {there})"
+            )
+        return self.memories[name]
 
     def _memory(self, name: str, base: int, size: int) -> Memory:
         def read(address: int, count: int) -> bytes:

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use penstock_device::fpga::{FpgaDevice, NoPlace, Place};
 use penstock_device::{
     Departure, Design, DesignError, Device, ForGroup, Image, Kept, Outcome, Override, PartId, PartImage, Policy, Port,
-    Progress, Rate, Root, Run, Target, Traffic, capture, files, open,
+    Progress, Rate, Root, Run, Target, Traffic, capture, files, note, open,
 };
 
 use crate::error::Error;
@@ -232,10 +232,10 @@ fn append(to: &mut Traffic, more: Traffic) {
 fn announce(progress: Progress) {
     match progress {
         Progress::Building { done: 0, .. } => {
-            eprintln!("penstock: building the model of the card (once, a minute or two) ...");
+            note!("penstock: building the model of the card (once, a minute or two) ...");
         }
         Progress::Waiting => {
-            eprintln!("penstock: waiting for the model of the card, which another process or thread builds ...")
+            note!("penstock: waiting for the model of the card, which another process or thread builds ...")
         }
         _ => {}
     }

@@ -111,12 +111,21 @@ impl PyCard {
         });
     }
 
-    /// Name, target, ports, MHz; for each group of units its name, its first unit and the one after its last.
+    /// Name, target, ports, MHz; for each group of units its name, its engine, its first unit, the one after its last, and
+    /// its memories: name, name in messages, first byte in a unit's window, bytes.
     #[allow(clippy::type_complexity)]
-    fn about(&self, py: Python<'_>) -> PyResult<(String, String, u32, u32, Vec<(String, u32, u32)>)> {
+    fn about(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<(String, String, u32, u32, Vec<(String, &str, u32, u32, Vec<(&str, &str, u32, u32)>)>)> {
         self.call(py, |card| {
             let design = &card.design;
-            let groups = design.groups.iter().map(|group| (group.name.clone(), group.units.start, group.units.end));
+            let groups = design.groups.iter().map(|group| {
+                let memories = group.engine.memories().iter();
+                let memories =
+                    memories.map(|memory| (memory.name, memory.about, memory.address, memory.size)).collect();
+                (group.name.clone(), group.engine.name(), group.units.start, group.units.end, memories)
+            });
             (design.name.clone(), card.target.to_string(), design.ports, design.clock_mhz, groups.collect())
         })
     }

@@ -6,14 +6,6 @@ from __future__ import annotations
 import pytest
 from built import COMMAND_LINE, ROOT
 
-TARGETS = ("soft", "rtl")
-
-
-@pytest.fixture(params=TARGETS)
-def target(request: pytest.FixtureRequest) -> str:
-    """Every test that takes it runs on both targets."""
-    return request.param
-
 
 @pytest.fixture
 def command_line() -> list[str]:

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! How fast the soft card is on one core: million frames and instructions a second, for each program and frame size.
 //! Seconds are those that this thread had a processor (Linux), so that other work on the machine does not count.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 #[path = "../tests/common/mod.rs"]

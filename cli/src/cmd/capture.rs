@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::files::FileError;
+use penstock_engine::note;
 use penstock_live::protocol::{self, Request, Way};
 use penstock_live::{Copy, Filter};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -115,7 +116,7 @@ impl Capture {
                 Err(error) => return Err(FileError::output(&self.write, error).into()),
             }
         }
-        eprintln!("{} frames captured, {} missed", copy.frames, copy.missed);
+        note!("{} frames captured, {} missed", copy.frames, copy.missed);
         Ok(())
     }
 }

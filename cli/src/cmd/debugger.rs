@@ -10,7 +10,7 @@ use clap::Subcommand;
 use penstock_debug::gdb::{Pace, serve};
 use penstock_debug::{DebugError, Registers, Unit, Window};
 use penstock_device::regs;
-use penstock_engine::say;
+use penstock_engine::{note, say};
 use penstock_live::protocol::Request;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -110,7 +110,7 @@ fn serve_until_stopped(unit: &mut Unit<LiveWindow>, listener: &TcpListener) -> R
     let is_stopped = || stop.load(Ordering::Relaxed);
     let mut work =
         |_: &mut LiveWindow| if is_stopped() { Err(DebugError::Card("stopped".to_string())) } else { Ok(Pace::Idle) };
-    let served = serve(unit, listener, &mut work, &mut |text| eprintln!("{text}"));
+    let served = serve(unit, listener, &mut work, &mut |text| note!("{text}"));
     if is_stopped() { Ok(unit.release()?) } else { Ok(served?) }
 }
 

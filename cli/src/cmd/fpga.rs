@@ -11,6 +11,8 @@ use penstock_device::fpga::{
 };
 use penstock_device::{Design, DesignError, Device, DeviceError, EngineError, Image, Root};
 
+use penstock_engine::say;
+
 use crate::show::Bar;
 
 /// Writes the project of a real card, and drives one over its BAR. Never run on hardware (docs/cards.md).
@@ -89,8 +91,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), Error> {
     match &args.command {
         Command::Init { design, shell, board, out } => {
             let commands = write_project(root, &Design::read(design)?, *shell, board, out)?;
-            println!("{}: the project is written; it was never built. To build it:", out.display());
-            commands.iter().for_each(|command| println!("    {command}"));
+            say!("{}: the project is written; it was never built. To build it:", out.display());
+            commands.iter().for_each(|command| say!("    {command}"));
         }
         Command::Sim { design, shell, at, drift } => {
             let design = Design::read(design)?;
@@ -103,7 +105,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), Error> {
         }
         Command::Check { card } => {
             let place: Place = card.parse()?;
-            println!("{place}: {}", Identity::read(&place, &mut *open_bar(&place)?)?);
+            say!("{place}: {}", Identity::read(&place, &mut *open_bar(&place)?)?);
         }
         Command::Load { design, card } => {
             let design = Design::read(design)?;
@@ -113,10 +115,10 @@ pub fn run(args: &Args, root: &Root) -> Result<(), Error> {
             bar.finish();
             let mut card = card?;
             card.load(&image)?;
-            println!("loaded; the card: {}", card.identity());
+            say!("loaded; the card: {}", card.identity());
             let counters = card.counters()?;
             for (port, counters) in counters.ports.iter().enumerate() {
-                println!("port {port}: {} frames in, {} out", counters.rx_frames, counters.tx_frames);
+                say!("port {port}: {} frames in, {} out", counters.rx_frames, counters.tx_frames);
             }
         }
     }

@@ -64,9 +64,9 @@ pub struct Args {
     ///
     /// The rate at which frames enter, whatever their times in the captures are. Latency depends on it: at line rate
     /// frames queue; a low rate, say 1, shows the latency of a card without load. In `turns`, on both targets, frames
-    /// of all ports enter in the order of their times, each one when the one before has left or was dropped. Stateful
-    /// programs therefore do the same on both targets. Programs that read the clock differ: on `soft` they see
-    /// the computer's clock or count instructions, by their engine; on `rtl` they see the card's cycles.
+    /// of all ports enter in the order of their times, each one when the one before has left or was dropped, and programs
+    /// that read the time see that of the capture. Stateful programs therefore do the same on both targets.
+    /// docs/clocks.md says which time programs see at other rates.
     #[arg(long, value_parser = Rate::parse)]
     pub rate: Option<Rate>,
     /// Write the result as JSON; `-` is standard output, in place of the summary.

@@ -14,7 +14,7 @@ use penstock_bench::row::{
     Row,
 };
 use penstock_device::Root;
-use penstock_engine::say;
+use penstock_engine::{note, say};
 use serde_json::Value;
 
 use crate::files;
@@ -230,9 +230,9 @@ fn work_off(tools: &Tools, jobs: &[Job], threads: usize, blocks: usize) -> Vec<M
             };
             match &outcome {
                 Ok(Outcome::Read) => {}
-                Ok(Outcome::Area(area)) => eprintln!("synth: {}: {:.0} LUT, {:.0} FF", job.label, area.lut, area.ff),
-                Ok(Outcome::Timing(timing)) => eprintln!("synth: {}: {:.1} MHz", job.label, timing.median().fmax_mhz),
-                Err(_) => eprintln!("synth: {}: failed", job.label),
+                Ok(Outcome::Area(area)) => note!("synth: {}: {:.0} LUT, {:.0} FF", job.label, area.lut, area.ff),
+                Ok(Outcome::Timing(timing)) => note!("synth: {}: {:.1} MHz", job.label, timing.median().fmax_mhz),
+                Err(_) => note!("synth: {}: failed", job.label),
             }
             let mut all = measured.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             match outcome {

@@ -8,7 +8,7 @@ use std::path::Path;
 use clap::{ArgMatches, Command};
 use penstock_device::capture;
 use penstock_device::{Design, Device, Image, Port, Rate, Request, Root, Target, Traffic, open};
-use penstock_engine::{Left, TestCard, Tool, ToolError, Workbench};
+use penstock_engine::{Left, TestCard, Tool, ToolError, Workbench, note};
 use serde_json::Value as Json;
 
 use crate::show::Bar;
@@ -46,7 +46,7 @@ impl Workbench for Bench {
 
     fn frames(&self, file: &Path) -> Result<Vec<Vec<u8>>, ToolError> {
         let capture = capture::read(file)?;
-        capture.faults.iter().for_each(|fault| eprintln!("{fault}"));
+        capture.faults.iter().for_each(|fault| note!("{fault}"));
         Ok(capture.frames().map(|(_, bytes)| bytes.to_vec()).collect())
     }
 

@@ -7,6 +7,7 @@
 //! combined with. A model that records waves is one whole, so that its signals have their places in the card.
 
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
@@ -41,7 +42,6 @@ const UNIT_CODE: (&str, &str) = ("unit.cpp", include_str!("../../rtl/split/unit.
 
 /// The module that reports passing frames to the clock loop.
 const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
-const ELEMENT_TRACE: (&str, &str) = ("element_trace.sv", include_str!("../../rtl/trace/element_trace.sv"));
 
 /// How the model of a shell is built around the card.
 struct ShellModel {
@@ -124,6 +124,14 @@ pub enum BuildError {
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+    /// Somebody else has put the model into the cache, or could have.
+    #[error("{} belongs to user {owner}; a model is code that runs with your rights: delete it, or use a checkout of your own", path.display())]
+    Foreign {
+        /// The model, or its folder.
+        path: PathBuf,
+        /// Number of the user that owns it.
+        owner: u32,
     },
     /// A tool is not there.
     #[error("cannot start {tool}: {source}; {help}")]
@@ -210,11 +218,14 @@ pub fn model(root: &Root, parameters: &Parameters, progress: &mut dyn FnMut(Prog
     };
     let model = cache.join(&key).join(name);
     if model.exists() {
+        own(root, &model)?;
         return Ok(model);
     }
     // If another thread or process is building this model, wait for it instead of building it twice.
     let _one = lock(&cache.join(&key), progress)?;
+    own(root, &cache.join(&key))?;
     if model.exists() {
+        own(root, &model)?;
         return Ok(model);
     }
     sweep(&cache);
@@ -231,6 +242,23 @@ pub fn model(root: &Root, parameters: &Parameters, progress: &mut dyn FnMut(Prog
         check("g++", run("g++", link.arg("-pthread"))?)
     })?;
     Ok(model)
+}
+
+/// Whether a model and the folder around it belong to the caller, to the owner of the checkout or to the administrator:
+/// all of these can change what the caller runs anyway.
+fn own(root: &Root, path: &Path) -> Result<(), BuildError> {
+    let owner = |path: &Path| {
+        let about = fs::metadata(path).map_err(|source| BuildError::File { path: path.to_path_buf(), source });
+        about.map(|about| about.uid())
+    };
+    let trusted = [0, rustix::process::geteuid().as_raw(), owner(root.path())?];
+    for path in [Some(path), path.parent()].into_iter().flatten() {
+        let owner = owner(path)?;
+        if !trusted.contains(&owner) {
+            return Err(BuildError::Foreign { path: path.to_path_buf(), owner });
+        }
+    }
+    Ok(())
 }
 
 /// A part that Verilator translates and the compiler compiles at a time: the card, or a kind of unit. Verilator's own
@@ -278,7 +306,9 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
     }
     if !blocks.is_empty() {
         lists.push(PathBuf::from(INLINE_LIST));
-        traces.push(Source::Text(ELEMENT_TRACE));
+        let mut own: Vec<PathBuf> = blocks.iter().filter_map(|(number, _)| engines.trace(*number)).collect();
+        own.dedup();
+        traces.extend(own.into_iter().map(|file| Source::File(root.join(file))));
     }
     lists.push(PathBuf::from(CARD_LIST));
     let (prefix, top, code) = match around {
@@ -780,6 +810,27 @@ mod tests {
         assert!(matches!(progress, Ok(Progress::Waiting)) && !second.is_finished(), "{progress:?}");
         drop(first);
         assert!(second.join().unwrap() && heard.recv().is_err());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_model_of_somebody_else_is_refused() {
+        const NOBODY: u32 = 65534;
+        let checkout = Root::above(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let folder = std::env::temp_dir().join(format!("penstock-owner-{}", std::process::id()));
+        let model = folder.join("card.so");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(&model, "").unwrap();
+        own(&checkout, &model).unwrap();
+        if std::os::unix::fs::chown(&model, Some(NOBODY), None).is_err() {
+            fs::remove_dir_all(folder).unwrap();
+            return penstock_testing::skipped("only the administrator can give a file away");
+        }
+        let refused = |path: &Path| matches!(own(&checkout, path), Err(BuildError::Foreign { owner: NOBODY, .. }));
+        assert!(refused(&model));
+        std::os::unix::fs::chown(&model, Some(0), None).unwrap();
+        std::os::unix::fs::chown(&folder, Some(NOBODY), None).unwrap();
+        assert!(refused(&model));
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -25,6 +25,7 @@ struct Entry {
     number: u32,
     rtl: PathBuf,
     card_maps: Option<PathBuf>,
+    trace: Option<PathBuf>,
 }
 
 impl Engines {
@@ -51,6 +52,12 @@ impl Engines {
     pub fn rtl(&self, name: &str) -> Result<PathBuf, BuildError> {
         let Entry { name, rtl, .. } = self.entry(name)?;
         Ok(PathBuf::from("engines").join(name).join(rtl))
+    }
+
+    /// What reports frames at the steps of the engine's blocks, if it has that.
+    pub fn trace(&self, number: u8) -> Option<PathBuf> {
+        let entry = self.engine.iter().find(|entry| entry.number == u32::from(number))?;
+        Some(PathBuf::from("engines").join(&entry.name).join(entry.trace.as_ref()?))
     }
 
     /// File list of the maps that the engine's units share, if they do.

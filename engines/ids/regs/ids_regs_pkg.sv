@@ -40,5 +40,6 @@ package ids_regs_pkg;
   localparam logic [31:0] IDS_BLOCK_FETCHED = 32'h000000E0;
   localparam logic [31:0] IDS_BLOCK_MEMORY_ERRORS = 32'h000000E4;
   localparam logic [31:0] IDS_BLOCK_SEEN = 32'h000000E8;
+  localparam logic [31:0] IDS_BLOCK_COUNT_H = 32'h000000EC;
 
 endpackage

@@ -82,3 +82,6 @@ pub const IDS_BLOCK_FETCHED: u32 = 0xE0;
 pub const IDS_BLOCK_MEMORY_ERRORS: u32 = 0xE4;
 /// Position of the record that RELEASE is about.
 pub const IDS_BLOCK_SEEN: u32 = 0xE8;
+/// High word of the counter whose low word was read last. Counters have 64 bits; a read of the low word, which has the
+/// counter's name, latches the high word here.
+pub const IDS_BLOCK_COUNT_H: u32 = 0xEC;

@@ -70,31 +70,27 @@ module ids_regs
     input wire logic [Ports-1:0] unchecked,
     input wire logic [Ports-1:0] searched
 );
-  // ---- counters
-  logic [31:0] lost_q, evicted_q, taken_q, fetched_q, errors_q, late_q;
-  logic [31:0] decided_q[Ports], told_q[Ports], found_q[Ports], unchecked_q[Ports], searched_q[Ports];
-
-  always_ff @(posedge clk) begin
-    lost_q    <= lost_q + 32'($countones(lost));
-    late_q    <= late_q + 32'($countones(late));
-    evicted_q <= evicted_q + 32'(evicted);
-    taken_q   <= taken_q + 32'(taken);
-    fetched_q <= fetched_q + 32'(fetched);
-    errors_q  <= errors_q + 32'(memory_errors);
+  // ---- counters: six of the block, five of each port
+  localparam int unsigned Alone = 6;
+  localparam int unsigned OfPort = 5;
+  localparam int unsigned Counters = Alone + OfPort * Ports;
+  localparam int unsigned IndexW = $clog2(Counters);
+  logic [15:0] step[Counters];
+  logic [63:0] count;
+  always_comb begin
+    step = '{default: '0};
+    step[0] = 16'($countones(lost));
+    step[1] = 16'(evicted);
+    step[2] = 16'(taken);
+    step[3] = 16'($countones(late));
+    step[4] = 16'(fetched);
+    step[5] = 16'(memory_errors);
     for (int unsigned p = 0; p < Ports; p++) begin
-      decided_q[p]   <= rst ? '0 : decided_q[p] + 32'(decided[p]);
-      told_q[p]      <= rst ? '0 : told_q[p] + 32'(told[p]);
-      found_q[p]     <= rst ? '0 : found_q[p] + 32'(found[p]);
-      unchecked_q[p] <= rst ? '0 : unchecked_q[p] + 32'(unchecked[p]);
-      searched_q[p]  <= rst ? '0 : searched_q[p] + 32'(searched[p]);
-    end
-    if (rst) begin
-      lost_q    <= '0;
-      late_q    <= '0;
-      evicted_q <= '0;
-      taken_q   <= '0;
-      fetched_q <= '0;
-      errors_q  <= '0;
+      step[Alone+OfPort*p] = 16'(decided[p]);
+      step[Alone+OfPort*p+1] = 16'(told[p]);
+      step[Alone+OfPort*p+2] = 16'(found[p]);
+      step[Alone+OfPort*p+3] = 16'(unchecked[p]);
+      step[Alone+OfPort*p+4] = 16'(searched[p]);
     end
   end
 
@@ -109,6 +105,7 @@ module ids_regs
     Map,
     Free,
     Log,
+    Count,
     Select,
     Answer
   } state_e;
@@ -119,7 +116,8 @@ module ids_regs
   logic [17:0] place_q;
   logic [1:0] port_q;
   logic [3:0] word_q;
-  logic err_q, write_entry_q;
+  logic err_q, write_entry_q, counts_q;
+  logic [31:0] count_high_q;
   logic [Filters-1:0] done_q;
   id_t id_q;
   logic [3:0] length_q;
@@ -137,6 +135,47 @@ module ids_regs
   wire start = state_q == Idle && cfg.req && !cfg.ack;
   wire in_log = addr[23];
   wire port_there = 32'(addr_port) < Ports;
+
+  // The counter at an address, if one is read there.
+  logic counts;
+  logic [IndexW-1:0] counter;
+  always_comb begin
+    counts = !cfg.we;
+    case (addr)
+      IDS_BLOCK_LOST_RECORDS: counter = IndexW'(0);
+      IDS_BLOCK_EVICTED: counter = IndexW'(1);
+      IDS_BLOCK_FLOWS: counter = IndexW'(2);
+      IDS_BLOCK_LATE: counter = IndexW'(3);
+      IDS_BLOCK_FETCHED: counter = IndexW'(4);
+      IDS_BLOCK_MEMORY_ERRORS: counter = IndexW'(5);
+      default: begin
+        counts  = !cfg.we && port_there;
+        counter = IndexW'(Alone + OfPort * 32'(addr_port));
+        case ({addr[31:4], 4'b0})
+          IDS_BLOCK_FRAMES: ;
+          IDS_BLOCK_TOLD: counter += IndexW'(1);
+          IDS_BLOCK_STRINGS: counter += IndexW'(2);
+          IDS_BLOCK_UNCHECKED: counter += IndexW'(3);
+          IDS_BLOCK_SEARCHED: counter += IndexW'(4);
+          default: begin
+            counts  = 1'b0;
+            counter = '0;
+          end
+        endcase
+      end
+    endcase
+  end
+  wide_counters #(
+      .Counters(Counters),
+      .StepW(5)
+  ) i_counters (
+      .clk,
+      .rst,
+      .step(step),
+      .read(start && counts),
+      .index(counter),
+      .value(count)
+  );
 
   // Bitmaps and flow lines are cleared while no frame is searched, a bank while no frame is searched in it.
   wire can_clear = cfg.we && !clear_maps_q && !clear_bank_q && !((cfg.wdata[0] || cfg.wdata[2]) && enable) &&
@@ -183,7 +222,10 @@ module ids_regs
         data_q  <= '0;
         port_q  <= addr[22:21];
         word_q  <= addr[5:2];
-        if (in_log) begin
+        counts_q <= counts;
+        if (counts) begin
+          state_q <= Count;
+        end else if (in_log) begin
           err_q <= cfg.we || 32'(addr[22:21]) >= Ports || (addr[20:6] >> RowsLog2) != '0;
           log_row <= RowsLog2'(addr[20:6]);
           for (int unsigned p = 0; p < Ports; p++) log_read[p] <= 32'(addr[22:21]) == p;
@@ -271,12 +313,7 @@ module ids_regs
               err_q  <= 1'b0;
               if (cfg.we) mark.place <= cfg.wdata;
             end
-            IDS_BLOCK_LOST_RECORDS: data_q <= lost_q;
-            IDS_BLOCK_EVICTED: data_q <= evicted_q;
-            IDS_BLOCK_FLOWS: data_q <= taken_q;
-            IDS_BLOCK_FETCHED: data_q <= fetched_q;
-            IDS_BLOCK_MEMORY_ERRORS: data_q <= errors_q;
-            IDS_BLOCK_LATE: data_q <= late_q;
+            IDS_BLOCK_COUNT_H: data_q <= count_high_q;
             default: begin
               err_q <= 1'b1;
               if (addr[23:5] == IDS_BLOCK_TUNNEL[23:5]) begin
@@ -284,20 +321,10 @@ module ids_regs
                 err_q  <= 1'b0;
                 if (cfg.we) tunnels[addr[4:2]] <= cfg.wdata[17:0];
               end else
-              for (int unsigned p = 0; p < Ports; p++)
-                if (32'(addr_port) == p)
-                  case ({addr[31:4], 4'b0})
-                    IDS_BLOCK_LOG_HEAD: data_q <= log_head[p];
-                    IDS_BLOCK_FRAMES: data_q <= decided_q[p];
-                    IDS_BLOCK_TOLD: data_q <= told_q[p];
-                    IDS_BLOCK_STRINGS: data_q <= found_q[p];
-                    IDS_BLOCK_UNCHECKED: data_q <= unchecked_q[p];
-                    IDS_BLOCK_SEARCHED: data_q <= searched_q[p];
-                    default: data_q <= '0;
-                  endcase
-              if (port_there && !cfg.we && ({addr[31:4], 4'b0} inside
-                  {IDS_BLOCK_LOG_HEAD, IDS_BLOCK_FRAMES, IDS_BLOCK_TOLD, IDS_BLOCK_STRINGS, IDS_BLOCK_UNCHECKED, IDS_BLOCK_SEARCHED}))
+              if ({addr[31:4], 4'b0} == IDS_BLOCK_LOG_HEAD && port_there && !cfg.we) begin
+                for (int unsigned p = 0; p < Ports; p++) if (32'(addr_port) == p) data_q <= log_head[p];
                 err_q <= 1'b0;
+              end
             end
           endcase
         end
@@ -308,8 +335,9 @@ module ids_regs
         mark_valid <= 1'b0;
         state_q <= Select;
       end
-      Log: state_q <= Select;
+      Log, Count: state_q <= Select;
       Select: begin
+        if (counts_q) {count_high_q, data_q} <= count;
         if (in_log)
           for (int unsigned p = 0; p < Ports; p++)
             if (32'(port_q) == p) data_q <= log_data[p][32*word_q+:32];

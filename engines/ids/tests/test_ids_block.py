@@ -745,6 +745,40 @@ async def cleared_flows(dut: Any) -> None:
 
 
 @cocotb.test()
+async def counters(dut: Any) -> None:
+    """Counters have 64 bits, each its own; those of ports are of their port. Some may begin beside a bound."""
+    first = int(cocotb.plusargs.get("first_count", 0))
+    bench = Bench(dut, 29)
+    await bench.start()
+    await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
+    sent = [frame(udp(b"calm" if n % 3 else b"evil", port=n % 5)) for n in range(150)]
+    for n, data in enumerate(sent):
+        bench.send(int(n % 4 == 0), data)
+    await bench.drain()
+    told = await bench.all_told()
+
+    async def count(register: int) -> int:
+        low = await bench.read(register)
+        return low | await bench.read(regs.IDS_BLOCK_COUNT_H) << 32
+
+    for port in range(2):
+        mine = [record for record in told if record.port == port]
+        assert mine
+        for register, wanted in (
+            (regs.IDS_BLOCK_FRAMES, sum(int(n % 4 == 0) == port for n in range(150))),
+            (regs.IDS_BLOCK_TOLD, len(mine)),
+            (regs.IDS_BLOCK_STRINGS, sum("string" in record.reasons for record in mine)),
+            (regs.IDS_BLOCK_UNCHECKED, sum("unchecked" in record.reasons for record in mine)),
+        ):
+            assert await count(register + 4 * port) == first + wanted, hex(register)
+    # Port 0 has three times the frames of port 1.
+    searched = [await count(regs.IDS_BLOCK_SEARCHED + 4 * port) - first for port in range(2)]
+    assert searched[0] > searched[1] > 0
+    for register in (regs.IDS_BLOCK_LOST_RECORDS, regs.IDS_BLOCK_LATE, regs.IDS_BLOCK_MEMORY_ERRORS):
+        assert await count(register) == first
+
+
+@cocotb.test()
 async def registers(dut: Any) -> None:
     """Accesses that make no sense are refused, and nothing else happens."""
     bench = Bench(dut, 15)
@@ -782,14 +816,20 @@ async def registers(dut: Any) -> None:
 CASES = [name for name, value in globals().items() if isinstance(value, type(passes))]  # the coroutines
 
 
-def run(case: str, shape: dict[str, int]) -> None:
+def run(case: str, shape: dict[str, int], first_count: int = 0) -> None:
     sources = ["engines/ids/rtl/rtl.f", "lib/sim/axi_memory.sv", "engines/ids/tests/ids_block_bench.sv"]
-    simulate("ids_block_bench", sources, Path(__file__).stem, shape, testcase=case)
+    simulate(
+        "ids_block_bench", sources, Path(__file__).stem, shape, testcase=case, plusargs=[f"+first_count={first_count}"]
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_ids_block(case: str) -> None:
     run(case, {})
+
+
+def test_ids_block_counters_beyond_32_bits() -> None:
+    run("counters", {}, (1 << 32) - 20)
 
 
 # Cases about flows, with few lines on the chip and more in card memory

@@ -13,6 +13,9 @@ pub const L7_BLOCK_ROW: u32 = 0xC;
 /// Cycles from the first beat that the block took while it was idle to the first decision behind it, the last time that
 /// there was one; 65535: that many or more. For a message of one packet that comes alone, the cycles of its decision.
 pub const L7_BLOCK_CYCLES: u32 = 0x10;
+/// Messages of several packets that card memory has place for, of all applications; 0: messages in flight are on the
+/// chip.
+pub const L7_BLOCK_CARD: u32 = 0x14;
 /// Packets of messages: UDP destination port, [15:0]; application number on the wire, [23:16]; tenant, [29:24];
 /// application, [30]; valid, [31]. The lowest row that matches wins.
 pub const L7_BLOCK_FILTER: u32 = 0x20;

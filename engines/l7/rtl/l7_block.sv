@@ -4,8 +4,10 @@
 // An inline block of the l7 engine (engines/inline_block.sv has the contract, engines/l7/machine.md the machine).
 //
 //   frames of ─> l7_filter ─┬─ straight ────────────────────────────────────────────> l7_out ─> out
-//   each port    3          └─ packets ─> l7_lane ─┬─ message memory ─> l7_delivery ─>
-//                                         0 … 4    └─ l7_match: decisions ─>
+//   each port    3          ├─ packets ─> l7_lane ─┬─ message memory ─> l7_delivery ─>
+//                           │             0 … 4 ^  └─ l7_match: decisions ─>
+//                           └─ of messages of   │
+//                              several ─> l7_park, of each application, if there is card memory
 //
 // Straight frames take 6 cycles, one beat a cycle for each port. Packets of all ports share the lane, 64 bytes a
 // cycle, and delivery, a cycle for each beat of headers and payload: 125 million messages a second of one packet and
@@ -22,7 +24,7 @@ module l7_block
 #(
     parameter int unsigned Ports  = 2,
     parameter int unsigned Number = 0,    // of the block, from the ports on
-    parameter logic [63:0] Param  = '0    // nothing is to be chosen yet: 0
+    parameter logic [63:0] Param  = '0    // log2 of the sets of l7_park, 6 to 14; 0: no message is in card memory
 ) (
     input wire logic        clk,
     input wire logic        rst,
@@ -39,11 +41,15 @@ module l7_block
     output block_event_t events[Ports],
     output logic         busy,
 
-    cfg_if.snk cfg  // 24 address bits
+    cfg_if.snk cfg,  // 24 address bits
+    axi_if.mgr mem[MemoryChannels]
 );
-  if (Param != '0) begin : gen_param
-    $error("l7_block: Param must be 0");
+  if (Param != '0 && (Param < 6 || Param > 14)) begin : gen_param
+    $error("l7_block: Param must be 0 or 6 to 14");
   end
+  localparam int unsigned SetsLog2 = 32'(Param);
+  localparam int unsigned Parks = SetsLog2 == 0 ? 0 : Apps;
+  localparam int unsigned Sources = Ports + Parks;
   if (Ports > MaxPorts) begin : gen_ports
     $error("l7_block: Ports must be up to %0d", MaxPorts);
   end
@@ -55,10 +61,10 @@ module l7_block
   filter_row_t [FilterRows-1:0] rows;
   logic [31:0] timeout;
   logic [15:0] decision_cycles;
-  logic [11:0] pages_max[Apps];
-  logic [11:0] pages_used[Apps];
-  logic [9:0] messages_max[Apps];
-  logic [9:0] messages_used[Apps];
+  parked_t pages_max[Apps];
+  parked_t pages_used[Apps];
+  parked_t messages_max[Apps];
+  parked_t messages_used[Apps];
   logic [9:0] live[Apps][2];
   logic [Matchers-1:0] serves[Apps];
   protocol_e protocol[Apps];
@@ -66,6 +72,7 @@ module l7_block
   logic [Apps-1:0] bank;
   counted_t lane_counted[Apps];
   counted_t delivery_counted[Apps];
+  counted_t park_counted[Apps];
   counted_t counted[Apps];
   logic row_we, start_we, decision_we, hits_we, hits_ready, classes_we;
   logic [9:0] row_waddr;
@@ -81,11 +88,22 @@ module l7_block
     assign plain[a] = protocol[a] != ProtocolQnp;
   end
 
-  l7_regs i_regs (.*);
+  l7_regs #(
+      .SetsLog2(SetsLog2)
+  ) i_regs (
+      .*
+  );
 
   // ---- ports
-  logic [Ports-1:0] packet_valid, packet_take, made, absorbed, dropped, filter_busy, out_busy, popped, push;
-  packet_t packet[Ports];
+  logic [Ports-1:0] found_valid, found_take, made, absorbed, dropped, filter_busy, out_busy, popped, push;
+  logic [Ports-1:0] parks[Apps];  // the packet goes into card memory
+  logic [Ports-1:0] park_take[Apps];
+  logic [Ports-1:0] park_absorbed[Apps];
+  logic [Ports-1:0] park_dropped[Apps];
+  logic [Sources-1:0] packet_valid, packet_take;
+  packet_t filtered[Ports];
+  packet_t found[Ports];
+  packet_t packet[Sources];
   logic push_last;
   logic [DataW-1:0] push_data;
   frame_meta_t push_meta;
@@ -114,9 +132,9 @@ module l7_block
         .straight_meta,
         .straight_tail,
         .straight_verdict,
-        .packet_valid(packet_valid[p]),
-        .packet_take(packet_take[p]),
-        .packet(packet[p]),
+        .packet_valid(found_valid[p]),
+        .packet_take(found_take[p]),
+        .packet(filtered[p]),
         .busy(filter_busy[p])
     );
 
@@ -145,7 +163,81 @@ module l7_block
         .busy(out_busy[p])
     );
 
-    assign events[p] = '{made: made[p], absorbed: absorbed[p], dropped: dropped[p], reason: ReasonBlocked};
+    always_comb begin
+      found[p] = filtered[p];
+      found[p].info.port = port_no_t'(p);
+      packet[p] = found[p];
+      packet_valid[p] = found_valid[p];
+      found_take[p] = packet_take[p];
+      events[p] = '{made: made[p], absorbed: absorbed[p], dropped: dropped[p], reason: ReasonBlocked};
+      for (int unsigned a = 0; a < Apps; a++) begin
+        parks[a][p] = Parks != 0 && found_valid[p] && 32'(found[p].info.app) == a && found[p].info.count != 6'd1 &&
+            !found[p].info.malformed;
+        if (parks[a][p]) packet_valid[p] = 1'b0;
+        found_take[p] |= park_take[a][p];
+        events[p].absorbed |= park_absorbed[a][p];
+        events[p].dropped |= park_dropped[a][p];
+      end
+    end
+  end
+
+  // ---- card memory
+  logic [Apps-1:0] park_busy;
+  logic [11:0] lane_pages_max[Apps];
+  logic [11:0] lane_pages_used[Apps];
+  logic [9:0] lane_messages_max[Apps];
+  logic [9:0] lane_messages_used[Apps];
+
+  if (Parks == 0) begin : gen_on_chip
+    for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_channel
+      axi_idle i_idle (.link(mem[c]));
+    end
+    for (genvar a = 0; a < Apps; a++) begin : gen_app
+      assign park_take[a] = '0;
+      assign park_absorbed[a] = '0;
+      assign park_dropped[a] = '0;
+      assign park_counted[a] = '0;
+      assign lane_pages_max[a] = pages_max[a] > parked_t'(Pages) ? 12'(Pages) : 12'(pages_max[a]);
+      assign lane_messages_max[a] = messages_max[a] > parked_t'(Slots) ? 10'(Slots) : 10'(messages_max[a]);
+      assign pages_used[a] = parked_t'(lane_pages_used[a]);
+      assign messages_used[a] = parked_t'(lane_messages_used[a]);
+    end
+    assign park_busy = '0;
+  end else begin : gen_in_card
+    localparam int unsigned Channels = MemoryChannels / Apps;
+    for (genvar a = 0; a < Apps; a++) begin : gen_app
+      parked_t park_pages, park_messages;
+      l7_park #(
+          .Ports(Ports),
+          .App(a),
+          .SetsLog2(SetsLog2)
+      ) i_park (
+          .clk,
+          .rst,
+          .now(now[41:10]),
+          .timeout,
+          .pages_max(pages_max[a]),
+          .messages_max(messages_max[a]),
+          .pages_used(park_pages),
+          .messages_used(park_messages),
+          .packet_valid(parks[a]),
+          .packet(found),
+          .packet_take(park_take[a]),
+          .whole_valid(packet_valid[Ports+a]),
+          .whole(packet[Ports+a]),
+          .whole_take(packet_take[Ports+a]),
+          .mem(mem[a*Channels+:Channels]),
+          .absorbed(park_absorbed[a]),
+          .dropped(park_dropped[a]),
+          .counted(park_counted[a]),
+          .busy(park_busy[a])
+      );
+      // The shares are those of card memory; on the chip each application has half.
+      assign lane_pages_max[a] = 12'(Pages / Apps);
+      assign lane_messages_max[a] = 10'(Slots / Apps);
+      assign pages_used[a] = park_pages + parked_t'(lane_pages_used[a]);
+      assign messages_used[a] = park_messages + parked_t'(lane_messages_used[a]);
+    end
   end
 
   // ---- lane
@@ -169,17 +261,18 @@ module l7_block
   decided_t decided;
 
   l7_lane #(
-      .Ports(Ports)
+      .Ports(Ports),
+      .Parks(Parks)
   ) i_lane (
       .clk,
       .rst,
       .now(now[41:10]),
-      .timeout,
-      .pages_max,
-      .messages_max,
+      .timeout(Parks == 0 ? timeout : '0),  // a message that is whole does not expire
+      .pages_max(lane_pages_max),
+      .messages_max(lane_messages_max),
       .bank,
-      .pages_used,
-      .messages_used,
+      .pages_used(lane_pages_used),
+      .messages_used(lane_messages_used),
       .packet_valid,
       .packet,
       .packet_take,
@@ -257,7 +350,7 @@ module l7_block
     end
   end
 
-  assign busy = filter_busy != '0 || out_busy != '0 || lane_busy || matching || delivery_busy;
+  assign busy = filter_busy != '0 || out_busy != '0 || lane_busy || park_busy != '0 || matching || delivery_busy;
 endmodule
 
 `default_nettype wire

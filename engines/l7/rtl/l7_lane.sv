@@ -12,12 +12,17 @@
 // lane never waits: everything that a packet needs is reserved when it is accepted, and a packet for which there is
 // no room is dropped. A packet of one port waits for the others' turns.
 //
+// Packets of messages that were in card memory (l7_park.sv) come when the message is whole, one message of an application
+// after the other. Such a packet is never dropped: without room it is held, and keeps its turn from nobody.
+//
 // Between packets a sweep looks at a message every 16 cycles and ends those that have expired. A packet that finds such
 // a message ends it, too, and takes its turn again: it begins a new one.
 module l7_lane
   import penstock_pkg::*, l7_pkg::*;
 #(
-    parameter int unsigned Ports = 2
+    parameter int unsigned Ports = 2,
+    parameter int unsigned Parks = 0,  // sources behind the ports: packets of whole messages, of each application
+    localparam int unsigned Sources = Ports + Parks
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -30,9 +35,9 @@ module l7_lane
     output logic [11:0] pages_used   [Apps],
     output logic [ 9:0] messages_used[Apps],
 
-    input  wire logic    [Ports-1:0] packet_valid,
-    input  wire packet_t             packet      [Ports],
-    output logic         [Ports-1:0] packet_take,
+    input  wire logic    [Sources-1:0] packet_valid,
+    input  wire packet_t               packet      [Sources],
+    output logic         [Sources-1:0] packet_take,
 
     // window queues: room for a whole window when ready
     input  wire logic [Apps-1:0] window_ready,
@@ -76,7 +81,8 @@ module l7_lane
     output logic                 busy
 );
   localparam int unsigned PlaceW = 10;
-  localparam int unsigned PortW = Ports > 1 ? $clog2(Ports) : 1;
+  localparam int unsigned Roomy = 64;  // pages: those of two packets
+  localparam int unsigned PortW = Sources > 1 ? $clog2(Sources) : 1;
 
   typedef enum logic [2:0] {
     Idle,
@@ -99,7 +105,7 @@ module l7_lane
   } record_t;
 
   state_e state_q;
-  logic [Ports-1:0] grant;
+  logic [Sources-1:0] grant, asks;
   logic [PortW-1:0] granted, port, port_q;
   packet_t head_beat;
   info_t info;
@@ -107,34 +113,42 @@ module l7_lane
 
   // ---- whose turn it is
   logic start, sweep_due_q;
-  assign start = state_q == Idle && packet_valid != '0 && !sweep_due_q;
+  logic [Apps-1:0] roomy_q;  // there is room for a packet of any length
+  assign start = state_q == Idle && asks != '0 && !sweep_due_q;
+  for (genvar s = 0; s < int'(Sources); s++) begin : gen_asks
+    if (s < int'(Ports)) begin : gen_port
+      assign asks[s] = packet_valid[s];
+    end else begin : gen_park
+      assign asks[s] = packet_valid[s] && roomy_q[s-int'(Ports)];
+    end
+  end
 
   rr_arbiter #(
-      .N(Ports)
+      .N(Sources)
   ) i_arbiter (
       .clk,
       .rst,
-      .req(packet_valid),
+      .req(asks),
       .accept(start),
       .grant
   );
 
   always_comb begin
     granted = '0;
-    for (int unsigned p = 0; p < Ports; p++) if (grant[p]) granted = PortW'(p);
+    for (int unsigned p = 0; p < Sources; p++) if (grant[p]) granted = PortW'(p);
   end
   assign port = state_q == Idle ? granted : port_q;
   assign head_beat = packet[port];
   assign info = head_beat.info;
 
   // ---- the table
-  logic hit, room, insert, remove, decide, is_single, looks, stale;
+  logic hit, room, insert, remove, decide, is_single, looks, stale, held;
   msg_t found_slot, slot;
   logic [PlaceW-1:0] place, remove_place;
 
   assign is_single = info.count == 6'd1;
   assign looks = start && !is_single && !info.malformed;
-  assign decide = (start && !looks) || (state_q == Record && !stale);
+  assign decide = (start && !looks) || (state_q == Record && !stale && !held);
 
   l7_cache i_cache (
       .clk,
@@ -210,6 +224,7 @@ module l7_lane
     complete = missing == '0;
   end
 
+  assign held = info.parked && !accept;
   assign insert = decide && accept && !known && !is_single && !complete;
 
   // ---- records of messages of several packets
@@ -278,6 +293,7 @@ module l7_lane
   typedef struct packed {
     logic accept;
     logic complete;
+    port_no_t port;
     app_t app;
     logic bank;
     msg_t slot;
@@ -319,6 +335,7 @@ module l7_lane
       body_q <= '{
           accept: accept,
           complete: complete,
+          port: info.port,
           app: info.app,
           bank: bank[info.app],
           slot: slot,
@@ -342,7 +359,7 @@ module l7_lane
       Table: state_q <= Compare;
       Compare: state_q <= Fetch;
       Fetch: state_q <= Record;
-      Record: state_q <= stale ? Sweep : ends ? Idle : Body;
+      Record: state_q <= stale ? Sweep : held || ends ? Idle : Body;
       Body: if (ends) state_q <= Idle;
       SweepRead: state_q <= Sweep;
       default: state_q <= Idle;
@@ -370,7 +387,7 @@ module l7_lane
         first: at_q == '0,
         last: {at_q, 6'd0} + 15'(BeatBytes) >= 15'(body_q.limit),
         slot: body_q.slot,
-        port: port_no_t'(port_q),
+        port: body_q.port,
         bank: body_q.bank,
         mtype: body_q.mtype,
         limit: body_q.limit,
@@ -382,7 +399,7 @@ module l7_lane
   always_ff @(posedge clk) begin
     head_we <= decide && accept && info.number == '0 && !rst;
     head_slot <= slot;
-    head <= '{port: port_no_t'(port), tenant: info.key.tenant, shape: info.shape, hash: info.hash, head: head_beat.head};
+    head <= '{port: info.port, tenant: info.key.tenant, shape: info.shape, hash: info.hash, head: head_beat.head};
     enters_bank <= bank[info.app];
     for (int unsigned a = 0; a < Apps; a++) enters[a] <= decide && accept && info.number == '0 && 32'(info.app) == a && !rst;
   end
@@ -401,6 +418,9 @@ module l7_lane
   always_ff @(posedge clk) begin
     free_q <= free_q - (decide && accept ? 12'(need) : '0) + 12'(page_gives_q[4]);
     page_gives_q <= {page_gives_q[3:0], page_give};
+    for (int unsigned a = 0; a < Apps; a++)
+      roomy_q[a] <= 32'(free_q) >= Roomy && 32'(pages_used[a]) + Roomy <= 32'(pages_max[a]) && slot_valid &&
+          messages_used[a] < messages_max[a] && window_ready[a];
     for (int unsigned a = 0; a < Apps; a++) begin
       pages_used[a] <= pages_used[a] + (decide && accept && 32'(info.app) == a ? 12'(need) : '0) - 12'(page_give && 32'(give_app) == a);
       messages_used[a] <= messages_used[a] + 10'(decide && accept && !known && 32'(info.app) == a) - 10'(slot_give && 32'(give_app) == a);
@@ -420,9 +440,11 @@ module l7_lane
     dropped  <= '0;
     for (int unsigned a = 0; a < Apps; a++) counted[a] <= '0;
     if (decide && !rst) begin
-      absorbed[port] <= accept;
-      dropped[port] <= !accept;
-      counted[info.app].packet <= accept;
+      for (int unsigned p = 0; p < Ports; p++) begin
+        absorbed[p] <= accept && 32'(port) == p;
+        dropped[p] <= !accept && 32'(port) == p;
+      end
+      counted[info.app].packet <= accept && !info.parked;
       counted[info.app].malformed <= malformed;
       counted[info.app].duplicate <= !malformed && duplicate;
       counted[info.app].oversize <= !malformed && !duplicate && oversize;

@@ -32,6 +32,7 @@ package l7_pkg;
   typedef logic [$clog2(Pages)-1:0] page_t;
   typedef logic [$clog2(Packets)-1:0] number_t;  // of a packet in its message
   typedef logic [1:0] port_no_t;
+  typedef logic [16:0] parked_t;  // messages of an application, or pages, in card memory
 
   // ---- filter
   typedef struct packed {
@@ -64,6 +65,8 @@ package l7_pkg;
 
   typedef struct packed {
     logic malformed;
+    logic parked;  // the message is whole and comes from card memory
+    port_no_t port;
     app_t app;
     key_t key;
     shape_t shape;

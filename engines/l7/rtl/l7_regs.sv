@@ -6,7 +6,9 @@
 // can only be read, a read of one that can only be written, and a write to BANK while OLD is not 0.
 module l7_regs
   import penstock_pkg::*, l7_pkg::*, l7_regs_pkg::*;
-(
+#(
+    parameter int unsigned SetsLog2 = 0  // of the table of messages in card memory (l7_park.sv); 0: there is none
+) (
     input wire logic clk,
     input wire logic rst,
 
@@ -14,15 +16,16 @@ module l7_regs
 
     output filter_row_t [FilterRows-1:0] rows,
     output logic [31:0] timeout,
-    output logic [11:0] pages_max   [Apps],
-    output logic [ 9:0] messages_max[Apps],
+    output parked_t pages_max   [Apps],
+    output parked_t messages_max[Apps],
     output logic [Matchers-1:0] serves[Apps],
     output protocol_e protocol[Apps],
     output logic [Apps-1:0] bank,
-    input wire logic [11:0] pages_used   [Apps],
-    input wire logic [ 9:0] messages_used[Apps],
+    input wire parked_t pages_used   [Apps],
+    input wire parked_t messages_used[Apps],
     input wire logic [ 9:0] live[Apps][2],
     input wire counted_t    counted[Apps],
+    input wire counted_t    park_counted[Apps],
 
     output logic           row_we,
     output logic     [9:0] row_waddr,
@@ -80,7 +83,7 @@ module l7_regs
     for (int unsigned a = 0; a < Apps; a++)
       for (int unsigned c = 0; c < Counters; c++)
         if (rst) counters_q[a][c] <= '0;
-        else if (counted[a][c]) counters_q[a][c] <= counters_q[a][c] + 32'd1;
+        else counters_q[a][c] <= counters_q[a][c] + 32'(counted[a][c]) + 32'(park_counted[a][c]);
 
   // ---- reads
   logic readable, writable, in_counters;
@@ -113,6 +116,7 @@ module l7_regs
     else if (is_low && addr == L7_BLOCK_LIMITS[13:0]) answer = {16'(Pages), 16'(Slots)};
     else if (is_low && addr == L7_BLOCK_TIMEOUT[13:0]) answer = timeout;
     else if (is_low && addr == L7_BLOCK_CYCLES[13:0]) answer = 32'(decision_cycles);
+    else if (is_low && addr == L7_BLOCK_CARD[13:0]) answer = SetsLog2 == 0 ? 0 : 4 << SetsLog2;
     else readable = 1'b0;
   end
 
@@ -154,8 +158,8 @@ module l7_regs
       if (in_app) begin
         if (bank_writes) bank[app] <= cfg.wdata[0];
         if (app_addr == at(L7_APP_MATCHERS)) serves[app] <= cfg.wdata[Matchers-1:0];
-        if (app_addr == at(L7_APP_PAGES_MAX)) pages_max[app] <= cfg.wdata[11:0];
-        if (app_addr == at(L7_APP_MESSAGES_MAX)) messages_max[app] <= cfg.wdata[9:0];
+        if (app_addr == at(L7_APP_PAGES_MAX)) pages_max[app] <= cfg.wdata[16:0];
+        if (app_addr == at(L7_APP_MESSAGES_MAX)) messages_max[app] <= cfg.wdata[16:0];
         if (app_addr == at(L7_APP_PROTOCOL)) protocol[app] <= protocol_e'(cfg.wdata[1:0]);
       end
     end
@@ -171,8 +175,8 @@ module l7_regs
       for (int unsigned a = 0; a < Apps; a++) begin
         serves[a] <= '1;
         protocol[a] <= ProtocolQnp;
-        pages_max[a] <= 12'(Pages / 2);
-        messages_max[a] <= 10'(Slots / 2);
+        pages_max[a] <= parked_t'(SetsLog2 == 0 ? Pages / 2 : 4 << SetsLog2);
+        messages_max[a] <= parked_t'(SetsLog2 == 0 ? Slots / 2 : 2 << SetsLog2);
       end
     end
   end

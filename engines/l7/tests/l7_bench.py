@@ -15,7 +15,12 @@ from l7_machine import Machine, Out, Packet, Rules
 from penstock import regs
 
 BEAT, TAIL, PORTS = 64, 16, 2
-SOURCES = ["lib/rtl/rtl.f", "engines/l7/rtl/rtl.f", "engines/l7/tests/l7_block_bench.sv"]
+SOURCES = [
+    "lib/rtl/rtl.f",
+    "engines/l7/rtl/rtl.f",
+    "lib/sim/axi_memory.sv",
+    "engines/l7/tests/l7_block_bench.sv",
+]
 SOURCE = 0x80 + 1  # of made frames: the block's number in the bench
 COUNTERS = (
     "PACKETS",
@@ -73,8 +78,9 @@ class Port:
 
 
 class Bench:
-    def __init__(self, dut: Any, seed: int) -> None:
+    def __init__(self, dut: Any, seed: int, in_card: bool = False) -> None:
         self.dut = dut
+        self.in_card = in_card  # messages of several packets are in card memory
         self.rng = random.Random(seed)
         self.ports = [Port() for _ in range(PORTS)]
         self.into, self.out = [1.0] * PORTS, [1.0] * PORTS  # how often a port brings and takes a beat
@@ -285,7 +291,7 @@ class Bench:
     ) -> None:
         """Loads rules of both applications and their protocols, and a filter, by default with two rows for each."""
         known = {(dport, app_id, tenant): app for dport, app_id, tenant, app in rows}
-        self.model = Machine(known, rules, list(protocols))
+        self.model = Machine(known, rules, list(protocols), self.in_card)
         for app, one in enumerate(rules):
             await self.load(app, one)
             await self.write(self.app(app, "PROTOCOL"), protocols[app])

@@ -7,7 +7,8 @@ module l7_block_bench
   import penstock_pkg::*;
 #(
     parameter int unsigned Ports  = 2,
-    parameter int unsigned Number = 1
+    parameter int unsigned Number = 1,
+    parameter int unsigned SetsLog2 = 0  // of the table of messages in card memory
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -135,6 +136,22 @@ module l7_block_bench
       .busy
   );
 
+  axi_if mem[MemoryChannels] ();
+  for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_channel
+    axi_check i_check_mem (
+        .clk,
+        .rst,
+        .link(mem[c])
+    );
+    axi_memory #(
+        .Bytes(64'd1 << 25)
+    ) i_memory (
+        .clk,
+        .rst,
+        .link(mem[c])
+    );
+  end
+
   assign cfg.req = cfg_req;
   assign cfg.we = cfg_we;
   assign cfg.addr = cfg_addr;
@@ -145,7 +162,8 @@ module l7_block_bench
 
   l7_block #(
       .Ports(Ports),
-      .Number(Number)
+      .Number(Number),
+      .Param(64'(SetsLog2))
   ) i_block (
       .clk,
       .rst,
@@ -158,7 +176,8 @@ module l7_block_bench
       .out_verdicts,
       .events,
       .busy,
-      .cfg(cfg)
+      .cfg(cfg),
+      .mem(mem)
   );
   assign decided = i_block.decided_valid;
 endmodule

@@ -251,6 +251,7 @@ class Machine:
     filter: dict[tuple[int, int, int], int]
     rules: list[Rules]
     protocols: list[int]
+    in_card: bool = False  # messages of several packets are in card memory, and are decided when they are whole
     messages: dict[tuple[object, ...], Message] = field(default_factory=dict)
     counts: list[dict[str, int]] = field(default_factory=lambda: [{}, {}])
     steps: list[int] = field(default_factory=list)
@@ -289,10 +290,13 @@ class Machine:
         message.packets[packet.number] = packet
         if packet.number == 0:
             message.port = port
-            message.decision = self.decide(app, packet)
+            if not self.in_card or message.count == 1:
+                message.decision = self.decide(app, packet)
         if len(message.packets) < message.count:
             return "absorbed", None
         del self.messages[key]
+        if self.in_card and message.count > 1:
+            message.decision = self.decide(app, message.packets[0])
         return "absorbed", self.whole(app, message)
 
     def decide(self, app: int, first: Packet) -> tuple[int, int, int]:

@@ -35,8 +35,8 @@ def spaced(frames: Iterable[bytes], begin: int = 0, gap: int = 2) -> list[Step]:
     return [(begin + gap * at, frame) for at, frame in enumerate(frames)]
 
 
-def play(steps: list[Step], folder: Path, target: str, *options: str) -> Run:
-    run = run_design(DESIGN, [f"{capture(folder / 'in.pcap', steps)}@0"], folder / f"out_{target}", target, *options)
+def play(steps: list[Step], folder: Path, target: str, *options: str, design: Path = DESIGN) -> Run:
+    run = run_design(design, [f"{capture(folder / 'in.pcap', steps)}@0"], folder / f"out_{target}", target, *options)
     assert run.status == 0, run.stderr
     return run
 
@@ -156,6 +156,35 @@ def test_random_messages(tmp_path: Path, target: str) -> None:
     shop = check(steps, tmp_path, target)
     assert all(shop.counts[name] > 0 for name in ("malformed", "duplicates", "denied", "queue 0", "queue 1", "queue 9"))
     assert len(shop.answers) > 5
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_messages_in_card_memory(tmp_path: Path, target: str) -> None:
+    """More messages at once than the chip holds, one packet of each before the second one of the first."""
+    design = tmp_path / "design.toml"
+    text = DESIGN.read_text().replace("../engines", str(ROOT / "engines"))
+    design.write_text(text.replace("l7.timeout_us", "l7.messages = 65536\nl7.timeout_us"))
+    messages = [REVIEW.to(id=number, sport=4000 + number % 3, segments=1) for number in range(700)]
+    messages += [
+        ORDER.to(id=number, fields=[(1, b"/order/1"), (2, amount(number)), (3, b"box")]) for number in range(100)
+    ]
+    packets = [message.packets([60 if message.application == 1 else 18]) for message in messages]
+    rng = random.Random(9)
+    for parts in packets:
+        rng.shuffle(parts)
+    steps = spaced(parts[0] for parts in packets)
+    steps += spaced((parts[1] for parts in rng.sample(packets, len(packets))), 10_000)
+    shop = Shop()
+    for time, frame in steps + random_steps(random.Random(4), 100):
+        shop.take(time, frame)
+    for message in shop.waiting.values():  # in card memory they are not decided yet
+        shop.counts[f"queue {message.where}"] -= bool(message.first)
+    later = [(time + 20_000, frame) for time, frame in random_steps(random.Random(4), 100)]
+    run = play(steps + later, tmp_path, target, design=design)
+    judge(run, shop)
+    assert shop.counts["queue 0"] > 700 and shop.counts["delivered"] > 800
+    assert sum(app["in_flight"] for app in applications(run)) == len(shop.waiting) < 5
+    assert all(app["refused"] == app["busy"] == 0 for app in applications(run))
 
 
 @pytest.mark.parametrize("target", TARGETS)

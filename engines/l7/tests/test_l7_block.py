@@ -160,8 +160,12 @@ async def straight_frames(dut: Any) -> None:
 @cocotb.test()
 async def random_messages(dut: Any) -> None:
     """Any rules, any messages, gaps everywhere; all that the model has, and its counters."""
+    await random_traffic(dut)
+
+
+async def random_traffic(dut: Any, in_card: bool = False) -> None:
     for seed in range(3):
-        bench = Bench(dut, seed)
+        bench = Bench(dut, seed, in_card)
         await bench.start()
         rng = bench.rng
         await bench.use([random_rules(rng, 0, 0), random_rules(rng, 512, 64)])

@@ -337,8 +337,9 @@ async def registers(dut: Any) -> None:
     assert [await bench.access(regs.L7_BLOCK_FILTER + 4 * i) for i in range(8)] == [0x12345678 + i for i in range(8)]
     await bench.write(regs.L7_BLOCK_HITS + 4 * 255, 77)
     assert await bench.access(regs.L7_BLOCK_HITS + 4 * 255) == 77
+    assert await bench.access(regs.L7_BLOCK_CARD) == 0
     for addr in (
-        0x14,
+        0x18,
         0x40,
         0x148,
         0x200,
@@ -351,7 +352,7 @@ async def registers(dut: Any) -> None:
         0x800,
     ):
         assert await bench.access(addr) == -1, hex(addr)
-    for addr in (0, 4, 0x10, 0x40, 0x104, 0x114, 0x120, 0x144, 0x148, 0x10B8, 0x2200, 0x4008):
+    for addr in (0, 4, 0x10, 0x14, 0x40, 0x104, 0x114, 0x120, 0x144, 0x148, 0x10B8, 0x2200, 0x4008):
         assert await bench.access(addr, 1) == -1, hex(addr)
 
 

@@ -110,7 +110,7 @@ module action
       assert (`SAME(i_action.access[Lane]));
       assert (!operates || (!run[0].i_action.access[Other].valid && !run[1].i_action.access[Other].valid));
       assert (`SAME(i_action.count[Lane]));
-      assert (`FREE(i_action.i_register) && `FREE(i_action.i_meter) && `FREE(i_action.i_counter));
+      assert (`FREE(i_action.i_register) && `FREE(i_action.gen_meter.i_meter) && `FREE(i_action.i_counter));
     end
     if (at_q == 4'd5 && operates) assume (`SAME(i_action.result));
     if (at_q == 4'd8 && operates) assume (`SAME(i_action.color));

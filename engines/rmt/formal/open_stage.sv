@@ -55,7 +55,9 @@ endmodule
 // ternary.sv
 module rmt_ternary
   import rmt_pkg::*;
-(
+#(
+    parameter int unsigned TernaryW = 7
+) (
     input wire logic clk,
     input wire logic rst,
 
@@ -81,7 +83,9 @@ endmodule
 // action.sv
 module rmt_action
   import rmt_pkg::*;
-(
+#(
+    parameter bit HasMeters = 1'b1
+) (
     input wire logic clk,
     input wire logic rst,
     input wire logic [63:0] now,

@@ -109,8 +109,8 @@ module stage
   // ---- the searches
   always_comb begin
     if (at_q == 4'd2) begin
-      assert (!run[0].i_stage.i_lpm.slot && !run[1].i_stage.i_lpm.slot);
-      assert (`SAME(i_stage.i_lpm.walk[Lane]));
+      assert (!run[0].i_stage.gen_lpm.i_lpm.slot && !run[1].i_stage.gen_lpm.i_lpm.slot);
+      assert (`SAME(i_stage.gen_lpm.i_lpm.walk[Lane]));
     end
     if (at_q == 4'd3) begin
       assert (!run[0].i_stage.i_exact.slot && !run[1].i_stage.i_exact.slot);
@@ -119,24 +119,24 @@ module stage
       assert (`SAME(i_stage.i_exact.bucket[Lane]));
     end
     if (at_q == 4'd5) begin
-      assert (run[0].i_stage.i_lpm.tenant[Lane] == bt[5:0] && run[1].i_stage.i_lpm.tenant[Lane] == bt[5:0]);
+      assert (run[0].i_stage.gen_lpm.i_lpm.tenant[Lane] == bt[5:0] && run[1].i_stage.gen_lpm.i_lpm.tenant[Lane] == bt[5:0]);
       assume (`SAME(i_stage.i_exact.found[Lane].hit));
       if (run[0].i_stage.i_exact.found[Lane].hit) assume (`SAME(i_stage.i_exact.found[Lane]));
-      assume (`SAME(i_stage.i_lpm.found[Lane].hit));
-      if (run[0].i_stage.i_lpm.found[Lane].hit) assume (`SAME(i_stage.i_lpm.found[Lane]));
+      assume (`SAME(i_stage.gen_lpm.i_lpm.found[Lane].hit));
+      if (run[0].i_stage.gen_lpm.i_lpm.found[Lane].hit) assume (`SAME(i_stage.gen_lpm.i_lpm.found[Lane]));
     end
   end
   // ---- ternary
   always_comb begin
     if (at_q == 4'd3) begin
-      assert (!run[0].i_stage.i_ternary.slot && !run[1].i_stage.i_ternary.slot);
-      assert (run[0].i_stage.i_ternary.bt[Lane] == bt && run[1].i_stage.i_ternary.bt[Lane] == bt);
-      assert (run[0].i_stage.i_ternary.valid[Lane] && run[1].i_stage.i_ternary.valid[Lane]);
-      assert (`SAME(i_stage.i_ternary.key[Lane]));
+      assert (!run[0].i_stage.gen_ternary.i_ternary.slot && !run[1].i_stage.gen_ternary.i_ternary.slot);
+      assert (run[0].i_stage.gen_ternary.i_ternary.bt[Lane] == bt && run[1].i_stage.gen_ternary.i_ternary.bt[Lane] == bt);
+      assert (run[0].i_stage.gen_ternary.i_ternary.valid[Lane] && run[1].i_stage.gen_ternary.i_ternary.valid[Lane]);
+      assert (`SAME(i_stage.gen_ternary.i_ternary.key[Lane]));
     end
     if (at_q == 4'd5) begin
-      assume (`SAME(i_stage.i_ternary.found[Lane].hit));
-      if (run[0].i_stage.i_ternary.found[Lane].hit) assume (`SAME(i_stage.i_ternary.found[Lane]));
+      assume (`SAME(i_stage.gen_ternary.i_ternary.found[Lane].hit));
+      if (run[0].i_stage.gen_ternary.i_ternary.found[Lane].hit) assume (`SAME(i_stage.gen_ternary.i_ternary.found[Lane]));
     end
   end
 

@@ -10,7 +10,8 @@
 module ternary
   import rmt_pkg::*;
 #(
-    parameter logic [TernaryW-1:0] Row = 7'd37
+    parameter int unsigned TernaryW = 7,
+    parameter logic [TernaryW-1:0] Row = TernaryW'(37)
 ) (
     input wire logic clk,
 
@@ -80,7 +81,7 @@ module ternary
   assign wanted = $bits(digits_t)'({row.bt, row.value});
   assign masks = {{($bits(digits_t) - $bits(key_t)) {1'b1}}, row.mask};
   for (genvar d = 0; d < Digits; d++) begin : gen_digit
-    wire [TernaryRows-1:0] line = i_ternary.gen_digit[d].mem[digits[d]];
+    wire [(1<<TernaryW)-1:0] line = i_ternary.gen_digit[d].mem[digits[d]];
     assign takes[d] = line[watched];
     assign fits[d] = (digits[d] & masks[d]) == wanted[d];
     always_comb
@@ -119,7 +120,7 @@ module first
 (
     input wire logic clk,
 
-    input wire logic [TernaryW-1:0]     any,  // row
+    input wire logic [6:0]              any,  // row
     input wire logic [3:0]              number,
     input wire logic                    slot,
     input wire host_t                   host,
@@ -150,7 +151,7 @@ module first
   end
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    logic [TernaryW-1:0] addr;
+    logic [6:0] addr;
     target_t target;
     assign addr = i_ternary.i_targets.addr[l];
     assign target = i_ternary.i_targets.data[l];

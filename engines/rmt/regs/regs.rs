@@ -18,6 +18,10 @@ pub const RMT_BLOCK_LOST: u32 = 0x14;
 pub const RMT_BLOCK_LOST_PACKETS: u32 = 0x18;
 /// Frames whose clones found no room in their queue, of all tenants, since the reset.
 pub const RMT_BLOCK_LOST_CLONES: u32 = 0x1C;
+/// Stages with ternary tables, bit s for stage s, [11:0]; with trees of prefixes, [27:16].
+pub const RMT_BLOCK_TABLES: u32 = 0x20;
+/// Stages with meters, bit s for stage s, [11:0].
+pub const RMT_BLOCK_METERS: u32 = 0x24;
 /// Words of a row. Written: the word is staged. Read: the word of the selected row, from the memory.
 pub const RMT_BLOCK_DATA: u32 = 0x100;
 /// How many there are, 4 bytes apart.

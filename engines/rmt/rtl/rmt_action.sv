@@ -5,7 +5,9 @@
 // the lanes share, and the counters. 5 cycles, a frame a cycle in each lane; nothing stops.
 module rmt_action
   import rmt_pkg::*;
-(
+#(
+    parameter bit HasMeters = 1'b1
+) (
     input wire logic clk,
     input wire logic rst,
     input wire logic [63:0] now,
@@ -75,17 +77,22 @@ module rmt_action
       .result
   );
 
-  rmt_meter i_meter (
-      .clk,
-      .rst,
-      .now,
-      .slot(slot_q[2]),
-      .stage,
-      .host,
-      .host_word(words[4]),
-      .access,
-      .color
-  );
+  if (HasMeters) begin : gen_meter
+    rmt_meter i_meter (
+        .clk,
+        .rst,
+        .now,
+        .slot(slot_q[2]),
+        .stage,
+        .host,
+        .host_word(words[4]),
+        .access,
+        .color
+    );
+  end else begin : gen_no_meter
+    assign color = '0;
+    assign words[4] = '0;
+  end
 
   rmt_counter i_counter (
       .clk,

@@ -34,7 +34,7 @@ module rmt_block
 #(
     parameter int unsigned Ports  = 2,
     parameter int unsigned Number = 0,      // of the block, from the ports on: the source of copies
-    parameter logic [63:0] Param  = 64'd3   // stages [7:0], 1 to 12
+    parameter logic [63:0] Param  = 64'h7007_0070_0703  // pipeline_t: 1 to 12 stages, 128, 256 or 512 ternary rows
 ) (
     input wire logic        clk,
     input wire logic        rst,
@@ -56,7 +56,8 @@ module rmt_block
     record_if.src to_host,
     record_if.snk from_host
 );
-  localparam int unsigned Stages = 32'(Param[7:0]);
+  localparam pipeline_t Pipeline = pipeline_t'(Param);
+  localparam int unsigned Stages = 32'(Pipeline.stages);
   localparam int unsigned Depth = 512;  // beats of a port on their way
   localparam int unsigned InsideW = $clog2(Depth) + 2;
   localparam int unsigned BodyW = $bits(frame_meta_t) + $bits(verdict_t) + 1 + $bits(tail_t) + DataW;
@@ -64,8 +65,11 @@ module rmt_block
   if (Ports > Lanes) begin : gen_too_many_ports
     $error("rmt_block: %0d ports; a block of this engine has a lane for at most %0d", Ports, Lanes);
   end
-  if (Stages < 1 || Stages > 12) begin : gen_no_such_stages
-    $error("rmt_block: %0d stages; there are 1 to 12", Stages);
+  if (Stages < 1 || Stages > MaxStages) begin : gen_no_such_stages
+    $error("rmt_block: %0d stages; there are 1 to %0d", Stages, MaxStages);
+  end
+  if (Pipeline.ternary_w < 7 || Pipeline.ternary_w > 9) begin : gen_no_such_rows
+    $error("rmt_block: 2^%0d ternary rows; a stage has 128, 256 or 512", Pipeline.ternary_w);
   end
 
   // ---- the host
@@ -77,7 +81,7 @@ module rmt_block
   word_t [Stages+2:0] words;
 
   rmt_regs #(
-      .Stages(Stages),
+      .Pipeline(Pipeline),
       .Ports(Ports)
   ) i_regs (
       .clk,
@@ -160,7 +164,12 @@ module rmt_block
   assign late[0] = '0;
 
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
-    rmt_stage i_stage (
+    rmt_stage #(
+        .HasTernary(Pipeline.ternary[s]),
+        .HasPrefixes(Pipeline.prefixes[s]),
+        .HasMeters(Pipeline.meters[s]),
+        .TernaryW(32'(Pipeline.ternary_w))
+    ) i_stage (
         .clk,
         .rst,
         .now,

@@ -14,7 +14,9 @@
 // SELECT need not wait for it.
 module rmt_key
   import rmt_pkg::*;
-(
+#(
+    parameter bit HasPrefixes = 1'b1  // the stage searches for prefixes
+) (
     input wire logic clk,
 
     input wire logic  slot,
@@ -79,7 +81,7 @@ module rmt_key
       take_gate_q <= insert[l].valid && insert[l].dst == row1_q.gate;
     end
 
-    assign walk[l] = '{key: prefix_q & row1_q.mask[0], base: row1_q.base, size: row1_q.size};
+    assign walk[l] = HasPrefixes ? '{key: prefix_q & row1_q.mask[0], base: row1_q.base, size: row1_q.size} : '0;
 
     // ---- MASK, HASH
     always_comb

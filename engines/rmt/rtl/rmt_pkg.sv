@@ -100,6 +100,19 @@ package rmt_pkg;
     logic [4:0] dst;
   } state_row_t;
 
+  // ---- the pipeline
+  localparam int unsigned MaxStages = 12;
+
+  // `Param` of a block. Bit s of a mask: stage s has this.
+  typedef struct packed {
+    logic [15:0]          unused;
+    logic [3:0]           ternary_w;  // log2 of the rows of a stage with ternary tables
+    logic [MaxStages-1:0] meters;
+    logic [MaxStages-1:0] prefixes;
+    logic [MaxStages-1:0] ternary;
+    logic [7:0]           stages;
+  } pipeline_t;
+
   // ---- predicates and checksums
   typedef struct packed {
     logic [1:0] mode;
@@ -346,8 +359,6 @@ package rmt_pkg;
   } leaf_t;
 
   // ---- ternary
-  localparam int unsigned TernaryW = 7;
-  localparam int unsigned TernaryRows = 1 << TernaryW;
 
   typedef struct packed {
     key_t mask;

@@ -9,8 +9,8 @@
 module rmt_regs
   import rmt_pkg::*, rmt_regs_pkg::*;
 #(
-    parameter int unsigned Stages = 3,
-    parameter int unsigned Ports  = 2
+    parameter pipeline_t   Pipeline = '0,
+    parameter int unsigned Ports    = 2
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -28,6 +28,8 @@ module rmt_regs
     input  wire logic [31:0] lost_packets,
     input  wire logic [31:0] lost_clones
 );
+  localparam int unsigned Stages = 32'(Pipeline.stages);
+
   word_t select_q;
   word_t [RowWords-1:0] data_q;
   logic request_q, busy_q, passed_q, we_q, start, is_data, travels;
@@ -45,16 +47,17 @@ module rmt_regs
     if (32'(stage) >= Stages) return '0;
     case (memory)
       MemKey, MemSegment: return 17'd128;
-      MemTernary, MemTarget: return 17'd1 << TernaryW;
+      MemTernary, MemTarget: return Pipeline.ternary[stage[3:0]] ? 17'd1 << Pipeline.ternary_w : '0;
       MemCounter:         return 17'd1 << CounterW;
-      MemMeter:           return 17'd1 << MeterW;
+      MemMeter:           return Pipeline.meters[stage[3:0]] ? 17'd1 << MeterW : '0;
       MemAction:          return 17'd1024;
       MemRegister:        return 17'd1 << RegisterW;
-      MemLeaf:            return 17'd1 << LeafW;
+      MemLeaf:            return Pipeline.prefixes[stage[3:0]] ? 17'd1 << LeafW : '0;
       default: ;
     endcase
     if (memory >= MemWay && 32'(memory) < 32'(MemWay) + Ways) return 17'd1 << BucketW;
-    if (memory >= MemLpm && 32'(memory) < 32'(MemLpm) + Levels) return 17'd1 << {memory[2:0], 2'b0};
+    if (memory >= MemLpm && 32'(memory) < 32'(MemLpm) + Levels && Pipeline.prefixes[stage[3:0]])
+      return 17'd1 << {memory[2:0], 2'b0};
     return '0;
   endfunction
 
@@ -94,7 +97,15 @@ module rmt_regs
             cfg.err   <= cfg.we;
           end
           RMT_BLOCK_MORE: begin
-            cfg.rdata <= {8'd0, 8'(MeterW), 8'(CounterW), 8'(TernaryW)};
+            cfg.rdata <= {8'd0, 8'(MeterW), 8'(CounterW), 8'(Pipeline.ternary_w)};
+            cfg.err   <= cfg.we;
+          end
+          RMT_BLOCK_TABLES: begin
+            cfg.rdata <= {4'd0, Pipeline.prefixes, 4'd0, Pipeline.ternary};
+            cfg.err   <= cfg.we;
+          end
+          RMT_BLOCK_METERS: begin
+            cfg.rdata <= {20'd0, Pipeline.meters};
             cfg.err   <= cfg.we;
           end
           RMT_BLOCK_LOST: begin

@@ -19,9 +19,16 @@
 // the vector that the last stage's action has read: its units' results are not in it. `insert` is the result of the
 // last stage's register, for this stage's key. `late`, three cycles behind, is that or the color of the last stage's
 // meter: this stage puts it into the vector in front of its action.
+//
+// A stage may lack ternary tables, prefixes or meters. A search there finds nothing, and all frames are green.
 module rmt_stage
   import rmt_pkg::*;
-(
+#(
+    parameter bit HasTernary  = 1'b1,
+    parameter bit HasPrefixes = 1'b1,
+    parameter bit HasMeters   = 1'b1,
+    parameter int unsigned TernaryW = 7  // log2 of the ternary rows
+) (
     input wire logic clk,
     input wire logic rst,
     input wire logic [63:0] now,
@@ -84,7 +91,9 @@ module rmt_stage
     end
   end
 
-  rmt_key i_key (
+  rmt_key #(
+      .HasPrefixes(HasPrefixes)
+  ) i_key (
       .clk,
       .slot,
       .stage,
@@ -114,32 +123,47 @@ module rmt_stage
       .found(by_key)
   );
 
-  rmt_ternary i_ternary (
-      .clk,
-      .rst,
-      .slot(slot_q[2]),
-      .stage,
-      .host,
-      .host_word(words[4]),
-      .busy,
-      .valid,
-      .bt,
-      .key,
-      .found(by_ternary)
-  );
+  if (HasTernary) begin : gen_ternary
+    rmt_ternary #(
+        .TernaryW(TernaryW)
+    ) i_ternary (
+        .clk,
+        .rst,
+        .slot(slot_q[2]),
+        .stage,
+        .host,
+        .host_word(words[4]),
+        .busy,
+        .valid,
+        .bt,
+        .key,
+        .found(by_ternary)
+    );
+  end else begin : gen_no_ternary
+    assign by_ternary = '0;
+    assign words[4] = '0;
+    assign busy = 1'b0;
+  end
 
-  rmt_lpm i_lpm (
-      .clk,
-      .slot(slot_q[1]),
-      .stage,
-      .host,
-      .host_word(words[2]),
-      .walk,
-      .tenant(tenant4),
-      .found(by_prefix)
-  );
+  if (HasPrefixes) begin : gen_lpm
+    rmt_lpm i_lpm (
+        .clk,
+        .slot(slot_q[1]),
+        .stage,
+        .host,
+        .host_word(words[2]),
+        .walk,
+        .tenant(tenant4),
+        .found(by_prefix)
+    );
+  end else begin : gen_no_lpm
+    assign by_prefix = '0;
+    assign words[2] = '0;
+  end
 
-  rmt_action i_action (
+  rmt_action #(
+      .HasMeters(HasMeters)
+  ) i_action (
       .clk,
       .rst,
       .now,

@@ -5,14 +5,16 @@
 //
 //   key, bt ─> MATCH ─────> FIRST ─────> target's memory ─> found     2 cycles, a frame a cycle in each lane
 //              27 digits    row of the
-//              of 5 bits    first group of 16
+//              of 5 bits    first of 16 groups
 //
 // A digit's memory has a bit for each row at each value of the digit: whether the row takes this value. The host writes
 // a row as value and mask. It is set out over the 32 values in as many of the host's slots, one in eight cycles.
 // Meanwhile no frame finds the row.
 module rmt_ternary
   import rmt_pkg::*;
-(
+#(
+    parameter int unsigned TernaryW = 7  // log2 of the rows
+) (
     input wire logic clk,
     input wire logic rst,
 
@@ -29,6 +31,7 @@ module rmt_ternary
 );
   localparam int unsigned DigitW = 5;
   localparam int unsigned Digits = ($bits(key_t) + 7 + DigitW - 1) / DigitW;
+  localparam int unsigned TernaryRows = 1 << TernaryW;
   localparam int unsigned Groups = 16;
   localparam int unsigned GroupRows = TernaryRows / Groups;
   localparam int unsigned GroupW = $clog2(Groups);

@@ -14,7 +14,7 @@ from typing import Any
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, First, ReadOnly, RisingEdge, Timer
 from cocotb.utils import get_sim_time
-from machine import CONTROLLER, Machine, Result
+from machine import CONTROLLER, LEAF, LEVELS, LPM, METER, TARGET, TERNARY, Machine, Result
 from machine_random import Write
 from penstock import regs
 
@@ -79,6 +79,18 @@ class Bench:
         self.dut = dut
         self.rng = random.Random(seed)
         self.stages = int(dut.Stages.value)
+        self.rows = 1 << int(dut.TernaryW.value)
+        # Stages with ternary tables, prefixes, meters: bit s for stage s
+        self.masks = (int(dut.Ternary.value), int(dut.Prefixes.value), int(dut.Meters.value))
+        self.lacks = {
+            (memory, stage)
+            for mask, memories in zip(
+                self.masks, ((TERNARY, TARGET), (LEAF, *range(LPM, LPM + LEVELS)), (METER,)), strict=True
+            )
+            for memory in memories
+            for stage in range(self.stages)
+            if not mask >> stage & 1
+        }
         self.ports = [Port() for _ in range(int(dut.Ports.value))]
         self.accesses: deque[Access] = deque()
         self.under_way = False

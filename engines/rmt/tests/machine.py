@@ -12,7 +12,7 @@ TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY = range(9)
 LEAF, TERNARY, TARGET, COUNTER, LPM = range(12, 17)
 GROUP, METER, CLONE = 19, 20, 21
 DEPTHS, WAYS, LEVELS, BRANCH_BITS, WORDS, EXTRACTED = 8, 4, 3, 4, 32, 27
-BUCKETS, REGISTERS, LEAVES, ROWS, COUNTERS, METERS = 1024, 4096, 4096, 128, 1024, 1024
+BUCKETS, REGISTERS, LEAVES, ROWS, COUNTERS, METERS = 1024, 4096, 4096, 512, 1024, 1024  # at most
 LEAF_BITS = LEVELS * BRANCH_BITS
 # Rows and words of each memory; LPM levels are separate
 SHAPES = {
@@ -398,7 +398,7 @@ class Machine:
         return bits(row[0], 9, 7), row[1:5]
 
     def ternary(self, stage: int, bt: int, key: tuple[int, ...]) -> tuple[int, tuple[int, ...]] | None:
-        for n in range(ROWS):
+        for n in sorted(self.rows.get((TERNARY, stage), ())):
             row = self.read(TERNARY, stage, n)
             fits = all(k & mask == value for k, value, mask in zip(key, row[1:5], row[5:9], strict=True))
             if bits(row[0], 0) and bits(row[0], 7, 1) == bt and fits:

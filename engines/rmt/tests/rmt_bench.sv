@@ -3,10 +3,15 @@
 
 // rmt_block with flat ports. A frame arrives with a verdict whose word is its inverted length.
 module rmt_bench
-  import penstock_pkg::*;
+  import penstock_pkg::*, rmt_pkg::*;
 #(
     parameter int unsigned Ports  = 2,
-    parameter int unsigned Stages = 2
+    parameter int unsigned Stages = 2,
+    // Stages with these, bit s for stage s
+    parameter logic [MaxStages-1:0] Ternary  = '1,
+    parameter logic [MaxStages-1:0] Prefixes = '1,
+    parameter logic [MaxStages-1:0] Meters   = '1,
+    parameter int unsigned TernaryW = 7  // log2 of the ternary rows of a stage
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -150,10 +155,19 @@ module rmt_bench
       .busy
   );
 
+  localparam pipeline_t Pipeline = '{
+      unused: '0,
+      ternary_w: 4'(TernaryW),
+      meters: Meters,
+      prefixes: Prefixes,
+      ternary: Ternary,
+      stages: 8'(Stages)
+  };
+
   rmt_block #(
       .Ports(Ports),
       .Number(Ports),
-      .Param(64'(Stages))
+      .Param(Pipeline)
   ) i_block (
       .clk,
       .rst,

@@ -12,6 +12,9 @@ import pytest
 from penstock import Device, PenstockError
 from rmt_frames import asked, frames
 from rmt_oracle import Calculator, Card, demo_router, tenant_of
+from scapy.layers.inet import IP
+from scapy.layers.l2 import Ether
+from scapy.utils import RawPcapReader
 from system import ROOT, TARGETS, run_design, write_capture
 
 DESIGN = ROOT / "designs/rmt.toml"
@@ -44,6 +47,39 @@ def test_two_tenants(target: str, tmp_path: Path) -> None:
     dropped = len(sent) - sum(map(len, expected.values()))
     assert dropped > 50 and run.result["drops"] == {"blocked": dropped}
     assert min(len(expected["port0"]), len(expected["port1"])) > 50
+
+
+# Where the entries of designs/router-entries.json send a frame, by the network of its destination.
+HOPS = {
+    "192.0.2.": (1, "02:00:00:00:01:00", "02:00:00:00:01:01"),
+    "198.51.100.": (0, "02:00:00:00:02:00", "02:00:00:00:02:02"),
+}
+
+
+def routed(frame: bytes) -> tuple[int, bytes] | None:
+    """The frame behind the router of designs/router.toml, with its port: Scapy computes the checksum."""
+    packet = Ether(frame)
+    if not packet.haslayer(IP) or packet[IP].dst == "198.51.100.66":
+        return None
+    port, packet.src, packet.dst = next(hop for net, hop in HOPS.items() if packet[IP].dst.startswith(net))
+    packet[IP].ttl -= 1
+    del packet[IP].chksum
+    return port, bytes(packet)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_router(target: str, tmp_path: Path) -> None:
+    """Real sessions in both directions through the router of untagged frames."""
+    traffic = ROOT / "designs/traffic"
+    inputs = [f"{traffic}/web.outside.pcap@0", f"{traffic}/web.inside.pcap@1"]
+    run = run_design(ROOT / "designs/router.toml", inputs, tmp_path / "out", target)
+    assert run.status == 0, run.stderr
+    sent = [bytes(frame) for one in inputs for frame, _ in RawPcapReader(one.split("@")[0])]
+    behind = [out for out in map(routed, sent) if out]
+    for port in (0, 1):
+        wanted = [frame for at, frame in behind if at == port]
+        assert len(wanted) > 150 and run.frames[f"port{port}"] == wanted
+    assert run.result["drops"] == {"blocked": len(sent) - len(behind)} and len(sent) - len(behind) > 50
 
 
 def test_targets_agree(tmp_path: Path) -> None:

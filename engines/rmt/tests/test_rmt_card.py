@@ -26,6 +26,7 @@ from scapy.layers.l2 import Dot1Q, Ether
 
 CHAIN, BLOCK = 0x4400_1000, 0x4500_0000
 STAGES = 2
+PARAM = f"512'h{7 << 44 | 3 << 32 | 3 << 20 | 3 << 8 | STAGES:x}"  # both stages have all kinds of tables
 ROUTER, ADDER = 5, 6  # tenants
 VLANS = {ROUTER: 1, ADDER: 257}
 ADD = 0x1234  # Ethernet type of the adder's header: two numbers and a result
@@ -303,5 +304,5 @@ def test_rmt_card() -> None:
         "card_top",
         ["lib/rtl/rtl.f", "shell/tests/unit.sv", "engines/inline.f", "shell/rtl/rtl.f"],
         Path(__file__).stem,
-        {"Ports": 2, "Units": 1, "IngressDepth": 1024, "Blocks": 1, "BlockEngine": 3, "BlockParam": STAGES},
+        {"Ports": 2, "Units": 1, "IngressDepth": 1024, "Blocks": 1, "BlockEngine": 3, "BlockParam": PARAM},
     )

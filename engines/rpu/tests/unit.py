@@ -29,7 +29,7 @@ HERE = Path(__file__).resolve().parent
 SOURCES = ["engines/rpu/rtl/rtl.f", "engines/rpu/tests/rpu_bench.sv"]
 PROGRAMS = ROOT / "engines" / "rpu" / "programs"
 FIRMWARE = HERE / "firmware"
-KIT = ROOT / "engines" / "rpu" / "sdk"
+KIT = ROOT / "engines" / "rpu" / "compiler"
 SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 BEAT = 64
 

@@ -75,6 +75,11 @@ def test_lines_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path
     passes(3)
     assert up.ctl("log") == "".join(f"{line}\n" for line in lines)
     assert up.ctl("log") == ""
+    # A terminal obeys none of a frame's bytes.
+    frames.append(bytes([3, *bytes(15)]) + struct.pack("<6Q", 0, 0x1B, 0, 0, 0, 0))
+    passes(7)
+    assert up.ctl("log").splitlines()[3:] == ["built A \\u{1b}%"]
+    frames.pop()
     for change in (("prog", "swap"), ("reload",)):
         before = up.status()["drops"].get("blocked", 0)
         passes(before + 3)

@@ -38,6 +38,19 @@ pub struct TableOption {
     pub help: &'static str,
 }
 
+/// A memory of a unit, in the unit's window of the host address space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnitMemory {
+    /// Its short name, which Python gives to the unit's attribute: `imem`.
+    pub name: &'static str,
+    /// Its name in messages: "instruction memory".
+    pub about: &'static str,
+    /// Its first byte in the window.
+    pub address: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
 /// The properties of a card that a driver sees.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CardShape {
@@ -135,6 +148,11 @@ pub trait Engine: Debug + Sync {
     /// Whether a program with this file name can only be meant for this engine.
     fn claims(&self, _program: &Path) -> bool {
         false
+    }
+
+    /// The memories of its units that users read and write.
+    fn memories(&self) -> &'static [UnitMemory] {
+        &[]
     }
 
     /// Compiles the programs of parts; gives their images in the same order.

@@ -33,7 +33,7 @@ pub mod regs;
 pub use bus::{Bus, CardError, Native};
 pub use counters::UnitCounters;
 pub use driver::{Driver, Kept, LoadUnits};
-pub use engine::{CardShape, Engine, Job, Kind, PartJob, Schemas, TableOption};
+pub use engine::{CardShape, Engine, Job, Kind, PartJob, Schemas, TableOption, UnitMemory};
 pub use error::{EngineError, ErrorKind};
 pub use image::Image;
 pub use part::{Part, TableNames, only_file};

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Output of commands on standard output.
+//! Output of commands.
 //!
 //! Names of designs and bytes of frames come from strangers, and a terminal obeys control characters, so they are
 //! escaped. If the reader has closed the output, the command ends without a message; if the output is full, it ends
@@ -16,6 +16,23 @@ const READER_GONE: i32 = 128 + 13;
 #[macro_export]
 macro_rules! say {
     ($($words:tt)*) => { $crate::say::line(format_args!($($words)*)) };
+}
+
+/// Prints a line on standard error, as `eprintln!` does, with control characters escaped. Nobody may read it there, so a
+/// failure is no error.
+#[macro_export]
+macro_rules! note {
+    ($($words:tt)*) => { $crate::say::note(format_args!($($words)*)) };
+}
+
+/// Notes a line.
+pub fn note(words: fmt::Arguments<'_>) {
+    notes(&format!("{words}\n"));
+}
+
+/// Notes a text of whole lines, such as a compiler's warnings; none if it is empty.
+pub fn notes(text: &str) {
+    let _ = io::stderr().lock().write_all(plain(text).as_bytes());
 }
 
 /// Says a line.

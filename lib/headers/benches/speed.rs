@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The time for a frame on one processor: `cargo bench -p penstock-headers`. Frames follow each other in memory, each
 //! of another flow.
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use std::hint::black_box;

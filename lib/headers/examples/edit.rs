@@ -2,6 +2,7 @@
 //! Edits frames: lib/tests/test_deparser.py drives it. Reads lines `FRAME EDITS` as tests/header_vectors.py writes
 //! them, and writes what has become of each frame, and which tags it has: `FRAME TAGS`, `-` for none. Edits that the
 //! frame does not allow change nothing.
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 #[path = "../tests/words/mod.rs"]

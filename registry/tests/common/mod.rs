@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use penstock_rpu::accelerator::{Kind, Kinds};
 use penstock_rpu::prefix_table;
-use penstock_rpu_sdk::{Firmware, Options, compile};
+use penstock_rpu_compiler::{Firmware, Options, compile};
 use penstock_shell::{Card, regs};
 use penstock_unit::{Identity, Unit};
 

@@ -131,7 +131,7 @@ fn cycles_in_elements(hops: &[Hop], elements: usize) -> Result<Vec<u64>, BenchEr
     let at = |place| hops.iter().filter(move |hop| hop.place == place).map(|hop| hop.cycle).collect::<Vec<_>>();
     let mut all = Vec::new();
     for element in 0..elements as u8 {
-        let (came, left) = (at(Place::ElementIn(element)), at(Place::ElementOut(element)));
+        let (came, left) = (at(Place::StepIn(element)), at(Place::StepOut(element)));
         if came.is_empty() || came.len() != left.len() {
             return Err(wrong(format!("{} frames came to element {element}, {} left", came.len(), left.len())));
         }
@@ -167,12 +167,12 @@ mod tests {
     #[test]
     fn frames_leave_elements_in_their_order() {
         let hops = [
-            hop(20, Place::ElementIn(0), 0),
-            hop(21, Place::ElementIn(0), 0),
-            hop(28, Place::ElementOut(0), 0),
-            hop(30, Place::ElementIn(1), 0),
-            hop(31, Place::ElementOut(0), 0),
-            hop(39, Place::ElementOut(1), 0),
+            hop(20, Place::StepIn(0), 0),
+            hop(21, Place::StepIn(0), 0),
+            hop(28, Place::StepOut(0), 0),
+            hop(30, Place::StepIn(1), 0),
+            hop(31, Place::StepOut(0), 0),
+            hop(39, Place::StepOut(1), 0),
         ];
         assert_eq!(cycles_in_elements(&hops, 2).unwrap(), [8, 10, 9]);
         assert!(cycles_in_elements(&hops, 3).is_err() && cycles_in_elements(&hops[..5], 2).is_err());

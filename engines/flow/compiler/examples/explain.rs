@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Shows the parts of elements that a program uses: `explain FILE [text|json|dot|svg]`.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 
 use std::process::ExitCode;
 

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The words of a program for hardware: `words FILE [CONTEXTS]`. JSON for each element: its words, and for each row of
 //! hardware the program's row.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 
 use std::process::ExitCode;
 

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Frames a second on one processor, from memory: `cargo bench -p penstock-flow`. Frames have 60 bytes and go through
 //! the chain in place. Only this thread's processor time counts.
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use penstock_flow::{Arrival, Chain, Frame, Options, Verdict};

@@ -7,6 +7,7 @@
 //! | `walk TIME` | `done`: all contexts whose deadline has passed have expired |
 //! | `contexts E`, `counters E`, `globals E`, `events` | JSON |
 //! | `insert E STATE REGISTER,… KEY,…`, `remove E KEY,…`, `change FILE` | `done`, or an error |
+#![allow(clippy::print_stderr, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};

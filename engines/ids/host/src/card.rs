@@ -325,7 +325,10 @@ impl CardBlock {
     /// # Errors
     /// The card refuses or breaks.
     pub fn stats(&self, bus: &mut dyn Bus) -> Result<CardStats, IdsError> {
-        let one = |bus: &mut dyn Bus, register| Ok::<_, IdsError>(u64::from(self.read(bus, register)?));
+        let one = |bus: &mut dyn Bus, register| {
+            let low = u64::from(self.read(bus, register)?);
+            Ok::<_, IdsError>(low | u64::from(self.read(bus, own::IDS_BLOCK_COUNT_H)?) << 32)
+        };
         let of_ports = |bus: &mut dyn Bus, register| {
             (0..u32::from(self.ports)).try_fold(0, |sum, port| Ok::<_, IdsError>(sum + one(bus, register + 4 * port)?))
         };

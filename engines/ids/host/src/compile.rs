@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use penstock_engine::{Tool, ToolError, Workbench, files};
+use penstock_engine::{Tool, ToolError, Workbench, files, say};
 use penstock_ids_compiler::{Found, Options, Program, RuleFile, Ruleset, class_name, key_text};
 use serde_json::{Value as Json, json};
 
@@ -71,16 +71,16 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
     let options = Options { variables, classes, tuning, datasets, skip_unsupported };
     let program = Program::new(Ruleset::read(&texts, &options)?);
     for fault in &program.set.skipped {
-        println!("left out: {fault}");
+        say!("left out: {fault}");
     }
-    program.set.remarks().iter().for_each(|remark| println!("{remark}"));
+    program.set.remarks().iter().for_each(|remark| say!("{remark}"));
     if explain {
-        (0..program.set.rules.len()).for_each(|number| println!("{}", program.explain(number)));
+        (0..program.set.rules.len()).for_each(|number| say!("{}", program.explain(number)));
     }
-    println!("{}", program.cost());
+    say!("{}", program.cost());
     let classes: Vec<&str> = program.classes().collect();
     if !classes.is_empty() {
-        println!("the host looks at every frame of: {}", classes.join(", "));
+        say!("the host looks at every frame of: {}", classes.join(", "));
     }
     to.map_or(Ok(()), |path| Ok(files::write(&path, format!("{:#}\n", about(&program)))?))
 }

@@ -77,9 +77,14 @@ impl CardBlock {
     /// The card refuses, or its block is another one.
     pub fn load(bus: &mut dyn Bus, block: usize, image: &L7Image) -> Result<Self, L7Error> {
         let mut window = window(bus, block);
-        let found = window.read(own::L7_BLOCK_SHAPE)? >> 16;
-        if found != ROWS as u32 {
-            return Err(L7Error::Foreign { block, found, known: ROWS as u32 });
+        let rows = window.read(own::L7_BLOCK_SHAPE)? >> 16;
+        let in_card = window.read(own::L7_BLOCK_CARD)?;
+        for (what, found, known) in
+            [("rows", rows, ROWS as u32), ("messages in card memory", in_card, image.settings.in_card())]
+        {
+            if found != known {
+                return Err(L7Error::Foreign { block, what, found, known });
+            }
         }
         window.write_all(own::L7_BLOCK_FILTER, 0, &[0; own::L7_BLOCK_FILTER_COUNT as usize])?;
         window.write(own::L7_BLOCK_TIMEOUT, image.settings.ticks())?;

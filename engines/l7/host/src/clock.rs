@@ -11,8 +11,6 @@ use crate::error::L7Error;
 const TIME_L: u32 = INLINE_WINDOW + regs::INLINE_TIME_L;
 const TIME_H: u32 = INLINE_WINDOW + regs::INLINE_TIME_H;
 const HOLD: u32 = INLINE_WINDOW + regs::INLINE_HOLD;
-/// Cycles in which a block checks all its messages for expiry.
-const SWEEP: u64 = 512 * 16 + 100;
 /// A block sweeps when the time has advanced by this part of the timeout.
 const PART: u64 = 16;
 
@@ -29,11 +27,11 @@ pub struct Clock {
 
 impl Clock {
     /// Holds the clock at a time. If messages may have expired since the last sweep, the card gets the cycles to find
-    /// them.
+    /// them, `sweep`.
     ///
     /// # Errors
     /// The card refuses.
-    pub fn hold(&mut self, bus: &mut dyn Bus, time: u64, timeout: u64) -> Result<(), L7Error> {
+    pub fn hold(&mut self, bus: &mut dyn Bus, time: u64, timeout: u64, sweep: u64) -> Result<(), L7Error> {
         if !self.held {
             bus.write(HOLD, 1)?;
             self.held = true;
@@ -43,7 +41,7 @@ impl Clock {
         bus.write(TIME_L, self.time as u32)?;
         if self.time - self.swept >= timeout / PART {
             self.swept = self.time;
-            bus.pass(SWEEP)?;
+            bus.pass(sweep)?;
         }
         Ok(())
     }

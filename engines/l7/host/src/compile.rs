@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use penstock_engine::{Tool, ToolError, Workbench, files};
+use penstock_engine::{Tool, ToolError, Workbench, files, say};
 use penstock_l7_compiler::limits;
 
 use crate::image::PROGRAM;
@@ -34,10 +34,10 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
     let text = files::read(&source, PROGRAM)?;
     let compiled = penstock_l7_compiler::compile(&source.display().to_string(), &text)?;
     if explain {
-        print!("{}", compiled.explain());
+        say::text(&compiled.explain());
     } else {
         for (application, image) in compiled.program.applications.iter().zip(&compiled.images) {
-            println!(
+            say!(
                 "{}: {}: {} of {} rows, {} of {} decisions",
                 source.display(),
                 application.name,

@@ -36,6 +36,8 @@ struct Running {
     apps: Vec<App>,
     /// The timeout of messages, in ns.
     timeout: u64,
+    /// Cycles in which a block in hardware checks all messages for expiry.
+    sweep: u64,
 }
 
 #[derive(Debug)]
@@ -283,7 +285,7 @@ impl Driver for L7Driver {
         }
         let app = |_: &Application| App { compiled: image.compiled.clone(), swaps: 0 };
         let apps = image.compiled.program.applications.iter().map(app).collect();
-        place.program = Some(Running { apps, timeout: image.settings.limits().timeout });
+        place.program = Some(Running { apps, timeout: image.settings.limits().timeout, sweep: image.settings.sweep() });
         Ok(())
     }
 
@@ -309,9 +311,10 @@ impl Driver for L7Driver {
 
     fn set_time(&mut self, bus: &mut dyn Bus, ns: u64) -> Result<(), EngineError> {
         let on_card = self.places.iter().filter(|place| place.card.is_some());
-        let timeouts = on_card.filter_map(|place| place.program.as_ref()).map(|running| running.timeout);
-        if let Some(shortest) = timeouts.filter(|timeout| *timeout > 0).min() {
-            self.clock.hold(bus, ns, shortest)?;
+        let running = on_card.filter_map(|place| place.program.as_ref()).filter(|running| running.timeout > 0);
+        let (timeouts, sweeps): (Vec<u64>, Vec<u64>) = running.map(|one| (one.timeout, one.sweep)).unzip();
+        if let (Some(shortest), Some(longest)) = (timeouts.into_iter().min(), sweeps.into_iter().max()) {
+            self.clock.hold(bus, ns, shortest, longest)?;
         }
         Ok(())
     }

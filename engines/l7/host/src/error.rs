@@ -97,16 +97,18 @@ pub enum L7Error {
         /// Messages.
         messages: u32,
     },
-    /// The card's block is not the one that the driver knows.
+    /// The card's block is not the one that the driver and the design need.
     #[error(
-        "inline block {block} has {found} rows, and this driver knows blocks of {known}: build the card again from this tree"
+        "inline block {block} has {found} {what}, and needs {known}: build the card again from this tree and design"
     )]
     Foreign {
         /// The block.
         block: usize,
-        /// Rows of the card's block.
+        /// What differs.
+        what: &'static str,
+        /// How many the card's block has.
         found: u32,
-        /// Rows that the driver knows.
+        /// How many it needs.
         known: u32,
     },
 }

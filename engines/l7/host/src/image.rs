@@ -38,4 +38,8 @@ impl L7Image {
     }
 }
 
-impl Image for L7Image {}
+impl Image for L7Image {
+    fn parameter(&self) -> Option<u64> {
+        Some(self.settings.parameter())
+    }
+}

@@ -2,6 +2,7 @@
 //! Settings of l7 blocks in a design.
 
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 use penstock_engine::{Fault, Part, Section};
@@ -12,6 +13,8 @@ use toml::Spanned;
 
 /// Default timeout of a message, in µs.
 const TIMEOUT: u32 = 1_000_000;
+/// Messages in flight that a block may have; more than the fewest are in card memory.
+const MESSAGES: std::ops::RangeInclusive<u32> = 512..=65536;
 /// The unit in which the card counts timeouts, in ns.
 pub const TICK: u64 = 1024;
 
@@ -20,15 +23,27 @@ pub const TICK: u64 = 1024;
 pub struct Settings {
     /// Time in µs without a packet after which a message expires; 0: never.
     pub timeout_us: u32,
+    /// Messages in flight of all applications: [`Limits::ON_CHIP`], or more in card memory.
+    pub messages: u32,
+    /// Where the manifest says how many.
+    pub messages_at: Option<Range<usize>>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { timeout_us: TIMEOUT }
+        Self { timeout_us: TIMEOUT, messages: Limits::ON_CHIP as u32, messages_at: None }
     }
 }
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn without_memory(&self) -> Option<Fault> {
+        let message = format!(
+            "messages: more than {} are in card memory, of which this card has no channels: leave the key out",
+            Limits::ON_CHIP
+        );
+        self.is_in_card().then(|| Fault { span: self.messages_at.clone(), message })
+    }
+}
 
 /// `[inline.l7]`.
 #[derive(Deserialize, JsonSchema)]
@@ -38,6 +53,10 @@ pub(crate) struct Keys {
     /// Time in µs after which an unfinished message is given up; 0 is never.
     #[schemars(with = "Option<i64>", range(min = 0, max = u32::MAX))]
     timeout_us: Option<Spanned<i64>>,
+    /// Messages of several packets that may be in flight, of all applications: 512, or a power of two from 1024 to 65536,
+    /// which are in card memory.
+    #[schemars(with = "Option<i64>", range(min = 512, max = 65536))]
+    messages: Option<Spanned<i64>>,
 }
 
 impl Settings {
@@ -47,12 +66,53 @@ impl Settings {
     /// A key is unknown or has a wrong value.
     pub fn read(section: Option<Section<'_>>) -> Result<Self, Fault> {
         let Some(section) = section else { return Ok(Self::default()) };
-        let Some(timeout) = section.read::<Keys>()?.timeout_us else { return Ok(Self::default()) };
-        let wrong = |_| {
-            let message = format!("timeout_us: 0 to {} µs, where 0 is never, not {}", u32::MAX, timeout.get_ref());
-            Fault::at(timeout.span(), message)
-        };
-        Ok(Self { timeout_us: u32::try_from(*timeout.get_ref()).map_err(wrong)? })
+        let keys = section.read::<Keys>()?;
+        let mut settings = Self::default();
+        if let Some(timeout) = keys.timeout_us {
+            let wrong = |_| {
+                let message = format!("timeout_us: 0 to {} µs, where 0 is never, not {}", u32::MAX, timeout.get_ref());
+                Fault::at(timeout.span(), message)
+            };
+            settings.timeout_us = u32::try_from(*timeout.get_ref()).map_err(wrong)?;
+        }
+        if let Some(messages) = keys.messages {
+            let number = *messages.get_ref();
+            settings.messages = u32::try_from(number)
+                .ok()
+                .filter(|number| MESSAGES.contains(number) && number.is_power_of_two())
+                .ok_or_else(|| {
+                    let message = format!(
+                        "messages: a power of two from {} to {}, not {number}",
+                        MESSAGES.start(),
+                        MESSAGES.end()
+                    );
+                    Fault::at(messages.span(), message)
+                })?;
+            settings.messages_at = Some(messages.span());
+        }
+        Ok(settings)
+    }
+
+    /// The parameter of the hardware: the logarithm of the sets of four messages that each of two applications has in
+    /// card memory, half of which are in use; 0: no message is there.
+    pub(crate) fn parameter(&self) -> u64 {
+        if self.is_in_card() { u64::from(self.messages.ilog2() - 2) } else { 0 }
+    }
+
+    /// Messages in card memory, of all applications.
+    pub(crate) fn in_card(&self) -> u32 {
+        if self.is_in_card() { self.messages } else { 0 }
+    }
+
+    /// Whether messages of several packets are in card memory.
+    fn is_in_card(&self) -> bool {
+        self.messages as usize > Limits::ON_CHIP
+    }
+
+    /// Cycles in which a block checks all its messages for expiry: one, or a set of four places, every 16 cycles.
+    pub(crate) fn sweep(&self) -> u64 {
+        let looks = if self.is_in_card() { 1 << self.parameter() } else { u64::from(self.messages) };
+        16 * looks + 100
     }
 
     /// The settings in a part of a design. All parts that the engine reads have them.
@@ -71,7 +131,7 @@ impl Settings {
     /// The limits of each application.
     #[must_use]
     pub fn limits(&self) -> Limits {
-        Limits { timeout: u64::from(self.ticks()) * TICK, ..Limits::default() }
+        Limits::of(self.messages as usize, u64::from(self.ticks()) * TICK)
     }
 }
 
@@ -122,6 +182,22 @@ mod tests {
         {
             let fault = read(&format!("[l7]\ntimeout_us = {value}\n")).unwrap_err();
             assert!(fault.message.contains(words), "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn messages_are_a_power_of_two() {
+        for (value, parameter, limits) in
+            [(512, 0, (256, 1024, false)), (1024, 8, (512, 1024, true)), (65536, 14, (32768, 65536, true))]
+        {
+            let settings = read(&format!("[l7]\nmessages = {value}\n")).unwrap();
+            assert_eq!((settings.parameter(), settings.without_memory().is_some()), (parameter, parameter > 0));
+            let Limits { messages, pages, in_card, .. } = settings.limits();
+            assert_eq!((messages, pages, in_card), limits);
+        }
+        for value in [0, 256, 513, 65535, 131_072, -1] {
+            let fault = read(&format!("[l7]\nmessages = {value}\n")).unwrap_err();
+            assert!(fault.message.contains("a power of two from 512 to 65536"), "{fault:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Messages a second on one core: `cargo bench -p penstock-l7`. Each message takes four skip-and-matches in hardware.
-
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;

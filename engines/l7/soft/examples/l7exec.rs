@@ -97,8 +97,12 @@ fn run(asked: &Json) -> Json {
     };
     let (first, loads) = sources.split_first().unwrap();
     let limit = |name: &str| number(&asked[name]);
-    let limits =
-        Limits { messages: limit("messages") as usize, pages: limit("pages") as usize, timeout: limit("timeout") };
+    let limits = Limits {
+        messages: limit("messages") as usize,
+        pages: limit("pages") as usize,
+        timeout: limit("timeout"),
+        in_card: false,
+    };
     let mut block = Block::new(&first.0.program, limits);
     let count = first.0.program.applications.len();
     let mut of_app: Vec<&Compiled> = vec![&first.0; count];

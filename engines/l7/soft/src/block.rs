@@ -113,9 +113,9 @@ impl App {
             match self.in_flight.accepts_single(&packet) {
                 Some(refused) => refused,
                 None => {
-                    let decision = self.decide(of_type, frame, &packet);
+                    let decision = Some(self.decide(of_type, frame, &packet));
                     // The message leaves in the memory of its frame.
-                    Accepted::Whole(First::new(std::mem::take(frame), packet, decision, entering), Vec::new())
+                    Accepted::Whole(First::new(std::mem::take(frame), packet, of_type, decision, entering), Vec::new())
                 }
             }
         } else {
@@ -124,18 +124,20 @@ impl App {
                 Some(refused) => refused,
                 None => {
                     let first = (packet.number == 0).then(|| {
-                        let decision = self.decide(of_type, frame, &packet);
-                        First::new(frame[..packet.end].to_vec(), packet, decision, entering)
+                        let decision = (!self.in_flight.limits().in_card).then(|| self.decide(of_type, frame, &packet));
+                        First::new(frame[..packet.end].to_vec(), packet, of_type, decision, entering)
                     });
                     self.in_flight.add(key, &packet, frame, time, first)
                 }
             }
         };
-        let counters = &mut self.counters;
         let dropped = match accepted {
             Accepted::Waits => None,
             Accepted::Whole(first, rest) => {
-                match whole(first, &rest) {
+                let decision =
+                    first.decision.unwrap_or_else(|| self.decide(first.of_type, &first.frame, &first.packet));
+                let counters = &mut self.counters;
+                match whole(first, decision, &rest) {
                     Some(one) => {
                         counters.delivered += 1;
                         made.push(one);
@@ -144,13 +146,13 @@ impl App {
                 }
                 None
             }
-            Accepted::Malformed => Some(&mut counters.malformed),
-            Accepted::Duplicate => Some(&mut counters.duplicates),
-            Accepted::Oversize => Some(&mut counters.oversize),
-            Accepted::Refused => Some(&mut counters.refused),
+            Accepted::Malformed => Some(&mut self.counters.malformed),
+            Accepted::Duplicate => Some(&mut self.counters.duplicates),
+            Accepted::Oversize => Some(&mut self.counters.oversize),
+            Accepted::Refused => Some(&mut self.counters.refused),
         };
         let accepted = dropped.is_none();
-        *dropped.unwrap_or(&mut counters.packets) += 1;
+        *dropped.unwrap_or(&mut self.counters.packets) += 1;
         Some(accepted)
     }
 
@@ -177,8 +179,8 @@ impl App {
 }
 
 /// The frame of a message that is whole; None if its rule drops it.
-fn whole(first: First, rest: &[Vec<u8>]) -> Option<Made> {
-    let First { mut frame, packet, decision, port, hash, tenant } = first;
+fn whole(first: First, decision: Decision, rest: &[Vec<u8>]) -> Option<Made> {
+    let First { mut frame, packet, port, hash, tenant, .. } = first;
     let number = u32::from(decision.number);
     let verdict = match decision.action {
         Action::Drop => return None,

@@ -11,24 +11,51 @@ use crate::rules::Decision;
 
 /// Bytes of the longest payload of a message.
 pub const LONGEST_PAYLOAD: usize = 16_256;
-/// Bytes of a page of message memory.
+/// Bytes of a page of message memory on the chip, and in card memory.
 const PAGE: usize = 512;
+const CARD_PAGE: usize = 2048;
+/// Bytes that the headers of packet 0 take in card memory.
+const HEADERS: usize = 128;
 
 /// The limits of an application's messages in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Messages of which packets are missing.
     pub messages: usize,
-    /// Pages of 512 bytes, which their packets take.
+    /// Pages, which their packets take.
     pub pages: usize,
     /// Time in ns after which a message expires of which no packet came; 0: never.
     pub timeout: u64,
+    /// Messages of several packets are in card memory: they are decided when they are whole, and those of one packet
+    /// need no room.
+    pub in_card: bool,
+}
+
+impl Limits {
+    /// Messages in flight of a block's two applications that are on the chip.
+    pub const ON_CHIP: usize = 512;
+
+    /// Each application has half of so many messages in flight: [`Self::ON_CHIP`], or more in card memory.
+    #[must_use]
+    pub fn of(messages: usize, timeout: u64) -> Self {
+        let in_card = messages > Self::ON_CHIP;
+        Self { messages: messages / 2, pages: if in_card { messages } else { 1024 }, timeout, in_card }
+    }
+
+    /// Pages that a packet takes.
+    fn pages_of(&self, packet: &Packet) -> usize {
+        match (self.in_card, packet.number) {
+            (false, _) => packet.length().div_ceil(PAGE),
+            (true, 0) => (HEADERS + packet.length()).div_ceil(CARD_PAGE),
+            (true, _) => packet.length().div_ceil(CARD_PAGE),
+        }
+    }
 }
 
 impl Default for Limits {
     /// As a block in hardware after its reset.
     fn default() -> Self {
-        Self { messages: 256, pages: 1024, timeout: 976_563 * 1024 }
+        Self::of(Self::ON_CHIP, 976_563 * 1024)
     }
 }
 
@@ -45,7 +72,9 @@ pub struct Key {
 pub struct First {
     pub frame: Vec<u8>,
     pub packet: Packet,
-    pub decision: Decision,
+    pub of_type: u8,
+    /// None: the message is decided when it is whole.
+    pub decision: Option<Decision>,
     pub port: u8,
     pub hash: u32,
     pub tenant: u8,
@@ -54,9 +83,9 @@ pub struct First {
 impl First {
     /// Packet 0 of a message, in `frame`.
     #[must_use]
-    pub fn new(frame: Vec<u8>, packet: Packet, decision: Decision, entering: Entering) -> Self {
+    pub fn new(frame: Vec<u8>, packet: Packet, of_type: u8, decision: Option<Decision>, entering: Entering) -> Self {
         let Entering { port, hash, tenant } = entering;
-        Self { frame, packet, decision, port, hash, tenant }
+        Self { frame, packet, of_type, decision, port, hash, tenant }
     }
 }
 
@@ -149,9 +178,13 @@ impl InFlight {
         self.room(known, packet)
     }
 
-    /// Why a message of one packet is not accepted; None: it is. It needs the room of others, but no place in the table.
+    /// Why a message of one packet is not accepted; None: it is. On the chip it needs the room of others, but no place in
+    /// the table.
     #[must_use]
     pub fn accepts_single(&self, packet: &Packet) -> Option<Accepted> {
+        if self.limits.in_card {
+            return (packet.length() > LONGEST_PAYLOAD).then_some(Accepted::Oversize);
+        }
         self.room(None, packet)
     }
 
@@ -160,7 +193,7 @@ impl InFlight {
         if known.map_or(0, |message| message.bytes) + packet.length() > LONGEST_PAYLOAD {
             return Some(Accepted::Oversize);
         }
-        let pages = packet.length().div_ceil(PAGE);
+        let pages = self.limits.pages_of(packet);
         let is_full =
             self.pages + pages > self.limits.pages || (known.is_none() && self.messages.len() >= self.limits.messages);
         is_full.then_some(Accepted::Refused)
@@ -169,7 +202,7 @@ impl InFlight {
     /// Adds a packet that [`InFlight::accepts`]; `first` is what is kept of packet 0.
     pub fn add(&mut self, key: Key, packet: &Packet, frame: &[u8], time: u64, first: Option<First>) -> Accepted {
         let bit = 1u32 << packet.number;
-        let pages = packet.length().div_ceil(PAGE);
+        let pages = self.limits.pages_of(packet);
         let payloads = vec![Vec::new(); usize::from(packet.count)];
         self.accepted += 1;
         let last = (time, self.accepted);

@@ -187,7 +187,7 @@ fn frames_that_are_no_packets_go_on() {
 
 #[test]
 fn room_and_time_are_bounded() {
-    let mut run = Run::new(Limits { messages: 3, pages: 40, timeout: 1000 });
+    let mut run = Run::new(Limits { messages: 3, pages: 40, timeout: 1000, in_card: false });
     let of = |host, id, number, bytes: usize| Packet { host, id, ..Packet::new(12, number, &vec![0; bytes]) };
     for host in 1..4 {
         assert_eq!(run.send(&of(host, 9, 1, 10).frame()), Verdict::Absorb);
@@ -298,4 +298,29 @@ fn patterns_of_several_lengths_take_turns_together() {
     }
     assert_eq!(made.iter().map(|made| made.mark).collect::<Vec<_>>(), [4, 5, 6, 7]);
     assert_eq!(block.hits(0), [0, 4, 1]);
+}
+
+/// In card memory a message is decided when it is whole, by the rules of that moment, and messages of one packet need no
+/// room.
+#[test]
+fn messages_in_card_memory_are_decided_when_they_are_whole() {
+    let mut run = Run::new(Limits { messages: 1, pages: 3, ..Limits::of(1024, 0) });
+    let of = |id, number, bytes: usize| Packet { id, ..Packet::new(2, number, &payload(b"unit", bytes)) };
+    // Packet 0 has 6 bytes of a field, and 128 of headers: a byte more takes another page of 2,048.
+    assert_eq!(run.send(&of(1, 0, 2048 - 128 - 6).frame()), Verdict::Absorb);
+    assert_eq!((run.block.in_flight(0), run.block.hits(0)[1]), ((1, 1), 0));
+    assert_eq!(run.send(&of(2, 0, 0).frame()), Verdict::Drop);
+    let single = Packet { id: 3, ..Packet::new(1, 0, &payload(b"unit", 5000)) };
+    assert_eq!(run.send(&single.frame()), Verdict::Absorb);
+    assert_eq!((run.made.len(), run.block.hits(0)[1]), (1, 1));
+    let text = RULES.replace("unit 2", "unit 4");
+    let program = penstock_l7_compiler::compile("test.l7", &text).unwrap().program;
+    run.block.set_rules(0, &program.applications[0], &program);
+    assert_eq!(run.send(&of(1, 1, 4096 - 6 + 1).frame()), Verdict::Drop);
+    assert_eq!(run.send(&of(1, 1, 4096 - 6).frame()), Verdict::Absorb);
+    assert_eq!((run.made.len(), run.made[1].verdict, run.block.hits(0)[1]), (2, Verdict::Unit(4), 1));
+    assert_eq!(run.block.in_flight(0), (0, 0));
+    assert_eq!(run.send(&of(4, 0, 2048 - 128 - 6 + 1).frame()), Verdict::Absorb);
+    assert_eq!(run.block.in_flight(0), (1, 2));
+    assert_eq!(run.block.counters(0).refused, 2);
 }

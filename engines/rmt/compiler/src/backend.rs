@@ -10,6 +10,7 @@ mod effects;
 mod hashes;
 mod head;
 mod parser;
+mod pipeline;
 mod place;
 mod schedule;
 mod show;
@@ -27,6 +28,7 @@ use digests::DIGEST_WORDS;
 pub use digests::{DigestCode, RECORD_WORDS};
 use effects::Cells;
 use head::Head;
+pub use pipeline::{Feature, MOST_STAGES, Pipeline};
 use place::{arranged, place};
 use schedule::Stage;
 use steps::{Item, Literal, Steps};
@@ -160,22 +162,22 @@ pub struct RegisterPlace {
     pub offset: u32,
 }
 
-/// Lowers a program for a block with so many stages.
+/// Lowers a program for a block with this pipeline.
 ///
 /// # Errors
 /// If the machine cannot run it: the missing feature, and the place in the program that needs it.
-pub fn lower(program: &Program, stages: usize) -> Result<Lowered, Fault> {
-    lowered(program, stages).map_err(|fault| *fault)
+pub fn lower(program: &Program, pipeline: &Pipeline) -> Result<Lowered, Fault> {
+    lowered(program, pipeline).map_err(|fault| *fault)
 }
 
-fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
+fn lowered(program: &Program, pipeline: &Pipeline) -> Check<Lowered> {
     let mut fault: Option<Box<Fault>> = None;
     // Words for copies are no words for variables: the fewest that are enough. Operand B sees more of headers that begin
     // later, so the program may need fewer stages.
     for copies in 0..=MOST_COPIES {
         let mut found: Option<(Lowered, usize)> = None;
         for (first, spare) in FIRST_WORDS.into_iter().flat_map(|first| SPARE_WORDS.map(|spare| (first, spare))) {
-            match placed(program, stages, Layout { first, copies, spare }) {
+            match placed(program, pipeline, Layout { first, copies, spare }) {
                 Ok(made) if found.as_ref().is_none_or(|known| made.1 < known.1) => found = Some(made),
                 Err(other) if fault.as_ref().is_none_or(|known| lacks_copies(known)) && first == 0 && spare == 0 => {
                     fault = Some(other)
@@ -191,7 +193,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
 }
 
 /// Lowers a program in a layout of the vector. Also how many stages it takes.
-fn placed(program: &Program, stages: usize, layout: Layout) -> Check<(Lowered, usize)> {
+fn placed(program: &Program, pipeline: &Pipeline, layout: Layout) -> Check<(Lowered, usize)> {
     let cloning = clones::mark(program)?;
     let program = cloning.as_ref().map_or(program, |cloning| &cloning.program);
     let marked = digests::mark(program)?;
@@ -238,9 +240,10 @@ fn placed(program: &Program, stages: usize, layout: Layout) -> Check<(Lowered, u
     let digests = marked.as_ref().map(|marked| marked.codes(&mut vector)).transpose()?;
     let (digests, record) = digests.unwrap_or_default();
     let written = written_words(&items, exit.as_ref(), &vector);
-    let staged = schedule::schedule(program, items, stages)?;
+    let staged = schedule::schedule(program, items, pipeline)?;
     let mut made = Assemble {
         program,
+        pipeline,
         stages: Vec::new(),
         tables: vec![None; program.tables.len()],
         registers: vec![None; program.registers.len()],
@@ -401,6 +404,7 @@ fn written_words(items: &[Item], exit: Option<&ChecksumRow>, vector: &Vector) ->
 /// Puts rows together.
 struct Assemble<'p> {
     program: &'p Program,
+    pipeline: &'p Pipeline,
     stages: Vec<StageCode>,
     tables: Vec<Option<TableCode>>,
     registers: Vec<Option<RegisterPlace>>,
@@ -416,11 +420,18 @@ impl Assemble<'_> {
         let mut rows = vec![self.row(&Drafts::default(), &stage.shared, &[], None, index, &mut code)?];
         if let Some(step) = &stage.step {
             if let Some(table) = step.table {
-                let (kind, key, keys) = tables::keys(&self.program.tables[table], step)?;
+                let (kind, key, keys) = tables::keys(&self.program.tables[table], step, self.pipeline)?;
                 (code.key, code.open) = (key, None);
                 let priorities = self.program.tables[table].has_priorities();
-                self.tables[table] =
-                    Some(TableCode { table, stage: index, kind, keys, actions: Vec::new(), priorities });
+                self.tables[table] = Some(TableCode {
+                    table,
+                    stage: index,
+                    kind,
+                    keys,
+                    actions: Vec::new(),
+                    priorities,
+                    most_lines: self.pipeline.rows(),
+                });
             }
             if step.table.is_none() {
                 code.key.keys = step.keys.iter().map(|piece| (piece.word, piece.mask())).collect();

@@ -32,17 +32,17 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Lowers the program to a block in hardware with so many stages.
+    /// Lowers the program to a block in hardware with this pipeline.
     ///
     /// # Errors
     /// If the machine cannot run it: the missing feature, and the place in the program that needs it.
-    pub fn lower(&self, stages: usize) -> Result<backend::Lowered, Faults> {
+    pub fn lower(&self, pipeline: &backend::Pipeline) -> Result<backend::Lowered, Faults> {
         if let Some(set) = self.program.value_sets.first() {
             let fault = Fault::new(set.span, "the program does not fit: the card has no value sets")
                 .help("write the values into `select`, or run the program on `soft`");
             return Err(Faults::new(self.sources.clone(), vec![*fault]));
         }
-        backend::lower(&self.program, stages).map_err(|fault| Faults::new(self.sources.clone(), vec![fault]))
+        backend::lower(&self.program, pipeline).map_err(|fault| Faults::new(self.sources.clone(), vec![fault]))
     }
 }
 

@@ -4,6 +4,7 @@
 //!
 //! Each case follows from its number. `PENSTOCK_FUZZ_SECONDS` sets the time for new cases, `PENSTOCK_SEED` the first
 //! number.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,6 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+use penstock_rmt_compiler::backend::Pipeline;
 
 /// Bytes that a case may hold at a time.
 const MOST_BYTES: usize = 256 << 20;
@@ -217,7 +220,7 @@ fn take(text: &str) -> usize {
             assert!(!faults.to_string().is_empty());
             0
         }
-        Ok(compiled) => match compiled.lower(12) {
+        Ok(compiled) => match compiled.lower(&Pipeline::new(12)) {
             Err(faults) => {
                 assert!(!faults.to_string().is_empty());
                 1

@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use penstock_rmt_compiler::backend::Pipeline;
+
 #[test]
 fn messages_are_as_they_were_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui");
@@ -19,7 +21,9 @@ fn messages_are_as_they_were_read() {
         let text = std::fs::read_to_string(&file).expect("it can be read");
         let said = match penstock_rmt_compiler::compile(&name, &text) {
             Err(faults) => faults.to_string(),
-            Ok(compiled) => compiled.lower(3).map_or_else(|faults| faults.to_string(), |_| "no fault".to_owned()),
+            Ok(compiled) => {
+                compiled.lower(&Pipeline::new(3)).map_or_else(|faults| faults.to_string(), |_| "no fault".to_owned())
+            }
         };
         let kept = file.with_extension("txt");
         if std::env::var_os("PENSTOCK_WRITE_UI").is_some() {

@@ -9,6 +9,7 @@
 //! - `{"rows": null}`: `[memory, stage, row, [word, …]]` of all rows that the driver has written since the last time
 //! - `{"put": [[memory, stage, row, [word, …]], …]}`: changes rows, as frames do
 //! - `{"records": [hex, …]}`: records of the card for its driver
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, CardError, CardShape, Driver, Engine as _, Native, Request, Tenant, regs};
 use penstock_rmt::Block;
+use penstock_rmt_compiler::backend::Pipeline;
 use penstock_rmt_host::{NAME, RMT, RmtImage};
 use penstock_unit::{Block as AnyBlock, Entering, Unit, Verdict};
 use serde_json::{Value as Json, json};
@@ -66,7 +68,7 @@ impl Native for Soft {
 
 /// A card whose only block is rows that keep what was written.
 struct Rows {
-    stages: u32,
+    pipeline: Pipeline,
     select: u32,
     staged: [u32; 32],
     rows: BTreeMap<u32, [u32; 32]>,
@@ -88,9 +90,11 @@ impl Bus for Rows {
                 return Ok(bytes.iter().rev().fold(0, |all, byte| all << 8 | u32::from(*byte)));
             }
             _ => match address & 0xFF_FFFF {
-                0x0 => self.stages | DEPTHS << 8 | WAYS << 16 | LEVELS << 24,
+                0x0 => self.pipeline.stages as u32 | DEPTHS << 8 | WAYS << 16 | LEVELS << 24,
                 0x4 => SIZES,
                 0x10 => MORE,
+                0x20 => u32::from(self.pipeline.ternary) | u32::from(self.pipeline.prefixes) << 16,
+                0x24 => self.pipeline.meters.into(),
                 0x14 | 0x18 | 0x1C => 0,
                 at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
             },
@@ -141,10 +145,11 @@ impl Twins {
         let tenants: Vec<Tenant> = names.iter().enumerate().map(tenant).collect();
         let shape = CardShape { ports: 2, units: 0, parts: vec![(0, String::new(), 0..0)], tenants };
         let part = RMT.card(None).unwrap();
-        let image = Arc::new(RmtImage { tenants: Vec::new(), stages: stages as u8 });
+        let pipeline = Pipeline::new(stages as usize);
+        let image = Arc::new(RmtImage { tenants: Vec::new(), pipeline });
         let mut soft = Soft(Box::new(Block::default()));
         let mut card = Rows {
-            stages: stages as u32,
+            pipeline,
             select: 0,
             staged: [0; 32],
             rows: BTreeMap::new(),

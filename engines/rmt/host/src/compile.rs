@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, value_parser};
 use penstock_engine::{Tool, ToolError, Workbench, files, say};
+use penstock_rmt_compiler::backend::Pipeline;
 use penstock_rmt_compiler::ir::{MatchKind, Program, Table};
 use penstock_rmt_p4runtime::{info, text};
 
@@ -51,7 +52,7 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
         files::write(&path, format!("{}\n", serde_json::to_string_pretty(program)?))?;
     }
     if explain {
-        say::text(compiled.lower(stages.into())?.show());
+        say::text(compiled.lower(&Pipeline::new(stages.into()))?.show());
     }
     Ok(())
 }

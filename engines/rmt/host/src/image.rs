@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_engine::{EngineError, Image, PartJob, files};
-use penstock_rmt_compiler::backend::Lowered;
+use penstock_rmt_compiler::backend::{Lowered, Pipeline};
 use penstock_rmt_compiler::ir::Program;
 use penstock_rmt_compiler::{Compiled, Faults, Sources};
 use penstock_rmt_p4runtime::{Act, Change};
@@ -55,13 +55,13 @@ impl Source {
         Ok(Self { file: file.to_owned(), text, program: Arc::new(program), sources })
     }
 
-    /// The program as rows of the machine with so many stages.
+    /// The program as rows of the machine with this pipeline.
     ///
     /// # Errors
     /// The machine cannot run it.
-    pub fn lower(&self, stages: usize) -> Result<Lowered, RmtError> {
+    pub fn lower(&self, pipeline: &Pipeline) -> Result<Lowered, RmtError> {
         let compiled = Compiled { program: (*self.program).clone(), sources: self.sources.clone() };
-        compiled.lower(stages).map_err(|faults| RmtError::Fit(faults.to_string()))
+        compiled.lower(pipeline).map_err(|faults| RmtError::Fit(faults.to_string()))
     }
 
     fn read(path: &Path) -> Result<Self, EngineError> {
@@ -86,8 +86,8 @@ pub struct Begin {
 pub struct RmtImage {
     /// The programs, by the name of the tenant.
     pub tenants: Vec<Begin>,
-    /// Stages of the pipeline in hardware.
-    pub stages: u8,
+    /// The pipeline in hardware.
+    pub pipeline: Pipeline,
 }
 
 impl RmtImage {
@@ -105,7 +105,7 @@ impl RmtImage {
         if let Some(path) = &settings.entries {
             fill(&mut tenants, path)?;
         }
-        Ok(Self { tenants, stages: settings.stages })
+        Ok(Self { tenants, pipeline: settings.pipeline })
     }
 
     /// The image of an rmt block behind an image.
@@ -147,8 +147,22 @@ impl Image for RmtImage {
         self.tenants.iter().flat_map(of).collect()
     }
 
-    /// Stages of the pipeline.
+    /// The pipeline, as `Param` of the block (engines/rmt/machine.md).
     fn parameter(&self) -> Option<u64> {
-        Some(self.stages.into())
+        let Pipeline { stages, ternary, prefixes, meters, rows_log2 } = self.pipeline;
+        let masks = [ternary, prefixes, meters].into_iter().rev().fold(0, |all, mask| all << 12 | u64::from(mask));
+        Some(stages as u64 | masks << 8 | u64::from(rows_log2) << 44)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_told_which_stages_have_which_tables() {
+        let pipeline = Pipeline { stages: 12, ternary: 0x001, prefixes: 0x802, meters: 0x404, rows_log2: 9 };
+        let image = RmtImage { tenants: Vec::new(), pipeline };
+        assert_eq!(image.parameter(), Some(0x9404_8020_010C));
     }
 }

@@ -7,14 +7,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use penstock_engine::{Fault, Part, Section, TableNames, only_file};
+use penstock_rmt_compiler::backend::{self, Feature, Pipeline};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
 /// Default number of stages of the pipeline in hardware.
-const STAGES: u8 = 3;
+const STAGES: usize = 3;
 /// Most stages.
-pub const MOST_STAGES: u8 = 12;
+pub const MOST_STAGES: u8 = backend::MOST_STAGES as u8;
+/// log2 of the ternary rows that a stage may have.
+const ROWS_LOG2: [u32; 3] = [7, 8, 9];
 /// Name of the file of entries, for `--table entries=FILE`.
 pub const ENTRIES: &str = "entries";
 
@@ -25,13 +28,13 @@ pub struct Settings {
     pub programs: BTreeMap<String, PathBuf>,
     /// File of the entries that the tables begin with.
     pub entries: Option<PathBuf>,
-    /// Stages of the pipeline in hardware.
-    pub stages: u8,
+    /// The pipeline in hardware.
+    pub pipeline: Pipeline,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { programs: BTreeMap::new(), entries: None, stages: STAGES }
+        Self { programs: BTreeMap::new(), entries: None, pipeline: Pipeline::new(STAGES) }
     }
 }
 
@@ -71,6 +74,51 @@ pub(crate) struct Keys {
     /// Stages of the pipeline in hardware.
     #[schemars(with = "Option<i64>", range(min = 1, max = MOST_STAGES))]
     stages: Option<Spanned<i64>>,
+    /// Stages with ternary tables.
+    #[schemars(with = "Option<Vec<i64>>")]
+    ternary_stages: Option<Spanned<Vec<i64>>>,
+    /// Rows of a stage with ternary tables: 128, 256 or 512.
+    #[schemars(with = "Option<i64>")]
+    ternary_rows: Option<Spanned<i64>>,
+    /// Stages with trees for longest prefixes.
+    #[schemars(with = "Option<Vec<i64>>")]
+    prefix_stages: Option<Spanned<Vec<i64>>>,
+    /// Stages with meters.
+    #[schemars(with = "Option<Vec<i64>>")]
+    meter_stages: Option<Spanned<Vec<i64>>>,
+}
+
+impl Keys {
+    fn pipeline(&self) -> Result<Pipeline, Fault> {
+        let stages = self.stages.as_ref().map_or(Ok(STAGES), |stages| {
+            let known =
+                usize::try_from(*stages.get_ref()).ok().filter(|stages| (1..=backend::MOST_STAGES).contains(stages));
+            let text = || format!("stages: a pipeline has 1 to {MOST_STAGES} stages, not {}", stages.get_ref());
+            known.ok_or_else(|| Fault::at(stages.span(), text()))
+        })?;
+        let mut pipeline = Pipeline::new(stages);
+        for (feature, given) in [
+            (Feature::Ternary, &self.ternary_stages),
+            (Feature::Prefixes, &self.prefix_stages),
+            (Feature::Meters, &self.meter_stages),
+        ] {
+            if let Some(given) = given {
+                let mask = given.get_ref().iter().try_fold(0, |mask, stage| {
+                    let known = usize::try_from(*stage).ok().filter(|stage| *stage < stages);
+                    known.map(|stage| mask | 1 << stage).ok_or(stage)
+                });
+                let text =
+                    |stage| format!("{}: there is no stage {stage}, there are 0 to {}", feature.key(), stages - 1);
+                pipeline.give(feature, mask.map_err(|stage| Fault::at(given.span(), text(stage)))?);
+            }
+        }
+        if let Some(rows) = &self.ternary_rows {
+            let known = ROWS_LOG2.into_iter().find(|log2| i64::from(1 << log2) == *rows.get_ref());
+            let text = || format!("ternary_rows: a stage has 128, 256 or 512 rows, not {}", rows.get_ref());
+            pipeline.rows_log2 = known.ok_or_else(|| Fault::at(rows.span(), text()))?;
+        }
+        Ok(pipeline)
+    }
 }
 
 impl Settings {
@@ -90,15 +138,10 @@ impl Settings {
             }
         };
         let programs = keys.programs.iter().map(|(tenant, path)| Ok((tenant.clone(), file("programs", path)?)));
-        let stages = keys.stages.map_or(Ok(STAGES), |stages| {
-            let known = u8::try_from(*stages.get_ref()).ok().filter(|stages| (1..=MOST_STAGES).contains(stages));
-            let text = || format!("stages: a pipeline has 1 to {MOST_STAGES} stages, not {}", stages.get_ref());
-            known.ok_or_else(|| Fault::at(stages.span(), text()))
-        });
         Ok(Self {
             programs: programs.collect::<Result<_, Fault>>()?,
             entries: keys.entries.as_ref().map(|path| file(ENTRIES, path)).transpose()?,
-            stages: stages?,
+            pipeline: keys.pipeline()?,
         })
     }
 
@@ -150,11 +193,20 @@ mod tests {
         let settings =
             read("[rmt]\nprograms = { bob = \"Cargo.toml\" }\nentries = \"Cargo.toml\"\nstages = 5\n").unwrap();
         assert!(settings.programs["bob"].ends_with("Cargo.toml") && !settings.needs_program());
-        assert_eq!((settings.stages, settings.given_files().len()), (5, 1));
+        assert_eq!((settings.pipeline.stages, settings.given_files().len()), (5, 1));
         let other = settings.with_files("entries", vec!["b.json".into()]).unwrap();
         assert_eq!(Settings::of(&*other).entries, Some("b.json".into()));
         assert!(settings.with_files("routes", vec!["b.json".into()]).unwrap_err().contains("`routes`"));
         assert!(Settings::read(None).unwrap().needs_program());
+    }
+
+    #[test]
+    fn stages_have_the_tables_that_the_design_gives_them() {
+        let of = |keys: &str| read(&format!("[rmt]\n{keys}\n")).unwrap().pipeline;
+        assert_eq!(of("stages = 5"), Pipeline::new(5));
+        let asked =
+            of("stages = 5\nternary_stages = [0, 4]\nprefix_stages = []\nmeter_stages = [2]\nternary_rows = 512");
+        assert_eq!(asked, Pipeline { stages: 5, ternary: 0b10001, prefixes: 0, meters: 0b100, rows_log2: 9 });
     }
 
     #[test]
@@ -164,6 +216,9 @@ mod tests {
             ("entries = \"no.json\"", "entries: "),
             ("stages = 0", "stages: a pipeline has 1 to 12 stages, not 0"),
             ("stages = 13", "not 13"),
+            ("stages = 6\nternary_stages = [0, 6]", "ternary_stages: there is no stage 6, there are 0 to 5"),
+            ("meter_stages = [-1]", "meter_stages: there is no stage -1"),
+            ("ternary_rows = 129", "128, 256 or 512 rows, not 129"),
             ("tables = 1", "unknown field `tables`"),
         ] {
             let fault = read(&format!("[rmt]\n{value}\n")).unwrap_err();

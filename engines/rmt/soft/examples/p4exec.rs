@@ -6,10 +6,11 @@
 //!
 //! Answer: `faults`; or `soft`, for each frame `[verdict, hex]`, `registers`, and either `card`, the rows of the
 //! machine, or `refused`, the reason why it cannot run there.
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use penstock_rmt::Block;
-use penstock_rmt_compiler::backend::{Kind, Lowered};
+use penstock_rmt_compiler::backend::{Kind, Lowered, Pipeline};
 use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, Program};
 use penstock_unit::{Block as _, Entering, Verdict};
 use serde_json::{Value as Json, json};
@@ -111,7 +112,7 @@ fn main() {
         .map(|register| tenant.register(register).iter().map(ToString::to_string).collect())
         .collect();
     let mut answer = json!({"soft": frames, "registers": registers});
-    match compiled.lower(asked["stages"].as_u64().unwrap() as usize) {
+    match compiled.lower(&Pipeline::new(asked["stages"].as_u64().unwrap() as usize)) {
         Ok(lowered) if lowered.tables.iter().flatten().any(|code| code.kind == Kind::Ternary) => {
             answer["refused"] = json!("ternary tables are not compared here");
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use penstock_engine::{Tool, ToolError, Workbench, files, say};
-use penstock_rpu_sdk::{CompileError, DMEM_DATA_BYTES, IMEM_BYTES, Options, compile};
+use penstock_rpu_compiler::{CompileError, DMEM_DATA_BYTES, IMEM_BYTES, Options, compile};
 use serde_json::json;
 
 use crate::image::{PROGRAM, macros};
@@ -75,7 +75,7 @@ fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
             let hint = if names_group && design.is_none() { DESIGN_HINT } else { "" };
             Refused { file: sources[0].clone(), source, hint }
         })?;
-    eprint!("{}", firmware.messages);
+    say::notes(&firmware.messages);
     say!("{}: {}", sources[0].display(), firmware.sizes);
     if let Some(path) = &output {
         files::write(path, &firmware.elf)?;

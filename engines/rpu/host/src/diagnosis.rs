@@ -4,7 +4,7 @@
 use penstock_engine::window::read_unit;
 use penstock_engine::{Bus, CardError, Driver, regs};
 use penstock_rpu::regs as own;
-use penstock_rpu_sdk::Firmware;
+use penstock_rpu_compiler::Firmware;
 
 use crate::driver::RpuDriver;
 

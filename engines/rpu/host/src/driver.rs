@@ -5,19 +5,30 @@ use std::any::Any;
 use std::sync::Arc;
 
 use penstock_engine::window::{UNIT_WINDOW, mask_of, read_unit, units_of, word_of};
-use penstock_engine::{Bus, CardError, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request, regs};
+use penstock_engine::{
+    Bus, CardError, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request, UnitMemory, regs,
+};
 use penstock_rpu::accelerator::{Kind, Kinds};
 use penstock_rpu::regs as own;
-use penstock_rpu_sdk::Firmware;
+use penstock_rpu_compiler::Firmware;
 use serde_json::Value as Json;
 
 use crate::image::RpuImage;
 use crate::{diagnosis, errors, kept, service};
 
-/// Places in the window of a unit: data memory, instruction memory, tables of accelerators.
+/// Places in the window of a unit: data memory, packet memory, instruction memory, tables of accelerators.
 pub const UNIT_DMEM: u32 = 0x080_0000;
+const UNIT_PMEM: u32 = 0x100_0000;
 const UNIT_IMEM: u32 = 0x200_0000;
 const UNIT_TABLES: u32 = 0x300_0000;
+
+/// The memories of a unit, as the host sees them.
+pub const MEMORIES: &[UnitMemory] = &[
+    UnitMemory { name: "imem", about: "instruction memory", address: UNIT_IMEM, size: 64 << 10 },
+    UnitMemory { name: "dmem", about: "data memory", address: UNIT_DMEM, size: 32 << 10 },
+    UnitMemory { name: "pmem", about: "packet memory", address: UNIT_PMEM, size: 1 << 20 },
+    UnitMemory { name: "table", about: "tables", address: UNIT_TABLES, size: 16 << 20 },
+];
 
 /// The packet units of a card.
 pub struct RpuDriver {

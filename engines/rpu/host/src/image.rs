@@ -7,7 +7,7 @@ use std::slice;
 use std::sync::Arc;
 
 use penstock_engine::{EngineError, Image, Job, PartJob, files};
-use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
+use penstock_rpu_compiler::{CompileError, Firmware, Options, compile};
 
 use crate::settings::Settings;
 use crate::table::words_of;

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use penstock_engine::{
-    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Schemas, Section, Service, Tool,
+    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Schemas, Section, Service, Tool, UnitMemory,
 };
 use schemars::SchemaGenerator;
 
@@ -67,6 +67,10 @@ impl Engine for Rpu {
 
     fn claims(&self, program: &Path) -> bool {
         program.extension().is_some_and(|extension| extension == "elf")
+    }
+
+    fn memories(&self) -> &'static [UnitMemory] {
+        driver::MEMORIES
     }
 
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError> {

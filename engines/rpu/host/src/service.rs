@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
 use penstock_engine::window::{UNIT_WINDOW, word_of};
 use penstock_engine::{Bus, EngineError, ErrorKind, Service, regs};
-use penstock_rpu_sdk::{DMEM_BASE, Firmware};
+use penstock_rpu_compiler::{DMEM_BASE, Firmware};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Values of variables: bytes of data memory as JSON, and back.
 
-use penstock_rpu_sdk::{Field, Kind, TypeId, Variables};
+use penstock_rpu_compiler::{Field, Kind, TypeId, Variables};
 use serde_json::{Map, Number, Value as Json, json};
 
 /// A part of a variable: `table[3].count`.
@@ -265,7 +265,7 @@ fn pattern(all: &Variables, of: TypeId, value: &Json, bits: u32) -> Result<u64, 
 
 /// The variables as the service lists them.
 pub fn listed(all: &Variables) -> Json {
-    let about = |variable: &penstock_rpu_sdk::Variable| {
+    let about = |variable: &penstock_rpu_compiler::Variable| {
         let of = all.of_id(variable.of);
         json!({"name": variable.name, "type": of.name, "bytes": of.bytes, "address": variable.address})
     };
@@ -277,7 +277,7 @@ pub fn listed(all: &Variables) -> Json {
 mod tests {
     use std::path::Path;
 
-    use penstock_rpu_sdk::{DMEM_BASE, DMEM_DATA_BYTES, Options, compile};
+    use penstock_rpu_compiler::{DMEM_BASE, DMEM_DATA_BYTES, Options, compile};
 
     use super::*;
 

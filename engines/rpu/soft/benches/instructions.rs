@@ -2,12 +2,13 @@
 //! How many instructions a second the simulator executes: a checksum over data memory, with loads, arithmetic and
 //! branches. Seconds are those that this thread had a processor (Linux), so that other work on the machine does not
 //! count.
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 
 use penstock_rpu::{Unit, accelerator::Kinds, regs};
-use penstock_rpu_sdk::{Options, compile};
+use penstock_rpu_compiler::{Options, compile};
 use penstock_unit::{Answer, Departure, Destination, Identity, Outside, Unit as _};
 
 struct Nothing;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use penstock_rpu::{Unit, accelerator::Kinds, regs};
-use penstock_rpu_sdk::{Options, compile};
+use penstock_rpu_compiler::{Options, compile};
 use penstock_unit::{Answer, Arrival, Departure, Destination, Identity, Outside, Pause, Unit as _};
 
 const IMEM: u32 = 0x0200_0000;

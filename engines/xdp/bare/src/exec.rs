@@ -5,7 +5,7 @@ use std::io::{Read, stdin};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use penstock_device::{Progress, Root};
-use penstock_engine::{Tool, ToolError, Workbench, say};
+use penstock_engine::{Tool, ToolError, Workbench, note, say};
 use penstock_xdp_host::{Lanes, lanes};
 use penstock_xdp_soft::{HexError, bare as soft, read_hex};
 
@@ -85,7 +85,7 @@ fn on_rtl(program: &[u8], memory: Vec<u8>, lanes: Lanes, root: &Root) -> Result<
     let program = BareProgram::compile(program, lanes)?;
     let mut progress = |progress| {
         if matches!(progress, Progress::Building { done: 0, .. }) {
-            eprintln!("building the model of a core with {} lanes ...", lanes.count());
+            note!("building the model of a core with {} lanes ...", lanes.count());
         }
     };
     Bare::open(root, lanes, program, &mut progress)?.run_one(memory)

@@ -17,7 +17,7 @@ use penstock_bench::row::{
     Better::{Higher, Lower},
     Row,
 };
-use penstock_device::Root;
+use penstock_device::{Root, note};
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::card::place;
 use penstock_xdp_compiler::check::check;
@@ -57,13 +57,13 @@ struct Other {
 pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) {
     for (what, others) in [("the kernel's samples", samples(root)), ("the objects of xdp-tools", Ok(tools()))] {
         match others {
-            Ok(others) if others.is_empty() => eprintln!("skipped: {what} are not installed; {PACKAGES}"),
+            Ok(others) if others.is_empty() => note!("skipped: {what} are not installed; {PACKAGES}"),
             Ok(others) => others.iter().for_each(|other| {
                 if let Err(why) = rows(other, report) {
-                    eprintln!("skipped: {}: {why}", other.name);
+                    note!("skipped: {}: {why}", other.name);
                 }
             }),
-            Err(why) => eprintln!("skipped: {what}: {why}; {PACKAGES}"),
+            Err(why) => note!("skipped: {what}: {why}; {PACKAGES}"),
         }
     }
 }
@@ -114,7 +114,7 @@ fn samples(root: &Root) -> Result<Vec<Other>, String> {
 fn unpacked(root: &Root) -> Result<PathBuf, String> {
     let (folder, part) = (root.join("build/linux-source-6.1"), root.join("build/linux-source-6.1.part"));
     if !folder.exists() {
-        eprintln!("taking samples/bpf out of {ARCHIVE}, once");
+        note!("taking samples/bpf out of {ARCHIVE}, once");
         let tar = || {
             fs::create_dir_all(&part)?;
             let mut tar = Command::new("tar");
@@ -151,7 +151,7 @@ fn rows(other: &Other, report: &mut dyn FnMut(&[Row])) -> Result<(), String> {
             let compiled = match compiled(&object, entry, lanes) {
                 Ok(compiled) => compiled,
                 Err(why) => {
-                    eprintln!("skipped: {program}: {why}");
+                    note!("skipped: {program}: {why}");
                     break;
                 }
             };

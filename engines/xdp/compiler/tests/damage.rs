@@ -5,6 +5,7 @@
 //!
 //! Each case follows from its number. `PENSTOCK_FUZZ_SECONDS` sets the time for new cases, `PENSTOCK_SEED` the first
 //! number.
+#![allow(clippy::print_stderr, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use penstock_engine::files::{self, FileError};
-use penstock_engine::{Root, Tool, ToolError, Workbench, say};
+use penstock_engine::{Root, Tool, ToolError, Workbench, note, say};
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::card::{Placement, place};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
@@ -127,7 +127,7 @@ fn report(request: &Arguments, frames: Option<&[Vec<u8>]>, root: &Root) -> Resul
         set.map_err(|what| RefusedError::Entries { file: file.clone(), what })?;
     }
     for note in &object.notes {
-        eprintln!("{}: {note}", file.display());
+        note!("{}: {note}", file.display());
     }
     let chosen: Vec<_> =
         object.entries.iter().filter(|entry| request.program.as_ref().is_none_or(|name| entry.name == *name)).collect();
@@ -143,7 +143,7 @@ fn report(request: &Arguments, frames: Option<&[Vec<u8>]>, root: &Root) -> Resul
             let executed = frames.map(|frames| executed(file, &object, &accepted, lanes, frames));
             match executed.transpose() {
                 Err(error @ RefusedError::Executed { source: ExecuteError::OnCard(_), .. }) => {
-                    eprintln!("{error}");
+                    note!("{error}");
                     Ok((None, accepted))
                 }
                 executed => Ok((executed?, accepted)),
@@ -180,7 +180,7 @@ fn report(request: &Arguments, frames: Option<&[Vec<u8>]>, root: &Root) -> Resul
                 programs.push(json!({"name": entry.name, "section": entry.section, "refused": error.to_string()}));
                 match &refused {
                     None => refused = Some(error),
-                    Some(_) => eprintln!("{error}"),
+                    Some(_) => note!("{error}"),
                 }
             }
         }
@@ -247,7 +247,7 @@ fn executed(
 fn read(file: &Path, root: &Root) -> Result<Vec<u8>, RefusedError> {
     if file.extension().is_some_and(|extension| extension == "c") && file.exists() {
         let (object, messages) = object_of(root, file)?;
-        eprint!("{messages}");
+        say::notes(&messages);
         return Ok(object);
     }
     Ok(files::bytes(file).map_err(|source| FileError::input(file, source, OBJECT))?)

@@ -280,6 +280,16 @@ module map_group
       reply_valid <= '0;
     end
   end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!within_q || $onehot(grant_q)) else $error("%m: the parts of a request come from several links");
+      assert (!out_taken || out_valid) else $error("%m: a part is taken before its bank is known");
+      assert ($onehot0(back_pop) && (back_pop & ~wants) == '0) else $error("%m: a result of another group is taken");
+      assert (!define || !shape_q || told) else $error("%m: a map is made before the one before was announced");
+    end
+`endif
 endmodule
 
 `default_nettype wire

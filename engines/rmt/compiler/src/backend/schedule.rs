@@ -4,9 +4,10 @@
 //! one of its stage reads. A table of longest prefixes takes its key a stage ahead. A meter's color is there when the
 //! action of the next stage reads the vector: too late for key and gate of that stage.
 
+use super::pipeline::{Feature, Pipeline};
 use super::place::place;
 use super::steps::{Item, Literal, Step};
-use super::tables::is_prefix;
+use super::tables::{Kind, kind_of};
 use super::units::{Draft, Drafts, Source};
 use super::vector::too_much;
 use super::words::{Piece, ROWS, RegisterOp, UNITS};
@@ -40,8 +41,8 @@ struct Placed {
     span: Span,
 }
 
-/// Gives the parts stages; fails if they need more than `stages`.
-pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec<Stage>> {
+/// Gives the parts stages; fails if the pipeline has not enough.
+pub fn schedule(program: &Program, items: Vec<Item>, pipeline: &Pipeline) -> Check<Vec<Stage>> {
     let mut made: Vec<Stage> = Vec::new();
     let mut placed: Vec<Placed> = Vec::new();
     for item in items {
@@ -52,7 +53,7 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
             Item::Group(units) => units.iter().for_each(|unit| unit_bits(unit, &mut reads, &mut writes)),
             Item::Step(step) => {
                 table = step.table;
-                if table.is_some_and(|table| is_prefix(&program.tables[table], &step.keys)) {
+                if kind(program, step) == Some(Kind::Prefix) {
                     step.keys.iter().for_each(|piece| mark(&mut early, *piece));
                     // Stage 0 searches for what stands in front of the check, which writes these bits.
                     after = usize::from(early[VERDICT] != 0 || early[FLAGS] & CHECKSUM_ERROR != 0);
@@ -80,16 +81,25 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
                 stage = stage.max(other.stage);
             }
         }
+        let (first, needed) = (stage, features(program, &item));
         loop {
             // A color needs a stage in which it arrives.
             let last = stage + usize::from(late != [0; 32]);
             if made.len() <= last {
                 made.resize_with(last + 1, Stage::default);
             }
-            if fits(program, &made[stage], &item)? {
+            let has_all = needed.iter().all(|feature| stage >= pipeline.stages || pipeline.has(*feature, stage));
+            if has_all && fits(program, &made[stage], &item)? {
                 break;
             }
             stage += 1;
+        }
+        // Otherwise more stages are what it needs.
+        let is_rare = |feature: Feature| (first..pipeline.stages).any(|stage| !pipeline.has(feature, stage));
+        if let Some(lacks) = needed.iter().find(|feature| stage >= pipeline.stages && is_rare(**feature)) {
+            let is_free = |at: &usize| made[*at].step.is_none();
+            let free = (first..pipeline.stages).find(is_free).unwrap_or(stage);
+            return Err(too_late(pipeline, *lacks, (first, free), span));
         }
         match item {
             Item::Group(units) => made[stage].shared.extend(units),
@@ -97,12 +107,36 @@ pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec
         }
         placed.push(Placed { stage, reads, writes, late, table, span });
     }
+    let stages = pipeline.stages;
     if made.len() > stages {
         let last = placed.iter().max_by_key(|part| part.stage).map(|part| part.span).unwrap_or_default();
         return Err(too_many(&placed, last, made.len(), stages));
     }
     made.resize_with(stages, Stage::default);
     Ok(made)
+}
+
+/// The kind of a step's table.
+fn kind(program: &Program, step: &Step) -> Option<Kind> {
+    step.table.map(|table| kind_of(&program.tables[table], &step.keys))
+}
+
+/// What a part's stage must have.
+fn features(program: &Program, item: &Item) -> Vec<Feature> {
+    let Item::Step(step) = item else { return Vec::new() };
+    let metered = step.rows().any(|row| row.register.is_some_and(|draft| draft.op == RegisterOp::Meter));
+    let table = kind(program, step).and_then(Kind::feature);
+    table.into_iter().chain(metered.then_some(Feature::Meters)).collect()
+}
+
+/// The fault of a part for which no stage is left that has what it needs. `first` is the earliest stage that the parts
+/// in front of it leave, and `free` one in which it would have room.
+fn too_late(pipeline: &Pipeline, lacks: Feature, (first, free): (usize, usize), span: Span) -> Box<Fault> {
+    let (those, stages) = (pipeline.those_with(lacks), pipeline.stages);
+    let what =
+        format!("this needs a free stage from stage {first} on that has {lacks}; of the {stages} stages, {those} them");
+    let more = if free < stages { String::new() } else { format!("`stages = {}` and ", free + 1) };
+    too_much(span, &what).help(format!("give the block {more}`{}` with stage {free} in the design", lacks.key()))
 }
 
 /// The fault of too many stages, with the part of each stage but the last.
@@ -217,7 +251,7 @@ fn search_bits(step: &Step, reads: &mut Bits) {
 
 /// Where colors of meters go.
 fn late_bits(step: &Step, late: &mut Bits) {
-    for row in step.open.iter().map(|(_, row)| row).chain([&step.closed]) {
+    for row in step.rows() {
         if let Some((to, _)) = row.register.filter(|draft| draft.op == RegisterOp::Meter).and_then(|draft| draft.result)
         {
             mark(late, to);
@@ -227,7 +261,7 @@ fn late_bits(step: &Step, late: &mut Bits) {
 
 fn step_bits(step: &Step, reads: &mut Bits, writes: &mut Bits) {
     search_bits(step, reads);
-    for row in step.open.iter().map(|(_, row)| row).chain([&step.closed]) {
+    for row in step.rows() {
         row_bits(row, reads, writes);
     }
 }

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::head::Head;
+use super::pipeline::Feature;
 use super::schedule::Stage;
 use super::steps::Literal;
 use super::vector::Vector;
@@ -54,6 +55,11 @@ pub(super) fn show(
     }
     for code in digests {
         let _ = writeln!(text, "digest    {}, a record of the host's", program.digests[code.digest].name);
+    }
+    for feature in [Feature::Ternary, Feature::Prefixes, Feature::Meters] {
+        if !(0..stages.len()).all(|stage| made.pipeline.has(feature, stage)) {
+            let _ = writeln!(text, "pipeline  {} {feature}", made.pipeline.those_with(feature));
+        }
     }
     for (index, stage) in stages.iter().enumerate() {
         let Some(step) = &stage.step else {

@@ -46,6 +46,13 @@ pub struct Step {
     pub span: Span,
 }
 
+impl Step {
+    /// What the stage does, for each action and for a closed gate.
+    pub fn rows(&self) -> impl Iterator<Item = &Drafts> {
+        self.open.iter().map(|(_, row)| row).chain([&self.closed])
+    }
+}
+
 /// A part of the program.
 #[derive(Debug, Clone)]
 pub enum Item {

@@ -2,6 +2,7 @@
 //! Tables as the machine has them: words of keys, rows of actions, places of parameters.
 
 use super::effects::Cells;
+use super::pipeline::{Feature, Pipeline};
 use super::steps::Step;
 use super::units::{Drafts, Source};
 use super::vector::too_much;
@@ -20,8 +21,6 @@ pub enum Kind {
     Ternary,
 }
 
-/// Ternary rows of a stage.
-const TERNARY_ROWS: u32 = 128;
 /// Bits of the cell of an entry's own counter and meter: one more than cells have, so that no cell is behind the end.
 const CELL_BITS: u32 = 11;
 
@@ -71,6 +70,8 @@ pub struct TableCode {
     pub actions: Vec<ActionCode>,
     /// Its entries have priorities; else the longest prefix wins.
     pub priorities: bool,
+    /// Rows that an entry of a ternary table may take.
+    pub most_lines: u32,
 }
 
 impl TableCode {
@@ -111,8 +112,8 @@ impl TableCode {
                 Match::Ternary(value, mask) => vec![(value & mask, mask)],
                 Match::Range(low, high) => blocks(low, high, width),
             };
-            if lines.len() * parts.len() > TERNARY_ROWS as usize {
-                return Err(format!("the ranges of the entry take more than the {TERNARY_ROWS} rows of a stage"));
+            if lines.len() * parts.len() > self.most_lines as usize {
+                return Err(format!("the ranges of the entry take more than the {} rows of a stage", self.most_lines));
             }
             let with = |(values, masks): &Line, (value, mask): &(u128, u128)| {
                 let mut line = (*values, *masks);
@@ -169,7 +170,7 @@ fn place(value: u128, pieces: &[Piece], words: &mut [u32; 4]) {
 }
 
 /// The key of a table: the words of the row, and where each key is in them.
-pub fn keys(table: &Table, step: &Step) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)> {
+pub fn keys(table: &Table, step: &Step, pipeline: &Pipeline) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)> {
     let mut row = KeyRow::default();
     let mut places = Vec::new();
     let mut pieces = step.keys.iter();
@@ -202,25 +203,46 @@ pub fn keys(table: &Table, step: &Step) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)
             &format!("the keys of `{}` lie in {} vector words, 4 are possible", table.name, row.keys.len()),
         ));
     }
-    let lpm = table.keys.iter().any(|key| key.kind == MatchKind::Lpm);
-    let (kind, number) = match (table.has_priorities(), lpm) {
-        (false, false) => (Kind::Exact, 1),
-        (false, true) if is_prefix(table, &step.keys) => (Kind::Prefix, 2),
-        _ => (Kind::Ternary, 3),
+    let kind = kind_of(table, &step.keys);
+    row.table = match kind {
+        Kind::Exact => 1,
+        Kind::Prefix => 2,
+        Kind::Ternary => 3,
     };
     let rows = if table.const_entries { table.entries.len() as u32 } else { table.size };
-    if kind == Kind::Ternary && rows > TERNARY_ROWS {
-        let what = format!("the ternary table `{}` has {rows} entries, a stage has {TERNARY_ROWS} rows", table.name);
+    let most = pipeline.rows();
+    if kind == Kind::Ternary && rows > most {
+        let what = format!("the ternary table `{}` has {rows} entries, a stage has {most} rows", table.name);
         return Err(too_much(table.span, &what).help(format!(
-            "give it a `size` of at most {TERNARY_ROWS}; a table of several keys, one of them lpm, is a ternary one, too"
+            "give it a `size` of at most {most}; a table of several keys, one of them lpm, is a ternary one, too"
         )));
     }
-    row.table = number;
     Ok((kind, row, places))
 }
 
+impl Kind {
+    /// What a stage needs to search such a table.
+    pub fn feature(self) -> Option<Feature> {
+        match self {
+            Self::Exact => None,
+            Self::Prefix => Some(Feature::Prefixes),
+            Self::Ternary => Some(Feature::Ternary),
+        }
+    }
+}
+
+/// How a table, whose key has these pieces, is searched.
+pub fn kind_of(table: &Table, key: &[Piece]) -> Kind {
+    let lpm = table.keys.iter().any(|key| key.kind == MatchKind::Lpm);
+    match (table.has_priorities(), lpm) {
+        (false, false) => Kind::Exact,
+        (false, true) if is_prefix(table, key) => Kind::Prefix,
+        _ => Kind::Ternary,
+    }
+}
+
 /// Whether a table, whose key has these pieces, is a tree of longest prefixes, which compares one word.
-pub fn is_prefix(table: &Table, key: &[Piece]) -> bool {
+fn is_prefix(table: &Table, key: &[Piece]) -> bool {
     let one_word = key.iter().all(|piece| piece.word == key[0].word);
     !table.has_priorities() && matches!(&table.keys[..], [key] if key.kind == MatchKind::Lpm) && one_word
 }

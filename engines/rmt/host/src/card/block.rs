@@ -208,7 +208,7 @@ impl CardBlock {
         for tenant in 0..TENANTS {
             window.write(Row::of(Memory::Tenant, 0, tenant), &[0])?;
         }
-        let rooms = (0..shape.stages).map(|_| Rooms::new(&shape)).collect();
+        let rooms = (0..shape.pipeline.stages).map(|_| Rooms::new(&shape)).collect();
         let (tenants, queues) = (BTreeMap::new(), BTreeMap::new());
         let mut card = Self { block, shape, rooms, tenants, queues, has_records: false };
         // The card may have run other programs. No frame meets them any more, so these are their last records.
@@ -221,7 +221,7 @@ impl CardBlock {
     /// # Errors
     /// It does not.
     pub fn fits(&self, source: &Source) -> Result<(), RmtError> {
-        source.lower(self.shape.stages).map(|_| ())
+        source.lower(&self.shape.pipeline).map(|_| ())
     }
 
     /// Gives a tenant a program with its first entries, between two frames. The one before goes on until then.
@@ -229,17 +229,17 @@ impl CardBlock {
     /// # Errors
     /// It does not fit, an entry is refused, or the card breaks; then the program before goes on.
     pub fn load(&mut self, bus: &mut dyn Bus, tenant: u8, source: &Source, changes: &[Change]) -> Result<(), RmtError> {
-        let lowered = source.lower(self.shape.stages)?;
+        let lowered = source.lower(&self.shape.pipeline)?;
         // A record of the program that had the bank before would be taken for one of the new program.
         self.drain(bus)?;
         self.has_records |= !lowered.digests.is_empty() || lowered.has_controller;
         let bank = self.tenants.get(&tenant).map_or(0, |before| (before.bank + 1) % BANKS);
         let had_queue = self.queues.contains_key(&tenant);
         let queue = if lowered.has_copies() { Some(self.queue(tenant)?) } else { None };
-        let none = || (0..self.shape.stages).map(|_| None).collect();
+        let none = || (0..self.shape.pipeline.stages).map(|_| None).collect();
         let mut new = AtWork {
-            counters: (0..self.shape.stages).map(|_| None).collect(),
-            meters: (0..self.shape.stages).map(|_| None).collect(),
+            counters: (0..self.shape.pipeline.stages).map(|_| None).collect(),
+            meters: (0..self.shape.pipeline.stages).map(|_| None).collect(),
             filled: BTreeMap::new(),
             cells: vec![BTreeMap::new(); source.program.tables.len()],
             shadow: Shadow::new(source.program.clone()),
@@ -250,7 +250,7 @@ impl CardBlock {
             bank,
             queue,
             tables: none(),
-            segments: (0..self.shape.stages).map(|_| None).collect(),
+            segments: (0..self.shape.pipeline.stages).map(|_| None).collect(),
         };
         let mut window = Window::new(bus, self.block);
         let done = fill(&mut window, &self.shape, &mut self.rooms, &mut new, tenant, changes);
@@ -634,7 +634,7 @@ fn fill(
     for (number, session) in &new.shadow.sessions {
         write_session(window, new, *number, session)?;
     }
-    for stage in 0..shape.stages {
+    for stage in 0..shape.pipeline.stages {
         // No row of a table and no key leads to the other rows, so what stands there does not matter.
         let actions = new.lowered.stages.get(stage).map_or(NO_ACTIONS, |code| &code.actions);
         for (action, row) in (0..).zip(actions) {

@@ -42,7 +42,7 @@ impl Rooms {
             buckets: Room::new(shape.buckets),
             leaves: Room::new(shape.leaves),
             registers: Room::new(shape.registers),
-            rows: Room::new(shape.rows),
+            rows: Room::new(shape.pipeline.rows()),
             counters: Room::new(shape.counters),
             meters: Room::new(shape.meters),
         }

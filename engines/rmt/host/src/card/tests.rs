@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, CardError, Native, regs};
 use penstock_rmt::meter_row;
+use penstock_rmt_compiler::backend::{Kind, Pipeline};
 use penstock_rmt_compiler::ir::{Entry, Match, Rates, Replica, Session, TableId};
 use penstock_rmt_p4runtime::{Act, Change, Count, DigestConfig, Object};
 use penstock_unit::Record;
@@ -40,6 +41,8 @@ struct Rows {
     lost: u32,
     lost_packets: u32,
     lost_clones: u32,
+    /// The block's pipeline, if its stages differ.
+    pipeline: Option<Pipeline>,
 }
 
 /// Registers of the first block's records, with their level and what removes one.
@@ -50,6 +53,10 @@ const RECORDS_SEND: u32 = RECORDS + regs::INLINE_RECORDS_SEND;
 const RECORDS_ROOM: u32 = RECORDS + regs::INLINE_RECORDS_ROOM;
 
 impl Rows {
+    fn pipeline(&self) -> Pipeline {
+        self.pipeline.unwrap_or(Pipeline::new(STAGES as usize))
+    }
+
     fn row(&self, memory: u32, stage: u32, row: u32) -> [u32; 32] {
         self.rows.get(&(memory << 24 | stage << 16 | row)).copied().unwrap_or([0; 32])
     }
@@ -84,6 +91,8 @@ impl Bus for Rows {
             0x0 => STAGES | 8 << 8 | 4 << 16 | 3 << 24,
             0x4 => 10 | 12 << 8 | 12 << 16 | 2 << 24,
             0x10 => 7 | 10 << 8 | 10 << 16,
+            0x20 => u32::from(self.pipeline().ternary) | u32::from(self.pipeline().prefixes) << 16,
+            0x24 => self.pipeline().meters.into(),
             0x14 => self.lost,
             0x18 => self.lost_packets,
             0x1C => self.lost_clones,
@@ -139,6 +148,23 @@ fn acl() -> (Rows, CardBlock, Source, TableId) {
     card.load(&mut bus, TENANT, &source, &[]).unwrap();
     let table = source.program.tables.iter().position(|table| table.name.ends_with("lines")).unwrap();
     (bus, card, source, table)
+}
+
+#[test]
+fn a_program_waits_for_the_tables_that_the_card_has() {
+    let source = Source::compile("router.p4", include_str!("../../../programs/router.p4").to_owned()).unwrap();
+    let pipeline = Pipeline { ternary: 0b1010, prefixes: 0b0100, meters: 0b0001, ..Pipeline::new(STAGES as usize) };
+    let mut bus = Rows { pipeline: Some(pipeline), ..Rows::default() };
+    let mut card = CardBlock::begin(&mut bus, 0).unwrap();
+    card.load(&mut bus, TENANT, &source, &[]).unwrap();
+    let tables = &card.at_work(TENANT).unwrap().lowered.tables;
+    let prefixes: Vec<_> = tables.iter().flatten().filter(|code| code.kind == Kind::Prefix).collect();
+    assert!(!prefixes.is_empty() && prefixes.iter().all(|code| code.stage == 2), "{prefixes:?}");
+    let (_, _, acl, _) = acl();
+    assert!(card.fits(&acl).is_ok());
+    bus.pipeline = Some(Pipeline { ternary: 0b0100, ..pipeline });
+    let error = CardBlock::begin(&mut bus, 0).unwrap().fits(&acl).unwrap_err().to_string();
+    assert!(error.contains("of the 4 stages, stage 2 has them"), "{error}");
 }
 
 fn entry(source: &Source, named: serde_json::Value) -> Entry {
@@ -459,7 +485,8 @@ fn each_entry_has_a_meter_of_its_own() {
 #[test]
 fn a_meter_has_a_stage_behind_it() {
     let source = Source::compile("police.p4", POLICE.to_owned()).unwrap();
-    let (stages, lowered) = (1..12).find_map(|stages| Some((stages, source.lower(stages).ok()?))).unwrap();
+    let (stages, lowered) =
+        (1..12).find_map(|stages| Some((stages, source.lower(&Pipeline::new(stages)).ok()?))).unwrap();
     let last = lowered.meters.iter().flatten().map(|place| place.stage).max().unwrap();
     assert_eq!((stages, last), (3, 1));
     assert!(lowered.stateful());

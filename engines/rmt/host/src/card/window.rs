@@ -2,6 +2,7 @@
 //! The window of an rmt block in the host address space: rows of the machine's memories (engines/rmt/machine.md).
 
 use penstock_engine::{Bus, CardError};
+use penstock_rmt_compiler::backend::Pipeline;
 
 use crate::error::RmtError;
 use crate::regs as own;
@@ -83,8 +84,8 @@ impl Row {
 /// Sizes of a block in hardware.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Stages.
-    pub stages: usize,
+    /// The stages, and which tables they have.
+    pub pipeline: Pipeline,
     /// Depths of the parser.
     pub depths: usize,
     /// Ways of the exact table.
@@ -95,8 +96,6 @@ pub struct Shape {
     pub buckets: u32,
     /// Registers of a stage.
     pub registers: u32,
-    /// Ternary rows of a stage.
-    pub rows: u32,
     /// Counters of a stage.
     pub counters: u32,
     /// Meters of a stage.
@@ -140,15 +139,22 @@ impl<'a> Window<'a> {
         let shape = self.get(own::RMT_BLOCK_SHAPE)?;
         let sizes = self.get(own::RMT_BLOCK_SIZES)?;
         let more = self.get(own::RMT_BLOCK_MORE)?;
+        let tables = self.get(own::RMT_BLOCK_TABLES)?;
+        let meters = self.get(own::RMT_BLOCK_METERS)?;
         let byte = |word: u32, at: u32| word >> at & 0xFF;
         Ok(Shape {
-            stages: byte(shape, 0) as usize,
+            pipeline: Pipeline {
+                stages: byte(shape, 0) as usize,
+                ternary: tables as u16,
+                prefixes: (tables >> 16) as u16,
+                meters: meters as u16,
+                rows_log2: byte(more, 0),
+            },
             depths: byte(shape, 8) as usize,
             ways: byte(shape, 16) as usize,
             leaves: 1 << byte(sizes, 16),
             buckets: 1 << byte(sizes, 0),
             registers: 1 << byte(sizes, 8),
-            rows: 1 << byte(more, 0),
             counters: 1 << byte(more, 8),
             meters: 1 << byte(more, 16),
         })

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use penstock_engine::{Tool, ToolError, Workbench, files};
+use penstock_engine::{Tool, ToolError, Workbench, files, say};
 
 use penstock_rmt_compiler::ir::Program;
 
@@ -62,7 +62,7 @@ fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
         return Err(faults.join("\n").into());
     }
     let count = |wanted: fn(&Statement) -> bool| lines.iter().filter(|line| wanted(&line.statement)).count();
-    println!(
+    say!(
         "{name}: {} packets, {} expectations hold",
         count(|statement| matches!(statement, Statement::Packet { .. })),
         count(|statement| matches!(statement, Statement::Expect { .. } | Statement::CheckCounter { .. })),

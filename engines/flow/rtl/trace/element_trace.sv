@@ -11,16 +11,16 @@ module element_trace #(
     input wire logic take,
     input wire logic give
 );
-  localparam byte ElementIn = 7;
-  localparam byte ElementOut = 8;
+  localparam byte StepIn = 7;
+  localparam byte StepOut = 8;
 
   import "DPI-C" function void penstock_hop(
     input byte place, input byte index, input byte source, input byte to_unit, input byte slot, input int timestamp
   );
 
   always_ff @(posedge clk) begin
-    if (take && !rst) penstock_hop(ElementIn, byte'(Number), 0, 0, 0, 0);
-    if (give && !rst) penstock_hop(ElementOut, byte'(Number), 0, 0, 0, 0);
+    if (take && !rst) penstock_hop(StepIn, byte'(Number), 0, 0, 0, 0);
+    if (give && !rst) penstock_hop(StepOut, byte'(Number), 0, 0, 0, 0);
   end
 endmodule
 

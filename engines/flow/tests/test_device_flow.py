@@ -12,6 +12,7 @@ from penstock.flow import Context, Event
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 
+ROOT = Path(__file__).resolve().parents[3]
 MACS = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}
 KNOCKS = (5123, 6234, 7345, 8456)
 HOUR = 3600 * 1_000_000
@@ -38,7 +39,7 @@ def design_of(folder: Path, program: str, rest: str = REST) -> Path:
     design.write_text(
         '[card]\nname = "card"\nports = 2\n[[inline]]\nname = "one"\nengine = "flow"\nprogram = "one.efsm"\n'
         f"flow.contexts = {CONTEXTS}\n"
-        f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{Path("engines/rpu/programs/forward.c").resolve()}"\n'
+        f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{ROOT / "engines/rpu/programs/forward.c"}"\n'
     )
     return design
 
@@ -50,7 +51,7 @@ def udp(source: str, port: int) -> Ether:
 def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
     slack = SLACK[target]
     # Expired contexts return to this state, so on both targets a test can let hosts in for a time.
-    text = Path("engines/flow/programs/port_knocking.efsm").read_text()
+    text = (ROOT / "engines/flow/programs/port_knocking.efsm").read_text()
     text = text.replace("goto OPEN for 60 s,", "goto OPEN for 60 s then THREE,")
     with Device.open(design_of(tmp_path, text, rest=""), target) as card:
         knock = card.flow["knock"]
@@ -209,7 +210,7 @@ def test_timeouts_keep_their_meaning(tmp_path: Path, target: str) -> None:
 
 
 def test_a_card_without_a_chain() -> None:
-    with Device.open("designs/forward.toml", units=1) as card:
+    with Device.open(ROOT / "designs/forward.toml", units=1) as card:
         assert flow_counters(card.counters()) is None
         with pytest.raises(FlowError, match="this design has none"):
             list(card.flow)
@@ -227,7 +228,7 @@ def test_a_state_machine_finds_the_inline_block(tmp_path: Path) -> None:
         card.send(udp("192.0.2.1", 1))
         assert len(card.run().at(0)) == 1
     with pytest.raises(DesignError, match="and the design has none"):
-        Device.open("designs/forward.toml", program=other)
+        Device.open(ROOT / "designs/forward.toml", program=other)
 
 
 def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target: str) -> None:

@@ -24,12 +24,12 @@ pub enum FirmwareError {
     OtherMachine(String),
     #[error(
         "{bytes} bytes at {address:#x} lie outside a unit's memories \
-         (instructions 0..{:#x}, data {DMEM_BASE:#x}..{:#x}); link with engines/rpu/sdk/start/link.ld",
+         (instructions 0..{:#x}, data {DMEM_BASE:#x}..{:#x}); link with engines/rpu/compiler/start/link.ld",
         IMEM_BYTES,
         DMEM_BASE as usize + DMEM_DATA_BYTES
     )]
     Outside { address: u64, bytes: u64 },
-    #[error("starts at {0:#x}, but a core starts at 0; link with engines/rpu/sdk/start/link.ld")]
+    #[error("starts at {0:#x}, but a core starts at 0; link with engines/rpu/compiler/start/link.ld")]
     Entry(u64),
 }
 
@@ -193,7 +193,7 @@ impl Firmware {
                 continue;
             };
             let name = Path::new(file).file_name()?.to_str()?;
-            let is_kit = file.contains("sdk/include/") || file.contains("sdk/compat/");
+            let is_kit = file.contains("compiler/include/") || file.contains("compiler/compat/");
             if place.is_none() || !is_kit {
                 place = Some(format!("{name}:{line}"));
             }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from penstock import Device, MapError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROGRAM = ROOT / "engines" / "xdp" / "tests" / "firmware" / "recorded.c"
 RING, SMALL, QUERY, LONGER, DAWDLE = 0, 1, 6, 7, 8
 WAITING, SIZE, TAKEN, WRITTEN = range(4)

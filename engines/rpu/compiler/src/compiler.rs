@@ -23,7 +23,7 @@ const CPU: &str = "-mcpu=rocket_rv32+m+zbb";
 const START_UP: [&str; 4] = ["crt0.S", "handlers.c", "string.c", "div64.c"];
 
 /// Folders with the kit's headers, below the checkout.
-const HEADERS: [&str; 3] = ["engines/rpu/sdk/include", "engines/rpu/sdk/compat", "engines/rpu/regs"];
+const HEADERS: [&str; 3] = ["engines/rpu/compiler/include", "engines/rpu/compiler/compat", "engines/rpu/regs"];
 /// Functions that the start-up code calls, which therefore must not return from the trap themselves.
 const HANDLERS: [&str; 2] = ["int_handler", "fault_handler"];
 const MRET: [u8; 4] = 0x3020_0073_u32.to_le_bytes();
@@ -165,7 +165,7 @@ fn translate(
 
 /// Links objects with the kit's start-up code; gives the warnings.
 fn link(objects: &[Scratch], options: &Options, elf: &Path) -> Result<String, CompileError> {
-    let start = options.root.join("engines/rpu/sdk/start");
+    let start = options.root.join("engines/rpu/compiler/start");
     let mut command = compiler(options);
     // The linker drops the kit's functions that the program does not use, but its debug information describes them as
     // if they were at address 0. Therefore the kit has no debug information. The program has it, and keeps all its

@@ -13,7 +13,7 @@ from penstock import Device, ProgramError, UnsupportedError
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "engines" / "xdp" / "programs"
 FIRMWARE = ROOT / "engines" / "xdp" / "tests" / "firmware"
 
@@ -45,6 +45,18 @@ def test_loaded_again_maps_begin_anew(target: str, tmp_path: Path) -> None:
             card.send([bytes(60)] * 5)
             before = [struct.unpack("<Q", data[12:20])[0] for data in card.run().at(0)]
             assert sorted(before) == [0, 1, 2, 3, 4]
+
+
+def test_a_unit_has_no_memories_of_another_engine(tmp_path: Path) -> None:
+    """At the addresses of an rpu unit's memories, an xdp unit has its rows and maps."""
+    with Device.open(xdp_design(tmp_path, FIRMWARE / "shared.c"), "soft") as card:
+        (unit,) = card.units
+        assert unit.engine == "xdp" and not unit.memories
+        for name in ("imem", "dmem", "pmem", "table"):
+            with pytest.raises(UnsupportedError, match=rf"unit 0 is of the engine xdp, whose units have no `{name}`"):
+                getattr(unit, name)
+    with Device.open(ROOT / "designs/forward.toml", "soft", units=1) as card:
+        assert card.units[0].engine == "rpu" and list(card.units[0].memories) == ["imem", "dmem", "pmem", "table"]
 
 
 def test_units_share_maps(target: str, tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 //! Compiles firmware for the rpu engine and loads the result.
 //!
 //! ```no_run
-//! # fn main() -> Result<(), penstock_rpu_sdk::CompileError> {
-//! let options = penstock_rpu_sdk::Options::new("path/of/the/checkout".as_ref());
-//! let firmware = penstock_rpu_sdk::compile(&["engines/rpu/programs/forward.c".into()], &options)?;
+//! # fn main() -> Result<(), penstock_rpu_compiler::CompileError> {
+//! let options = penstock_rpu_compiler::Options::new("path/of/the/checkout".as_ref());
+//! let firmware = penstock_rpu_compiler::compile(&["engines/rpu/programs/forward.c".into()], &options)?;
 //! println!("{}", firmware.sizes);
 //! # Ok(())
 //! # }

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from penstock import Device, ProgramError
 
-FIRMWARE = Path(__file__).parents[2] / "engines" / "xdp" / "tests" / "firmware"
+FIRMWARE = Path(__file__).parent / "firmware"
 GROUPS = ("first", "second")
 RING, SMALL = 0, 1
 
@@ -117,7 +117,7 @@ def test_maps_of_all_kinds_behind_those_of_others(target: str, tmp_path: Path) -
 
 def test_maps_in_maps_of_each(target: str, tmp_path: Path) -> None:
     """The contents of a map of maps, and a map that is one of several, belong to the group."""
-    inner = Path(__file__).parents[2] / "engines" / "xdp" / "compiler" / "tests" / "objects" / "inner.c"
+    inner = Path(__file__).parents[1] / "compiler" / "tests" / "objects" / "inner.c"
     # The map of the lookup, the entry there, and the map that contains it.
     asked = [
         (0, 1, "hash_a"),

@@ -21,7 +21,7 @@ engine = "xdp"
 count = 1
 program = "{program}"
 """
-PROGRAM = Path(__file__).parents[2] / "engines" / "xdp" / "tests" / "firmware" / "routed.c"
+PROGRAM = Path(__file__).parent / "firmware" / "routed.c"
 INTERFACES = {1: {"mac": "02:00:00:00:00:01"}, 2: {"mac": "02:00:00:00:00:02"}}
 
 

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
+use penstock_rpu_compiler::{CompileError, Firmware, Options, compile};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap().to_owned()

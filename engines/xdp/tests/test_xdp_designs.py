@@ -16,7 +16,7 @@ from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.utils import rdpcap
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DESIGNS = ROOT / "designs"
 TRAFFIC = DATA / "traffic"
 CAPTURES = ["http-apt", "smtp", "sip", "tls"]

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from penstock import Device, MapError
 
-PROGRAM = Path(__file__).resolve().parents[2] / "engines" / "xdp" / "tests" / "firmware" / "maps.c"
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAM = Path(__file__).resolve().parent / "firmware" / "maps.c"
 DESIGN = f"""
     [card]
     name = "maps"
@@ -163,5 +164,5 @@ def test_what_is_wrong_is_said(card: Device) -> None:
 
 
 def test_packet_units_have_none(target: str) -> None:
-    with Device.open("designs/one-unit.toml", target) as card:
+    with Device.open(ROOT / "designs/one-unit.toml", target) as card:
         assert list(card.maps) == []
