@@ -13,7 +13,7 @@ use penstock_device::{
     Departure, Device, DeviceError, ForGroup, Latency, Outcome, Override, Part, Policy, Progress, Rate, Root, Run,
     Target, Timing, Work,
 };
-use penstock_engine::say;
+use penstock_engine::{note, say};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::card::{Card, CardError, On, Recording};
@@ -276,14 +276,14 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         trace::write(path, &card.design, &run, |index| inputs.number(index)).map_err(|e| FileError::output(path, e))?;
     }
     if inputs.are_stopped() {
-        eprintln!("the captures were not read to their ends: a signal stopped them");
+        note!("the captures were not read to their ends: a signal stopped them");
     }
     if !show::is_quiet() && args.json.as_ref().is_none_or(|path| path.as_os_str() != STDOUT) {
         let log: String = outcome.log.iter().map(|line| format!("log: {line}\n")).collect();
         let text = log + &summary(&outcome, rate);
         match args.out {
             Out::Folder(_) => say::text(&text),
-            Out::Stdout(_) => eprint!("{}", say::plain(&text)),
+            Out::Stdout(_) => say::notes(&text),
         }
     }
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
