@@ -35,7 +35,12 @@ from penstock.hdl import simulate
 
 # Messages, frames and rows of one case in a simulation, at most.
 MESSAGES_RTL, FRAMES_RTL, ROWS_RTL = 24, 120, 150
-SOURCES = ["lib/rtl/rtl.f", "engines/l7/rtl/rtl.f", "engines/l7/tests/l7_block_bench.sv"]
+SOURCES = [
+    "lib/rtl/rtl.f",
+    "engines/l7/rtl/rtl.f",
+    "lib/sim/axi_memory.sv",
+    "engines/l7/tests/l7_block_bench.sv",
+]
 # A refused rule is taken out, and the program tried again.
 TRIES = 400
 
