@@ -54,7 +54,7 @@ impl Engines {
         Ok(PathBuf::from("engines").join(name).join(rtl))
     }
 
-    /// What reports frames at the steps of the engine's blocks, if it has that.
+    /// SystemVerilog that reports frames at the steps of the engine's blocks, if the engine has some.
     pub fn trace(&self, number: u8) -> Option<PathBuf> {
         let entry = self.engine.iter().find(|entry| entry.number == u32::from(number))?;
         Some(PathBuf::from("engines").join(&entry.name).join(entry.trace.as_ref()?))
