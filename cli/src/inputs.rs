@@ -32,7 +32,7 @@ pub struct Inputs {
     told: Arc<Mutex<Vec<Told>>>,
 }
 
-/// What is known about a capture so far.
+/// The frames and faults of a capture so far.
 #[derive(Debug, Clone, Default)]
 struct Told {
     /// Frames of it that entered.

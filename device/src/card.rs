@@ -276,7 +276,7 @@ impl<M: Machine> CardDevice<M> {
         self.machine.queue(&batch.frames, &batch.bytes)
     }
 
-    /// Takes the next frame of a port; false if there is none to hand over.
+    /// Takes the next frame of a port; false if the port has no frame that the card can take.
     fn hand(&mut self, flight: &mut Flight, port: Port, batch: &mut Batch) -> bool {
         let Some((arrival, bytes)) = self.lanes.next(port) else { return false };
         let stream = port.model_stream(self.host.ports);

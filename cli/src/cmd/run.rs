@@ -249,7 +249,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     }
     let carried = carry(&mut *device, &mut sinks, &mut shown);
     let Sinks { outputs, exits, traced } = sinks;
-    // What has left is whole in its capture, whatever ended the run.
+    // The captures are whole even if the run ended with an error.
     let finished = outputs.finish();
     let mut run = carried?;
     finished?;
@@ -289,7 +289,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
 }
 
-/// What takes the frames that leave.
+/// The takers of the frames that leave.
 struct Sinks {
     outputs: Outputs,
     /// For the report.

@@ -307,6 +307,8 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
     if !blocks.is_empty() {
         lists.push(PathBuf::from(INLINE_LIST));
         let mut own: Vec<PathBuf> = blocks.iter().filter_map(|(number, _)| engines.trace(*number)).collect();
+        // Two blocks of an engine share its trace, also with a block of another engine between them.
+        own.sort();
         own.dedup();
         traces.extend(own.into_iter().map(|file| Source::File(root.join(file))));
     }

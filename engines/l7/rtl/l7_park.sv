@@ -11,7 +11,7 @@
 //
 // The table, the chains of pages and the free pages are on the chip: whether a packet is accepted takes no access to
 // card memory, and the table never waits for it. A packet takes 5 cycles and one for each beat of payload; packet 0
-// takes two more, for its headers. What is in card memory is written once and read once.
+// takes two more, for its headers. The block writes each byte to card memory once and reads it once.
 //
 // A message is read back when all of its writes are answered; reads of several packets and messages are under way at
 // once, and `assemble` puts their answers in order. The lane gets a packet when all of its beats are there, so that

@@ -8,12 +8,13 @@ use std::fmt;
 pub const MOST_STAGES: usize = 12;
 /// Stages of short pipelines have all kinds.
 const SHORT: usize = 6;
-/// Of longer ones, these have: of the sets of four that were tried, random programs fit this one best.
+/// The stages of longer pipelines that have all kinds, a bit each. Of the sets of four that were tried, random programs
+/// fit this one best.
 const LONG: u16 = 0b0100_1001_0010;
 /// log2 of the ternary rows that a stage has if the design does not say.
 const ROWS_LOG2: u32 = 7;
 
-/// What some stages have and others lack.
+/// A part that some stages have and others lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
     /// Ternary rows.
@@ -62,8 +63,8 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// The pipeline of a design that gives the number of stages only. Up to six stages have all features each. Of
-    /// longer ones, stages 1, 4, 7 and 10 do.
+    /// The pipeline of a design that gives the number of stages only. Up to six stages have all features each; in
+    /// longer pipelines, stages 1, 4, 7 and 10 have them.
     #[must_use]
     pub fn new(stages: usize) -> Self {
         let all = (1 << stages) - 1;

@@ -121,7 +121,7 @@ fn kind(program: &Program, step: &Step) -> Option<Kind> {
     step.table.map(|table| kind_of(&program.tables[table], &step.keys))
 }
 
-/// What a part's stage must have.
+/// The features that a part needs in its stage.
 fn features(program: &Program, item: &Item) -> Vec<Feature> {
     let Item::Step(step) = item else { return Vec::new() };
     let metered = step.rows().any(|row| row.register.is_some_and(|draft| draft.op == RegisterOp::Meter));

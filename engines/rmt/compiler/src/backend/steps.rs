@@ -47,7 +47,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// What the stage does, for each action and for a closed gate.
+    /// The work of the stage, for each action and for a closed gate.
     pub fn rows(&self) -> impl Iterator<Item = &Drafts> {
         self.open.iter().map(|(_, row)| row).chain([&self.closed])
     }

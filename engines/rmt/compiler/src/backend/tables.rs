@@ -221,7 +221,7 @@ pub fn keys(table: &Table, step: &Step, pipeline: &Pipeline) -> Check<(Kind, Key
 }
 
 impl Kind {
-    /// What a stage needs to search such a table.
+    /// The feature that a stage needs to search such a table.
     pub fn feature(self) -> Option<Feature> {
         match self {
             Self::Exact => None,
