@@ -815,6 +815,31 @@ mod tests {
         fs::remove_dir_all(folder).unwrap();
     }
 
+    /// Two modules of one name would be an error.
+    #[test]
+    fn blocks_of_an_engine_share_its_trace() {
+        let root = Root::above(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let engines = Engines::of(&root).unwrap();
+        let inline = || penstock_registry::engines().iter().filter(|e| e.kind() == penstock_engine::Kind::Inline);
+        let numbers = || inline().map(|engine| engine.number() as u8);
+        let traced = numbers().find(|number| engines.trace(*number).is_some()).unwrap();
+        let other = numbers().find(|number| engines.trace(*number).is_none()).unwrap();
+        let unit = penstock_registry::engines().iter().find(|e| e.kind() == penstock_engine::Kind::Units).unwrap();
+        let parameters = Parameters {
+            ports: 2,
+            units: vec![Kind { engine: unit.name(), param: 1 }],
+            ingress_depth: 4096,
+            blocks: vec![(traced, 0x0A01), (other, 0), (traced, 0x0A01)],
+            map_rows: 16384,
+            around: Around::Loop,
+        };
+        let (parts, _) = parts(&root, &parameters, &Verilator::of(&root)).unwrap();
+        let trace = root.join(engines.trace(traced).unwrap());
+        let times = parts.iter().flat_map(|part| part.sources.iter().chain(&part.code));
+        let times = times.filter(|source| matches!(source, Source::File(path) if *path == trace)).count();
+        assert_eq!(times, 1);
+    }
+
     #[test]
     fn a_model_of_somebody_else_is_refused() {
         const NOBODY: u32 = 65534;
