@@ -91,13 +91,15 @@ def patterns(file: str, engines: Iterable[registry.Engine], namesakes: Iterable[
 
 
 def stale(namesakes: Iterable[Namesake], engines: Mapping[str, registry.Engine]) -> list[str]:
-    """The messages about namesakes that nothing needs: the engine or the file is gone, or has no such word."""
+    """The messages about namesakes that nothing needs: the file is gone, or has no such word. A tree from which the
+    engine was taken keeps its namesakes.
+    """
     result = []
     for namesake in namesakes:
         engine = engines.get(namesake.engine)
-        for file in namesake.files:
+        for file in namesake.files if engine else ():
             path = ROOT / file
-            if engine is None or not path.is_file() or not lines_that_name(path.read_text(), [pattern(engine)]):
+            if not path.is_file() or not lines_that_name(path.read_text(), [pattern(engine)]):
                 result.append(f"{RECORD}: {file} has nothing that is called {namesake.engine}: take it out")
     return result
 

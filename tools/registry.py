@@ -4,10 +4,11 @@
 Usage: python tools/registry.py [--check]
 
 It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines
-in the crate `registry`, the lists of their benches and commands in the crates bench/all and registry/tools, each with
-its dependencies, and, in the modules that pick a unit's or a block's engine, all that stands between the line that
-names this tool and `endmodule`. The Python package gets a link to each module engines/NAME/python/MODULE.py, and the module `engines`, which adds the
-names in their `__all__` to the package and an attribute for each to the class Device.
+in the crate `registry`, and the lists of their benches and commands in the crates bench/all and registry/tools, each
+with its dependencies. It writes the engines' crates among the members of the workspace. In the modules that pick a
+unit's or a block's engine, it writes all that stands between the line that names this tool and `endmodule`. The Python
+package gets a link to each module engines/NAME/python/MODULE.py, and the module `engines`, which adds the names in
+their `__all__` to the package and an attribute for each to the class Device.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ TOOL_CRATE = "registry/tools"
 # The Python package, and the module of it that lists the modules of engines.
 PACKAGE = "python/penstock"
 MODULES = f"{PACKAGE}/engines.py"
+# The workspace, whose members below engines/ are the engines' crates.
+WORKSPACE = "Cargo.toml"
 CRATE_MARK = "# Written by tools/registry.py from engines/engines.toml.\n"
 MARK = "  // Written by tools/registry.py from engines/engines.toml.\n"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
@@ -336,6 +339,23 @@ def crate(folder: str, text: str, part: str, engines: list[Engine]) -> str:
     return head + mark + "\n".join(lines) + empty + tail
 
 
+def workspace(root: Path, text: str, engines: list[Engine]) -> str:
+    """The manifest of the workspace, with the engines' crates written anew: all between the line that names this tool
+    and the end of the list.
+    """
+    mark = f"    {CRATE_MARK}"
+    head, found, rest = text.partition(mark)
+    _, end, tail = rest.partition("]\n")
+    if not found or not end:
+        raise RegistryError(f"{WORKSPACE}: has no line {mark.strip()!r} among its members: add it")
+    lines = []
+    for engine in sorted(engines, key=lambda engine: engine.name):
+        manifests = sorted((root / "engines" / engine.name).glob("*/Cargo.toml"))
+        folders = [f'"{path.parent.relative_to(root)}"' for path in manifests]
+        lines.append(f"    {', '.join(folders)},\n")
+    return head + mark + "".join(lines) + end + tail
+
+
 @dataclass(frozen=True)
 class Module:
     """A Python module of an engine: `penstock.flow`, say. Its class of the same name, Flow, is the device's attribute
@@ -449,6 +469,7 @@ def bring_links(wanted: dict[Path, Path], root: Path, check: bool) -> bool:
 
 def render(engines: list[Engine]) -> dict[str, str]:
     files = {
+        WORKSPACE: workspace(ROOT, (ROOT / WORKSPACE).read_text(), engines),
         MODULES: list_of_modules(modules(ROOT, engines)),
         "engines/engines_pkg.sv": package(engines),
         f"{CRATE}/src/list.rs": list_of_engines(engines),

@@ -87,7 +87,7 @@ def parts() -> dict[str, str]:
     """What the suite can be asked for by name, and its folder: the engines, and the folders of the tree that have
     tests.
     """
-    plain = ("lib", "shell", "device", "live", "cli", "python", "tools")
+    plain = ("lib", "shell", "device", "debug", "live", "cli", "python", "tools")
     return {engine.name: f"engines/{engine.name}" for engine in registry.read()} | {name: name for name in plain}
 
 

@@ -1,73 +1,78 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""docs/add-an-engine.md, followed word for word in a copy of the tree."""
+"""The pages that add an engine, followed word for word in a copy of the tree."""
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from copied import ROOT, Tree
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from mutants import Copy
-from tree import tracked
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-PAGE = ROOT / "docs/add-an-engine.md"
 # A listing: its language, its file, and `added` if its lines go to the end of an existing file.
 LISTING = re.compile(r"^```(\w+) ?(\S*) ?(added)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def follow(folder: Path) -> tuple[Copy, list[list[str]]]:
+@dataclass(frozen=True)
+class Page:
+    """A page, and the engine that it adds."""
+
+    file: str
+    engine: str
+    # The module that picks the engine in RTL, and the engine's module.
+    selector: str
+    module: str
+
+
+PAGES = (
+    Page("add-an-engine.md", "macswap", "engines/inline_block.sv", "macswap_block"),
+    Page("add-a-unit.md", "funnel", "engines/unit.sv", "funnel_unit"),
+)
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.engine)
+
+
+def follow(page: Page, folder: Path) -> tuple[Tree, list[list[str]]]:
     """A copy of the tree with the page's files in it, and the page's commands."""
-    copy = Copy(folder)
-    copy.fill([name for name in tracked("*") if (ROOT / name).is_file()], ROOT)
+    tree = Tree(folder)
     commands: list[list[str]] = []
-    for language, name, added, text in LISTING.findall(PAGE.read_text()):
+    for language, name, added, text in LISTING.findall((ROOT / "docs" / page.file).read_text()):
         if language == "console":
             commands += [shlex.split(line) for line in text.splitlines()]
             continue
-        path = copy.tree / name
-        assert path.exists() == bool(added), f"{PAGE.name}: {name}"
+        path = tree.path / name
+        assert path.exists() == bool(added), f"{page.file}: {name}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(path.read_text() + "\n" + text if added else text)
     assert len(commands) == 4, "the page's commands"
-    # The launcher and tools look for files that git tracks.
-    for words in (["init", "--quiet"], ["add", "--all"]):
-        subprocess.run(["git", *words], cwd=copy.tree, check=True)
-    return copy, commands
+    tree.track()
+    return tree, commands
 
 
-def run(copy: Copy, command: list[str]) -> None:
-    env = {**os.environ, "PENSTOCK_ROOT": str(copy.tree), "CARGO_TARGET_DIR": str(copy.folder / "target")}
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    done = subprocess.run(command, cwd=copy.tree, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{shlex.join(command)}: {done.stdout[-4000:]}{done.stderr[-4000:]}"
-
-
-def test_the_page_is_well_formed(tmp_path: Path) -> None:
+@each_page
+def test_the_page_is_well_formed(tmp_path: Path, page: Page) -> None:
     """The files that the tools write from the page's entry and registers are consistent, and the listings have the
     style of the tree.
     """
-    copy, commands = follow(tmp_path)
+    tree, commands = follow(page, tmp_path)
     for command in commands[:2]:
-        run(copy, command)
-    assert "macswap_block" in (copy.tree / "engines/inline_block.sv").read_text()
-    assert "penstock_macswap_host::MACSWAP" in (copy.tree / "registry/src/list.rs").read_text()
-    run(copy, ["rustfmt", "--check", "--edition", "2024", "--config-path", ".", "engines/macswap/host/src/lib.rs"])
-    run(copy, ["ruff", "check", "engines/macswap"])
-    rtl = "engines/macswap/rtl/macswap_block.sv"
-    run(copy, ["verible-verilog-lint", "--rules_config", "tools/verible.rules", rtl])
+        tree.run(command)
+    assert page.module in (tree.path / page.selector).read_text()
+    static = f"penstock_{page.engine}_host::{page.engine.upper()}"
+    assert static in (tree.path / "registry/src/list.rs").read_text()
+    host = f"engines/{page.engine}/host/src/lib.rs"
+    tree.run(["rustfmt", "--check", "--edition", "2024", "--config-path", ".", host])
+    tree.run(["ruff", "check", f"engines/{page.engine}"])
+    tree.run(["ruff", "format", "--check", f"engines/{page.engine}"])
+    rtl = f"engines/{page.engine}/rtl/{page.module}.sv"
+    tree.run(["verible-verilog-lint", "--rules_config", "tools/verible.rules", rtl])
 
 
 @pytest.mark.long
-def test_the_engine_works(tmp_path: Path) -> None:
+@each_page
+def test_the_engine_works(tmp_path: Path, page: Page) -> None:
     """All of the page's commands, the last of which judges the engine on both targets."""
-    copy, commands = follow(tmp_path)
+    tree, commands = follow(page, tmp_path)
     for command in commands:
-        run(copy, command)
+        tree.run(command)

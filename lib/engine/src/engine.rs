@@ -9,6 +9,7 @@ use std::sync::Arc;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value as Json;
 
+use crate::debug::Core;
 use crate::driver::Driver;
 use crate::error::EngineError;
 use crate::image::Image;
@@ -153,6 +154,11 @@ pub trait Engine: Debug + Sync {
     /// The memories of its units that users read and write.
     fn memories(&self) -> &'static [UnitMemory] {
         &[]
+    }
+
+    /// The cores of its units; None if a debugger cannot halt them.
+    fn core(&self) -> Option<&'static Core> {
+        None
     }
 
     /// Compiles the programs of parts; gives their images in the same order.

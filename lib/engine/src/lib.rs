@@ -9,6 +9,7 @@
 
 mod bus;
 mod counters;
+mod debug;
 mod driver;
 mod engine;
 mod error;
@@ -32,6 +33,7 @@ pub mod regs;
 
 pub use bus::{Bus, CardError, Native};
 pub use counters::UnitCounters;
+pub use debug::{Core, Place};
 pub use driver::{Driver, Kept, LoadUnits};
 pub use engine::{CardShape, Engine, Job, Kind, PartJob, Schemas, TableOption, UnitMemory};
 pub use error::{EngineError, ErrorKind};

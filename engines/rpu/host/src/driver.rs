@@ -18,9 +18,9 @@ use crate::{diagnosis, errors, kept, service};
 
 /// Places in the window of a unit: data memory, packet memory, instruction memory, tables of accelerators.
 pub const UNIT_DMEM: u32 = 0x080_0000;
-const UNIT_PMEM: u32 = 0x100_0000;
-const UNIT_IMEM: u32 = 0x200_0000;
-const UNIT_TABLES: u32 = 0x300_0000;
+pub const UNIT_PMEM: u32 = 0x100_0000;
+pub const UNIT_IMEM: u32 = 0x200_0000;
+pub const UNIT_TABLES: u32 = 0x300_0000;
 
 /// The memories of a unit, as the host sees them.
 pub const MEMORIES: &[UnitMemory] = &[

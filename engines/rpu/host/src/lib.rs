@@ -3,6 +3,7 @@
 //! them.
 
 mod compile;
+mod debug;
 mod diagnosis;
 mod driver;
 mod errors;
@@ -17,7 +18,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use penstock_engine::{
-    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Schemas, Section, Service, Tool, UnitMemory,
+    CardShape, Core, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Schemas, Section, Service, Tool,
+    UnitMemory,
 };
 use schemars::SchemaGenerator;
 
@@ -71,6 +73,10 @@ impl Engine for Rpu {
 
     fn memories(&self) -> &'static [UnitMemory] {
         driver::MEMORIES
+    }
+
+    fn core(&self) -> Option<&'static Core> {
+        Some(&debug::CORE)
     }
 
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError> {

@@ -22,7 +22,7 @@ pub const FLOW_HASH: u32 = 2;
 pub const FLOW_HASH_DROP: u32 = 3;
 
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(1).unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap().to_owned()
 }
 
 /// A program of the project, by its name in engines/rpu/programs.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A unit under a debugger.
 //!
-//! The hardware halts, steps and shows a PC and one word that core and host share (engines/rpu/regs/rpu.rdl: HALT to
+//! The hardware halts, steps and shows a PC and one word that core and host share (shell/regs/unit.rdl: HALT to
 //! DATA). All else is made of these and of the host's way to the memories: where a core is halted its instruction is
 //! replaced by another one, which is carried out in a step; then the PC and the instruction are put back.
 //! `sw x7, DATA(x0)` shows a register, `lw x7, DATA(x0)` writes one, and loads and stores through two borrowed
@@ -9,14 +9,11 @@
 
 use std::collections::BTreeMap;
 
-use penstock_rpu::regs;
+use penstock_device::regs;
+use penstock_engine::{Core, Place};
+use penstock_registry::engines;
 
 use crate::window::Window;
-
-/// Places in the window of a unit.
-const IMEM: u32 = 0x200_0000;
-/// Bytes of instruction memory.
-const IMEM_BYTES: u32 = 0x1_0000;
 
 /// Bits of HALT.
 const HALT: u32 = 1;
@@ -28,17 +25,9 @@ const LOOKS: u32 = 200;
 const EBREAK: u32 = 0x0010_0073;
 const LW: u32 = 0x2003;
 const SW: u32 = 0x2023;
-/// The value of the register ENGINE for an rpu.
-const RPU: u32 = 0x0075_7072;
 /// Registers that are borrowed and restored: an address and its value.
 const AT: u32 = 5;
 const VALUE: u32 = 6;
-
-/// A debugger finds the core's own registers at their address plus this, because instructions have the same addresses.
-const CORE_REGISTERS: u32 = 0x8000_0000;
-/// The boundaries of the memories.
-const FIRST_REGISTER: u32 = CORE_REGISTERS + 0x600;
-const REGISTERS_END: u32 = CORE_REGISTERS + 0x800;
 
 /// A debugger operation that is not possible.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +42,7 @@ pub enum DebugError {
     #[error("the unit does not halt; is it held in reset?")]
     Stubborn,
     /// Its core is none that can be debugged.
-    #[error("the unit is not of the engine rpu; only its programs can be debugged so far")]
+    #[error("a debugger cannot halt the units of this engine")]
     Engine,
     /// The address is not mapped.
     #[error("a unit has nothing at 0x{0:x} that can be read or written")]
@@ -80,14 +69,6 @@ pub struct Registers {
     pub pc: u32,
 }
 
-/// How a debugger reaches an address that the program uses.
-enum Place {
-    /// A word of the window at this offset; instruction memory among them.
-    Window(u32),
-    /// An address that only the core reaches.
-    Core(u32),
-}
-
 /// One unit, and the breakpoints in its program.
 pub struct Unit<W> {
     /// The way to it.
@@ -99,12 +80,14 @@ pub struct Unit<W> {
     lifted: Option<u32>,
     /// Registers as far as they are known; none while the unit runs.
     known: [Option<u32>; 32],
+    /// The unit's core, once it is known.
+    core: Option<&'static Core>,
 }
 
 impl<W: Window> Unit<W> {
     /// A unit in its present state.
     pub fn new(window: W) -> Self {
-        Self { window, breakpoints: BTreeMap::new(), lifted: None, known: [None; 32] }
+        Self { window, breakpoints: BTreeMap::new(), lifted: None, known: [None; 32], core: None }
     }
 
     /// Why the unit is halted; None if it runs, or is in a step.
@@ -116,10 +99,10 @@ impl<W: Window> Unit<W> {
             _ => Halted::Step,
         };
         if let Some(address) = self.lifted.take()
-            && let Some(own) = self.breakpoints.get(&address)
-            && self.window.read(IMEM + address)? == *own
+            && let Some(&own) = self.breakpoints.get(&address)
+            && self.instruction(address)? == own
         {
-            self.window.write(IMEM + address, EBREAK)?;
+            self.replace(address, EBREAK)?;
         }
         Ok(Some(cause))
     }
@@ -127,9 +110,7 @@ impl<W: Window> Unit<W> {
     /// Halts the unit before its next instruction, even in a load that waits; from now on its ebreaks halt it too. A
     /// unit in reset halts at its first instruction.
     pub fn halt(&mut self) -> Result<(), DebugError> {
-        if self.window.read(regs::UNIT_ENGINE)? != RPU {
-            return Err(DebugError::Engine);
-        }
+        self.core()?;
         self.window.write(regs::UNIT_HALT, HALT | EBREAK_HALTS)?;
         self.known = [None; 32];
         let in_reset = self.window.read(regs::UNIT_RESET)? != 0;
@@ -158,7 +139,7 @@ impl<W: Window> Unit<W> {
         let pc = self.pc()?;
         self.known = [None; 32];
         if let Some(own) = self.under(pc)? {
-            self.window.write(IMEM + pc, own)?;
+            self.replace(pc, own)?;
             self.lifted = Some(pc);
         }
         self.window.write(regs::UNIT_STEP, 1)?;
@@ -191,11 +172,11 @@ impl<W: Window> Unit<W> {
         let pc = self.pc()?;
         let mut x = [0; 32];
         if self.known[1..].iter().any(Option::is_none) {
-            let own = self.window.read(IMEM + pc)?;
+            let own = self.instruction(pc)?;
             for (number, value) in (1..).zip(&mut x[1..]) {
                 *value = self.show(number, pc)?;
             }
-            self.window.write(IMEM + pc, own)?;
+            self.replace(pc, own)?;
             self.known = x.map(Some);
         }
         for (value, known) in x.iter_mut().zip(&self.known) {
@@ -211,9 +192,9 @@ impl<W: Window> Unit<W> {
             return Ok(());
         }
         let pc = self.pc()?;
-        let own = self.window.read(IMEM + pc)?;
+        let own = self.instruction(pc)?;
         self.give(number % 32, value, pc)?;
-        self.window.write(IMEM + pc, own)?;
+        self.replace(pc, own)?;
         self.known[number as usize % 32] = Some(value);
         Ok(())
     }
@@ -242,12 +223,12 @@ impl<W: Window> Unit<W> {
 
     /// Puts a breakpoint at an address of the program.
     pub fn set_breakpoint(&mut self, address: u32) -> Result<(), DebugError> {
-        if address >= IMEM_BYTES || !address.is_multiple_of(4) {
+        if address as usize >= self.core()?.imem.len() || !address.is_multiple_of(4) {
             return Err(DebugError::Nothing(address));
         }
         if self.under(address)?.is_none() {
-            let own = self.window.read(IMEM + address)?;
-            self.window.write(IMEM + address, EBREAK)?;
+            let own = self.instruction(address)?;
+            self.replace(address, EBREAK)?;
             self.breakpoints.insert(address, own);
         }
         Ok(())
@@ -262,7 +243,7 @@ impl<W: Window> Unit<W> {
     pub fn clear_breakpoint(&mut self, address: u32) -> Result<bool, DebugError> {
         let own = self.under(address)?;
         if let Some(own) = own {
-            self.window.write(IMEM + address, own)?;
+            self.replace(address, own)?;
         }
         Ok(self.breakpoints.remove(&address).is_some())
     }
@@ -270,7 +251,34 @@ impl<W: Window> Unit<W> {
     /// The instruction in whose place there is a breakpoint. One that a new program was written over is none any more.
     fn under(&mut self, address: u32) -> Result<Option<u32>, DebugError> {
         let Some(&own) = self.breakpoints.get(&address) else { return Ok(None) };
-        Ok((self.window.read(IMEM + address)? == EBREAK || self.lifted == Some(address)).then_some(own))
+        Ok((self.instruction(address)? == EBREAK || self.lifted == Some(address)).then_some(own))
+    }
+
+    /// The unit's core, by its register ENGINE.
+    fn core(&mut self) -> Result<&'static Core, DebugError> {
+        if let Some(core) = self.core {
+            return Ok(core);
+        }
+        let engine = self.window.read(regs::UNIT_ENGINE)?;
+        let core = engines().iter().filter_map(|one| one.core()).find(|core| core.engine == engine);
+        self.core = core;
+        core.ok_or(DebugError::Engine)
+    }
+
+    /// The place of a word of the program.
+    fn place(&mut self, address: u32) -> Result<Place, DebugError> {
+        (self.core()?.place)(address).ok_or(DebugError::Nothing(address))
+    }
+
+    /// The word of instruction memory at an address of the program.
+    fn instruction(&mut self, address: u32) -> Result<u32, DebugError> {
+        let imem = self.core()?.imem.start;
+        self.window.read(imem.wrapping_add(address))
+    }
+
+    fn replace(&mut self, address: u32, instruction: u32) -> Result<(), DebugError> {
+        let imem = self.core()?.imem.start;
+        self.window.write(imem.wrapping_add(address), instruction)
     }
 
     fn check_halted(&mut self) -> Result<(), DebugError> {
@@ -278,22 +286,20 @@ impl<W: Window> Unit<W> {
     }
 
     fn read_word(&mut self, address: u32) -> Result<u32, DebugError> {
-        match place(address)? {
-            Place::Window(offset) => match self.under(offset.wrapping_sub(IMEM))? {
-                Some(own) => Ok(own),
+        match self.place(address)? {
+            Place::Window(offset) => match self.replaced(offset)? {
+                Some((_, own)) => Ok(own),
                 None => self.window.read(offset),
             },
-            // It takes a frame, or waits for one.
-            Place::Core(regs::RPU_CORE_RECV) => Err(DebugError::Nothing(address)),
             Place::Core(there) => self.reach(there, None),
         }
     }
 
     fn write_word(&mut self, address: u32, value: u32) -> Result<(), DebugError> {
-        match place(address)? {
-            Place::Window(offset) => match self.under(offset.wrapping_sub(IMEM))? {
-                Some(_) => {
-                    self.breakpoints.insert(offset.wrapping_sub(IMEM), value);
+        match self.place(address)? {
+            Place::Window(offset) => match self.replaced(offset)? {
+                Some((instruction, _)) => {
+                    self.breakpoints.insert(instruction, value);
                     Ok(())
                 }
                 None => self.window.write(offset, value),
@@ -302,10 +308,20 @@ impl<W: Window> Unit<W> {
         }
     }
 
+    /// If a breakpoint is at this word of the window: the address of the instruction, and the instruction.
+    fn replaced(&mut self, offset: u32) -> Result<Option<(u32, u32)>, DebugError> {
+        let imem = self.core()?.imem.clone();
+        if !imem.contains(&offset) {
+            return Ok(None);
+        }
+        let address = offset - imem.start;
+        Ok(self.under(address)?.map(|own| (address, own)))
+    }
+
     /// Has the core load a word, or store one.
     fn reach(&mut self, address: u32, value: Option<u32>) -> Result<u32, DebugError> {
         let Registers { x, pc } = self.registers()?;
-        let own = self.window.read(IMEM + pc)?;
+        let own = self.instruction(pc)?;
         self.give(AT, address, pc)?;
         let word = match value {
             Some(value) => {
@@ -321,45 +337,33 @@ impl<W: Window> Unit<W> {
         for register in [AT, VALUE] {
             self.give(register, x[register as usize], pc)?;
         }
-        self.window.write(IMEM + pc, own)?;
+        self.replace(pc, own)?;
         Ok(word)
     }
 
     /// Reads a register. Afterwards the instruction at `pc`, where the unit is halted, is a different one; the same
     /// holds for the next two functions.
     fn show(&mut self, register: u32, pc: u32) -> Result<u32, DebugError> {
-        let (high, low) = (regs::RPU_CORE_DATA >> 5, regs::RPU_CORE_DATA & 31);
+        let data = self.core()?.data;
+        let (high, low) = (data >> 5, data & 31);
         self.carry_out(SW | register << 20 | high << 25 | low << 7, pc)?;
         self.window.read(regs::UNIT_DATA)
     }
 
     fn give(&mut self, register: u32, value: u32, pc: u32) -> Result<(), DebugError> {
+        let data = self.core()?.data;
         self.window.write(regs::UNIT_DATA, value)?;
-        self.carry_out(LW | register << 7 | regs::RPU_CORE_DATA << 20, pc)
+        self.carry_out(LW | register << 7 | data << 20, pc)
     }
 
     fn carry_out(&mut self, instruction: u32, pc: u32) -> Result<(), DebugError> {
-        self.window.write(IMEM + pc, instruction)?;
+        self.replace(pc, instruction)?;
         self.window.write(regs::UNIT_STEP, 1)?;
         if !self.comes_to_a_halt()? {
             return Err(DebugError::Stubborn);
         }
         self.window.write(regs::UNIT_PC, pc)
     }
-}
-
-/// How a word of the program is reached (docs/architecture.md, "RPU address map").
-fn place(address: u32) -> Result<Place, DebugError> {
-    Ok(match address {
-        0..IMEM_BYTES => Place::Window(IMEM + address),
-        0x0040_0000..0x0080_0000 => Place::Core(address),
-        0x0080_0000..0x0080_8000 => Place::Window(address),
-        0x0080_8000..0x0080_8100 => Place::Core(address),
-        0x0100_0000..0x0110_0000 => Place::Window(address),
-        0x0200_0000..0x0201_0000 | 0x0300_0000..0x0400_0000 => Place::Window(address),
-        FIRST_REGISTER..REGISTERS_END => Place::Core(address - CORE_REGISTERS),
-        _ => return Err(DebugError::Nothing(address)),
-    })
 }
 
 /// The part of some bytes that is in one word.
@@ -388,6 +392,14 @@ mod tests {
 
     use super::*;
 
+    const IMEM: u32 = 0x200_0000;
+    static CORE: Core = Core {
+        engine: 0,
+        imem: IMEM..IMEM + 0x1_0000,
+        data: 0x700,
+        place: |address| Some(Place::Window(IMEM + address)),
+    };
+
     /// Memory of a halted unit.
     #[derive(Default)]
     struct Memory(HashMap<u32, u32>);
@@ -414,7 +426,7 @@ mod tests {
         fn program(unit: &mut Unit<Memory>) -> [u32; 4] {
             [0, 4, 8, 12].map(|at| unit.window.read(IMEM + at).unwrap())
         }
-        let mut unit = Unit::new(Memory::default());
+        let mut unit = Unit { core: Some(&CORE), ..Unit::new(Memory::default()) };
         load(&mut unit, OLD);
         for address in [0, 4, 8] {
             unit.set_breakpoint(address).unwrap();

@@ -1,19 +1,40 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The inline chain of a card: the destinations and the bytes of its frames, and the counters.
+//! A block of the engine in a native card: the destinations and the bytes of its frames, and the counters.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+mod forward;
 
 use std::any::Any;
 
-use common::{FLOW_HASH, ROUND_ROBIN, card, main_of, program, unit_read};
+use forward::Forward;
 use penstock_flow::{Block, Chain, Options};
 use penstock_shell::{BlockCounters, Card, Exit, Source, flow_hash, regs};
+use penstock_unit::Unit;
 
-/// Puts a program of the flow engine into a card.
-fn with_chain(mut card: Card, text: &str) -> Card {
+const WINDOW: u32 = 0x4000_0000;
+/// Values of POLICY.
+const ROUND_ROBIN: u32 = 0;
+const FLOW_HASH: u32 = 2;
+
+/// The slots of most units here, and the port to which they send: the other one.
+const SLOTS: (u8, u16) = (16, 2048);
+const OTHER: fn(u8) -> u8 = |port| port ^ 1;
+
+/// A card of units that send frames on, behind a program of the engine.
+fn card(ports: u8, units: u8, policy: u32, slots: (u8, u16), to: fn(u8) -> u8, text: &str) -> Card {
     let program = penstock_flow_compiler::compile("test.efsm", text).unwrap().program;
+    let unit = || -> Box<dyn Unit> { Box::new(Forward::new(slots, to)) };
+    let mut card = Card::new(ports, (0..units).map(|_| unit()).collect());
     card.set_blocks(vec![Box::new(Block::new(Chain::new(&program, &Options::default())))]);
+    let all = u32::MAX >> (32 - units);
+    for entry in 0..regs::CARD_RETA_COUNT {
+        card.write(regs::CARD_RETA + 4 * entry, entry % u32::from(units)).unwrap();
+    }
+    card.write(regs::CARD_POLICY, policy).unwrap();
+    card.write(regs::CARD_UNIT_ENABLE, all).unwrap();
+    card.write(regs::CARD_PORT_ENABLE, 0xF).unwrap();
+    card.write(regs::CARD_UNIT_WRITE_MASK, all).unwrap();
+    card.write(WINDOW + regs::UNIT_RESET, 0).unwrap();
     card
 }
 
@@ -69,9 +90,7 @@ fn a_program_says_where_frames_go() {
         udp.sport == 7 => port ip.ttl
         udp.sport == 8 => port 2
     }";
-    // Units send all that they get to port 1.
-    let mut card =
-        with_chain(card(4, 2, ROUND_ROBIN, &main_of("pn_init(); for (;;) pn_send(pn_to(pn_recv(), 1));")), text);
+    let mut card = card(4, 2, ROUND_ROBIN, SLOTS, |_| 1, text);
     let port = Source::Ethernet(2);
     (0..9).for_each(|number| card.push(port, &udp(number, 100)).unwrap());
     // Frames of the host do not go through it.
@@ -99,9 +118,8 @@ fn a_program_says_where_frames_go() {
 
 #[test]
 fn edits_reach_units_and_lengths_are_watched() {
-    let body = "pn_init_slots(2, PN_PMEM_BASE + 10, 16384); for (;;) pn_send(pn_recv() ^ pn_port(1));";
     let text = "element tag { udp.sport < 4 => push vlan 5 udp.sport == 4 => push vlan 6, opposite }";
-    let mut card = with_chain(card(2, 1, FLOW_HASH, &main_of(body)), text);
+    let mut card = card(2, 1, FLOW_HASH, (2, 16_374), OTHER, text);
     let port = Source::Ethernet(0);
     card.push(port, &udp(1, 100)).unwrap();
     card.push(port, &udp(9, 100)).unwrap();
@@ -122,7 +140,7 @@ fn edits_reach_units_and_lengths_are_watched() {
 #[test]
 fn the_flow_hash_is_that_of_the_frame_as_it_came() {
     let text = "element move { udp => ip.src = 1.2.3.4, l4.sport = 99 }";
-    let mut card = with_chain(card(2, 8, FLOW_HASH, &program("forward.c")), text);
+    let mut card = card(2, 8, FLOW_HASH, SLOTS, OTHER, text);
     let frames: Vec<_> = (0..100).map(|number| udp(number, 80)).collect();
     frames.iter().for_each(|frame| card.push(Source::Ethernet(0), frame).unwrap());
     let mut seen = 0;
@@ -139,11 +157,10 @@ fn the_flow_hash_is_that_of_the_frame_as_it_came() {
 fn a_frame_that_is_offered_again_is_not_taken_twice() {
     let text = "element once { key udp.sport states NEW, SEEN in NEW { udp => goto SEEN, push vlan 5 } \
         in SEEN { udp => drop } }";
-    let body = "pn_init_slots(2, PN_PMEM_BASE + 10, 2048); for (;;) pn_send(pn_recv() ^ pn_port(1));";
-    let mut card = with_chain(card(2, 1, FLOW_HASH, &main_of(body)), text);
+    let mut card = card(2, 1, FLOW_HASH, (2, 2048), OTHER, text);
     assert_eq!(left(&mut card).len(), 0);
     card.write(regs::CARD_UNIT_WRITE_MASK, 1).unwrap();
-    card.write(common::WINDOW + regs::UNIT_HALT, 1).unwrap();
+    card.write(WINDOW + regs::UNIT_HALT, 1).unwrap();
     let mut waiting = 0;
     while card.offer(Source::Ethernet(0), &udp(waiting, 80)).unwrap() {
         waiting += 1;
@@ -152,8 +169,9 @@ fn a_frame_that_is_offered_again_is_not_taken_twice() {
     assert!(!card.offer(Source::Ethernet(0), &udp(waiting, 80)).unwrap());
     // A frame of another port comes in between.
     assert!(!card.offer(Source::Ethernet(1), &udp(100, 80)).unwrap());
-    assert_eq!((left(&mut card).len(), unit_read(&mut card, 0, regs::UNIT_HALTED)), (0, 1));
-    card.write(common::WINDOW + regs::UNIT_HALT, 0).unwrap();
+    card.write(regs::CARD_UNIT_READ, 0).unwrap();
+    assert_eq!((left(&mut card).len(), card.read(WINDOW + regs::UNIT_HALTED).unwrap()), (0, 1));
+    card.write(WINDOW + regs::UNIT_HALT, 0).unwrap();
     assert_eq!(left(&mut card).len(), usize::from(waiting));
     assert!(card.offer(Source::Ethernet(1), &udp(100, 80)).unwrap());
     assert!(card.offer(Source::Ethernet(0), &udp(waiting, 80)).unwrap());
@@ -166,7 +184,7 @@ fn a_frame_that_is_offered_again_is_not_taken_twice() {
 fn the_clock_goes_on_and_takes_contexts_with_it() {
     let text = "element seen { key udp.sport states NEW, SEEN in NEW { udp => goto SEEN for 10 us, opposite } \
         in SEEN { udp => drop } }";
-    let mut card = with_chain(card(2, 1, ROUND_ROBIN, &program("forward.c")), text);
+    let mut card = card(2, 1, ROUND_ROBIN, SLOTS, OTHER, text);
     let push = |card: &mut Card, time: u64| {
         card.set_time(1000 * time);
         card.push(Source::Ethernet(0), &udp(1, 80)).unwrap();
