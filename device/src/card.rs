@@ -286,7 +286,8 @@ impl<M: Machine> CardDevice<M> {
         } else {
             let (offset, length) = (batch.bytes.len() as u64, bytes.len() as u32);
             batch.bytes.extend_from_slice(bytes);
-            batch.frames.push(Frame { offset, length, stream, ..Frame::default() });
+            let earliest = flight.earliest(arrival.time_ns);
+            batch.frames.push(Frame { earliest, offset, length, stream, ..Frame::default() });
             flight.matcher.expect(stream, arrival, length);
             flight.queued += 1;
         }
@@ -773,6 +774,16 @@ impl Flight {
             hops: 0,
             stands: None,
         }
+    }
+
+    /// The cycle before which a frame of this time does not enter.
+    fn earliest(&self, time_ns: u64) -> u64 {
+        if self.rate != Some(Rate::Captured) {
+            return 0;
+        }
+        let ns = time_ns.saturating_sub(self.oldest.unwrap_or_default());
+        let cycles = u128::from(ns) * u128::from(CLOCK_MHZ) / 1000;
+        self.run.start.saturating_add(u64::try_from(cycles).unwrap_or(u64::MAX))
     }
 
     /// Number of handed-over frames that are known to have left, or to have been dropped or absorbed.

@@ -52,6 +52,10 @@ pub enum Rate {
     /// Ports of this many Gb/s: no byte enters or leaves faster. This measures a card at another clock, because only
     /// the number of bytes a cycle matters.
     Ports(f64),
+    /// At the times of the frames, counted from the first one, even if the card asks for a pause: a frame that cannot
+    /// enter at its time, since the frame before it still does, enters behind that. A simulation also runs through the
+    /// time between frames.
+    Captured,
     /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped.
     /// Programs that read the time see that of the capture (docs/clocks.md), so stateful programs do the same on both
     /// targets.
@@ -59,17 +63,18 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// Parses `lossless`, `line`, `turns` or a number of Gb/s.
+    /// Parses `lossless`, `line`, `captured`, `turns` or a number of Gb/s.
     pub fn parse(word: &str) -> Result<Self, String> {
         match word {
             "lossless" => Ok(Self::Lossless),
             "line" => Ok(Self::Line),
+            "captured" => Ok(Self::Captured),
             "turns" => Ok(Self::Turns),
             _ => match word.parse() {
                 Ok(gbps) if (0.001..=100.0).contains(&gbps) => Ok(Self::Gbps(gbps)),
-                _ => {
-                    Err(format!("`{word}` is no rate: give `lossless`, `line`, `turns`, or Gb/s between 0.001 and 100"))
-                }
+                _ => Err(format!(
+                    "`{word}` is no rate: give `lossless`, `line`, `captured`, `turns`, or Gb/s between 0.001 and 100"
+                )),
             },
         }
     }
@@ -81,6 +86,7 @@ impl fmt::Display for Rate {
             Self::Lossless => f.write_str("line rate with pauses"),
             Self::Turns => f.write_str("one frame at a time"),
             Self::Line => f.write_str("line rate"),
+            Self::Captured => f.write_str("the times of the captures"),
             Self::Gbps(gbps) => write!(f, "{gbps} Gb/s a port"),
             Self::Ports(gbps) => write!(f, "line rate of ports of {gbps} Gb/s"),
         }

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from penstock import Device
+from penstock import Device, UnsupportedError
 from system import TARGETS, DesignMaker
 
 BURST, TOKEN_NS = 3, 1 << 20
@@ -156,3 +156,36 @@ def test_without_turns_time_goes_on_and_captures_begin_when_they_were_made(
         assert left == times
     else:
         assert all(early < late for early, late in pairwise(left)) and START < left[0] and left[-1] < START + 100_000
+
+
+def test_frames_enter_at_the_times_of_their_captures(make_design: DesignMaker, tmp_path: Path) -> None:
+    (tmp_path / "bucket.c").write_text(BUCKETS["rpu"].replace("if (tokens)", "if (1)"))
+    # Two frames at the same time at two ports, a silence of 10,000 cycles, and a time before the one of the last frame.
+    left = [START + ns for ns in (0, 40, 200, 40_200, 40_000)]
+    right = [START + ns for ns in (40, 44_000)]
+    with Device.open(make_design(tmp_path / "bucket.c", units=2, ports=2), target="rtl") as card:
+        card.send_capture(write_times(tmp_path / "left.pcap", left), 0)
+        card.send_capture(write_times(tmp_path / "right.pcap", right), 1)
+        result = card.run(rate="captured")
+        first = min(frame.entered or 0 for frame in result.frames)
+        entered = {frame.source: (frame.entered or 0) - first for frame in result.frames}
+        assert [entered[number] for number in range(4)] == [0, 10, 50, 10_050]
+        # The frame with the earlier time enters as soon as the wire is free.
+        assert 10_050 < entered[4] <= 10_053
+        assert [entered[number] for number in (5, 6)] == [10, 11_000]
+        # What leaves has the captures' time, and the card's latency on top.
+        for frame in result.frames:
+            assert frame.time_ns == START + 4 * ((frame.last or 0) - first)
+        told = {frame.source: seen(frame.data) for frame in result.frames}
+        assert abs(told[6] - told[0] - 44_000) < 2000
+        # A run at another rate does not wait.
+        card.send_capture(tmp_path / "left.pcap", 0)
+        assert max(frame.entered or 0 for frame in card.run().frames) - first < 30_000
+
+
+def test_soft_has_no_time_between_frames(make_design: DesignMaker, tmp_path: Path) -> None:
+    (tmp_path / "bucket.c").write_text(BUCKETS["rpu"])
+    with Device.open(make_design(tmp_path / "bucket.c", units=1), target="soft") as card:
+        card.send(bytes(60))
+        with pytest.raises(UnsupportedError, match="a rate needs target rtl or fpga"):
+            card.run(rate="captured")

@@ -39,7 +39,7 @@ Target = Literal["soft", "rtl"]
 Policy = Literal["round-robin", "least-loaded", "flow-hash", "flow-hash-drop"]
 """How the dispatcher chooses a unit for a frame (docs/designs.md)."""
 
-Rate = Literal["lossless", "line", "turns"] | float
+Rate = Literal["lossless", "line", "captured", "turns"] | float
 """How frames enter; a number is Gb/s a port."""
 
 T = TypeVar("T")
@@ -222,7 +222,8 @@ class Device(OfEngines):
         return len(data)
 
     def send_capture(self, path: str | PathLike[str], port: PortName = 0) -> int:
-        """Queues all frames of a capture (pcap or pcapng); gives how many. Their times do not matter.
+        """Queues all frames of a capture (pcap or pcapng); gives how many. Their times matter to `run` at the rates
+        "turns" and "captured" only.
 
         Raises FileError or CaptureError. If a capture is cut short or damaged, the frames before the damage are queued,
         and the next `run` has a fault.
@@ -232,9 +233,10 @@ class Device(OfEngines):
     def run(self, *, rate: Rate | None = None, check: bool = True) -> Result:
         """Runs until every queued frame has left, was dropped and counted, or is lost.
 
-        `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to
-        100. On both targets: "turns", frames of all ports in the order and at the times of their captures, one at a time, so that stateful
-        programs do the same on both targets (docs/clocks.md). Raises FaultError, which has the result, if the run had a
+        `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", Gb/s a port, 0.001 to
+        100, or "captured", at the times of the frames. On both targets: "turns", frames of all ports in the order and
+        at the times of their captures, one at a time, so that stateful programs do the same on both targets
+        (docs/clocks.md). Raises FaultError, which has the result, if the run had a
         fault: a unit that hangs, a wild address, lost frames. With `check=False` faults are only in `Result.faults`.
         """
         departures, drops, seconds, text = self._card.run(None if rate is None else str(rate))

@@ -59,11 +59,12 @@ pub struct Args {
     /// Where the card is, on fpga: sim:SOCKET or pci:0000:81:00.0 [default: sim, a simulated card of its own]
     #[arg(long, value_name = "CARD")]
     pub card: Option<String>,
-    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one
-    /// at a time) [default: lossless, for some engines turns]
+    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, `captured` (at
+    /// the times in the captures), or `turns` (one at a time) [default: lossless, for some engines turns]
     ///
-    /// The rate at which frames enter, whatever their times in the captures are. Latency depends on it: at line rate
-    /// frames queue; a low rate, say 1, shows the latency of a card without load. In `turns`, on both targets, frames
+    /// Latency depends on the rate: at line rate frames queue; a low rate, say 1, shows the latency of a card without
+    /// load. With `captured`, on rtl, the first frame enters at once and each other one as long after it as in the
+    /// captures; each second of them is 250 million cycles of simulation. In `turns`, on both targets, frames
     /// of all ports enter in the order of their times, each one when the one before has left or was dropped, and programs
     /// that read the time see that of the capture. Stateful programs therefore do the same on both targets.
     /// docs/clocks.md says which time programs see at other rates.

@@ -305,10 +305,16 @@ impl Machine for Behind {
     }
 
     fn pace(&mut self, rate: Rate, _repeat: bool, _stopped: &[Port]) -> Result<(), DeviceError> {
+        if rate == Rate::Captured {
+            return Err(DeviceError::NotOnFpga {
+                what: "a cable that sends frames at the times of captures",
+                way_out: "use another rate, or rtl",
+            });
+        }
         self.is_lossless = matches!(rate, Rate::Lossless | Rate::Turns);
         let gbps = match rate {
             Rate::Gbps(gbps) | Rate::Ports(gbps) => gbps,
-            Rate::Lossless | Rate::Turns | Rate::Line => LINE_GBPS,
+            Rate::Lossless | Rate::Turns | Rate::Line | Rate::Captured => LINE_GBPS,
         };
         let Some(wires) = self.window.bar.wires() else { return Ok(()) };
         let picoseconds = (LINE_PS * LINE_GBPS / gbps).round() as u32;

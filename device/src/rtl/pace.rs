@@ -29,7 +29,7 @@ impl Pace {
     pub fn of(rate: Rate, repeat: bool) -> Self {
         let (wire, gbps, pause) = match rate {
             Rate::Lossless | Rate::Turns => (LINE_GBPS, LINE_GBPS, true),
-            Rate::Line => (LINE_GBPS, LINE_GBPS, false),
+            Rate::Line | Rate::Captured => (LINE_GBPS, LINE_GBPS, false),
             Rate::Gbps(gbps) => (LINE_GBPS, gbps, false),
             Rate::Ports(gbps) => (gbps, gbps, false),
         };
@@ -40,7 +40,7 @@ impl Pace {
     pub fn out_of(rate: Rate) -> Self {
         match rate {
             Rate::Ports(_) => Self::of(rate, false),
-            Rate::Lossless | Rate::Turns | Rate::Line | Rate::Gbps(_) => Self::of(Rate::Line, false),
+            Rate::Lossless | Rate::Turns | Rate::Line | Rate::Captured | Rate::Gbps(_) => Self::of(Rate::Line, false),
         }
     }
 
