@@ -17,6 +17,7 @@ import argparse
 import ast
 import re
 import sys
+import textwrap
 import tomllib
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
@@ -352,8 +353,8 @@ def workspace(root: Path, text: str, engines: list[Engine]) -> str:
     for engine in sorted(engines, key=lambda engine: engine.name):
         manifests = sorted((root / "engines" / engine.name).glob("*/Cargo.toml"))
         folders = [f'"{path.parent.relative_to(root)}"' for path in manifests]
-        lines.append(f"    {', '.join(folders)},\n")
-    return head + mark + "".join(lines) + end + tail
+        lines += textwrap.wrap(", ".join(folders) + ",", 116, initial_indent="    ", subsequent_indent="    ")
+    return head + mark + "".join(f"{line}\n" for line in lines) + end + tail
 
 
 @dataclass(frozen=True)

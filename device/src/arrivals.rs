@@ -119,6 +119,12 @@ impl Lanes {
         self.lanes.values_mut().filter_map(|lane| Some(lane.head()?.time_ns)).min()
     }
 
+    /// The same of frames that were captured: other frames have the time 0.
+    pub fn oldest_captured(&mut self) -> Option<u64> {
+        let heads = self.lanes.values_mut().filter_map(|lane| Some(lane.head()?.time_ns));
+        heads.filter(|time_ns| *time_ns != 0).min()
+    }
+
     /// The next frame of a port.
     pub fn next(&mut self, port: Port) -> Option<(Arrival, &[u8])> {
         let lane = self.lanes.get_mut(&port)?;

@@ -21,6 +21,7 @@ use crate::image::{Image, PartImage};
 use crate::inline;
 use crate::outcome::{Counters, InlineCounters};
 use crate::regs;
+use crate::replay::{Due, Replay};
 use crate::rtl::ModelHop;
 use crate::rtl::model::{Entry, Exit, Frame, Step};
 use crate::traffic::{Departure, Port, Traffic};
@@ -47,6 +48,9 @@ pub trait Machine: Bus + Sized {
     /// Frames that leave say where they entered or who made them. If they do not, who made them is not known, and
     /// counters say how many were made.
     const KNOWS_MAKERS: bool;
+
+    /// Frames can enter at the times of their captures.
+    const KEEPS_TIMES: bool;
 
     /// Cycles so far.
     fn cycle(&self) -> u64;
@@ -187,8 +191,19 @@ impl<M: Machine> CardDevice<M> {
             port.check(self.host.ports).map_err(DeviceError::Unsupported)?;
             self.machine.accept(*port)?;
         }
+        if rate == Rate::Captured && !M::KEEPS_TIMES {
+            return Err(DeviceError::NotOnFpga {
+                what: "cable that sends frames at the times of captures",
+                way_out: "use another rate, or rtl",
+            });
+        }
         if !mem::replace(&mut self.has_begun, true) {
             self.machine.begins();
+        }
+        if let Some(flight) = &mut self.flight
+            && self.lanes.is_empty()
+        {
+            flight.replay = Replay::default();
         }
         self.rate = rate;
         Ok(())
@@ -239,6 +254,9 @@ impl<M: Machine> CardDevice<M> {
             flight.rate = Some(self.rate);
         }
         flight.oldest = flight.oldest.or(self.lanes.oldest());
+        if self.rate == Rate::Captured {
+            flight.replay.begin(self.machine.cycle(), self.lanes.oldest_captured());
+        }
         let mut batch = Batch::default();
         for port in self.lanes.ports() {
             let stream = port.model_stream(self.host.ports);
@@ -246,7 +264,22 @@ impl<M: Machine> CardDevice<M> {
                 while !flight.matcher.lasts(stream, 2 * AHEAD) && self.hand(flight, port, &mut batch) {}
             }
         }
-        if batch.frames.is_empty() { Ok(()) } else { self.machine.add(&batch.frames, &batch.bytes) }
+        if !batch.frames.is_empty() {
+            return self.machine.add(&batch.frames, &batch.bytes);
+        }
+        if self.rate == Rate::Captured && flight.matcher.entered == flight.queued {
+            return self.check_silence(flight);
+        }
+        Ok(())
+    }
+
+    /// Fails if frames wait, and the first of them comes too late.
+    fn check_silence(&mut self, flight: &Flight) -> Result<(), DeviceError> {
+        let Some(port) = self.lanes.earliest() else { return Ok(()) };
+        let time = self.lanes.next(port).map_or(0, |(arrival, _)| arrival.time_ns);
+        let Due::Late(seconds) = flight.replay.due(time, self.machine.cycle()) else { return Ok(()) };
+        self.forget();
+        Err(DeviceError::Silence { port, seconds })
     }
 
     /// Hands over the next frame in turns, if all before it have left, or were dropped and counted.
@@ -276,9 +309,12 @@ impl<M: Machine> CardDevice<M> {
         self.machine.queue(&batch.frames, &batch.bytes)
     }
 
-    /// Takes the next frame of a port; false if the port has no frame that the card can take.
+    /// Takes the next frame of a port; false if the port has no frame that the card can take now.
     fn hand(&mut self, flight: &mut Flight, port: Port, batch: &mut Batch) -> bool {
+        let now = self.machine.cycle();
         let Some((arrival, bytes)) = self.lanes.next(port) else { return false };
+        let due = if self.rate == Rate::Captured { flight.replay.due(arrival.time_ns, now) } else { Due::At(0) };
+        let Due::At(earliest) = due else { return false };
         let stream = port.model_stream(self.host.ports);
         let is_empty = bytes.is_empty();
         if is_empty {
@@ -286,7 +322,7 @@ impl<M: Machine> CardDevice<M> {
         } else {
             let (offset, length) = (batch.bytes.len() as u64, bytes.len() as u32);
             batch.bytes.extend_from_slice(bytes);
-            let earliest = flight.earliest(arrival.time_ns);
+            flight.replay.last = flight.replay.last.max(earliest);
             batch.frames.push(Frame { earliest, offset, length, stream, ..Frame::default() });
             flight.matcher.expect(stream, arrival, length);
             flight.queued += 1;
@@ -427,8 +463,8 @@ impl<M: Machine> CardDevice<M> {
         // The model is already quiet: go on in small steps until the counters change.
         flight.stride = QUIET;
         let is_paced = !matches!(self.rate, Rate::Lossless | Rate::Turns);
-        if is_paced && flight.matcher.entered < flight.queued {
-            // The next frame enters at its time, whatever the card does.
+        if is_paced && (flight.matcher.waits_at_ports() || self.machine.cycle() < flight.replay.last) {
+            // The next frame enters at its time, whatever the card does. The host's queue waits for the card.
             flight.moved = self.machine.cycle();
             return Ok(Work::Moving);
         }
@@ -709,6 +745,8 @@ struct Flight {
     /// The rate of the frames that were handed over last, and the time of the oldest frame that waited at first.
     rate: Option<Rate>,
     oldest: Option<u64>,
+    /// The times of captures, at [`Rate::Captured`].
+    replay: Replay,
     /// The number of these that will not leave; the next frame enters all the same.
     given_up: u64,
     run: Run,
@@ -754,6 +792,7 @@ impl Flight {
             queued: 0,
             rate: None,
             oldest: None,
+            replay: Replay::default(),
             given_up: 0,
             run,
             earlier: 0,
@@ -774,16 +813,6 @@ impl Flight {
             hops: 0,
             stands: None,
         }
-    }
-
-    /// The cycle before which a frame of this time does not enter.
-    fn earliest(&self, time_ns: u64) -> u64 {
-        if self.rate != Some(Rate::Captured) {
-            return 0;
-        }
-        let ns = time_ns.saturating_sub(self.oldest.unwrap_or_default());
-        let cycles = u128::from(ns) * u128::from(CLOCK_MHZ) / 1000;
-        self.run.start.saturating_add(u64::try_from(cycles).unwrap_or(u64::MAX))
     }
 
     /// Number of handed-over frames that are known to have left, or to have been dropped or absorbed.
@@ -808,6 +837,7 @@ impl Flight {
             let ns = |cycles: u64| cycles * 1000 / u64::from(CLOCK_MHZ);
             let time_ns = match input {
                 Some(arrival) if self.rate == Some(Rate::Turns) => arrival.time_ns + ns(departure.latency()),
+                _ if self.rate == Some(Rate::Captured) => self.replay.time(exit.last).unwrap_or_default(),
                 _ => self.oldest.unwrap_or_default() + ns(exit.last.saturating_sub(self.run.start)),
             };
             self.run.depart(Departure { time_ns, ..departure }, M::KNOWS_MAKERS);
@@ -849,6 +879,11 @@ impl Matcher {
     fn lasts(&self, stream: u8, cycles: u64) -> bool {
         let Expected { frames, bytes } = &self.streams[usize::from(stream)];
         frames.len() as u64 >= cycles || *bytes >= cycles * BUS_BYTES
+    }
+
+    /// Whether a frame that was handed over has not entered its Ethernet port.
+    fn waits_at_ports(&self) -> bool {
+        self.streams[..self.ports as usize].iter().any(|expected| !expected.frames.is_empty())
     }
 
     fn enter(&mut self, entries: &[Entry]) {

@@ -52,9 +52,9 @@ pub enum Rate {
     /// Ports of this many Gb/s: no byte enters or leaves faster. This measures a card at another clock, because only
     /// the number of bytes a cycle matters.
     Ports(f64),
-    /// At the times of the frames, counted from the first one, even if the card asks for a pause: a frame that cannot
-    /// enter at its time, since the frame before it still does, enters behind that. A simulation also runs through the
-    /// time between frames.
+    /// At the times of the frames, counted from the first one, even if the card asks for a pause. A frame whose time is
+    /// over when the port is free, and one without a time, enters right behind the frame before it. The simulation also
+    /// runs through the time between frames.
     Captured,
     /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped.
     /// Programs that read the time see that of the capture (docs/clocks.md), so stateful programs do the same on both
@@ -310,6 +310,17 @@ pub enum DeviceError {
     /// The card cannot be reached, or is another one than the driver's.
     #[error(transparent)]
     Fpga(#[from] FpgaError),
+    /// At [`Rate::Captured`], a frame comes so late that the simulation would not end.
+    #[error(
+        "the next frame of {port} comes {seconds} s after the frames before it, and at the rate `captured` a card runs \
+         through at most 60 s without a frame: shift the times of the capture, or use the rate `turns`"
+    )]
+    Silence {
+        /// The port.
+        port: Port,
+        /// Seconds without a frame.
+        seconds: u64,
+    },
     /// A card behind a BAR does not have this.
     #[error("a card on fpga has no {what}: {way_out}")]
     NotOnFpga {

@@ -35,6 +35,7 @@ mod inline;
 mod live;
 mod outcome;
 mod part;
+mod replay;
 pub mod rtl;
 mod schema;
 mod soft;

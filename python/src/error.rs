@@ -106,9 +106,9 @@ impl From<Error> for PyErr {
             Error::Device(e @ DeviceError::Card(_)) => CardError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::HostMemory { .. }) => AccessError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Fpga(_)) => CardError::new_err(e.to_string()),
-            Error::Device(e @ (DeviceError::Unsupported(_) | DeviceError::NotOnFpga { .. })) => {
-                UnsupportedError::new_err(e.to_string())
-            }
+            Error::Device(
+                e @ (DeviceError::Unsupported(_) | DeviceError::NotOnFpga { .. } | DeviceError::Silence { .. }),
+            ) => UnsupportedError::new_err(e.to_string()),
             Error::Word(text) => UnsupportedError::new_err(text),
         }
     }

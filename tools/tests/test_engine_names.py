@@ -81,10 +81,9 @@ def test_the_list_of_namesakes_has_no_more_than_it_needs() -> None:
     engines = {engine.name: engine for engine in ENGINES}
     gone = engine_names.Namesake("xdp", "", ["live/src/gone.rs"])
     wordless = engine_names.Namesake("xdp", "", ["tools/tree.py"])
+    unknown = engine_names.Namesake("other", "", [FILE])
     assert engine_names.stale([XDP], engines) == []
-    assert len(engine_names.stale([gone, wordless], engines)) == 2
-    # An engine that was taken from the tree leaves its namesakes.
-    assert engine_names.stale([gone], {}) == []
+    assert len(engine_names.stale([gone, wordless, unknown], engines)) == 3
 
 
 def test_each_file_and_line_is_named() -> None:

@@ -64,7 +64,7 @@ pub struct Args {
     ///
     /// Latency depends on the rate: at line rate frames queue; a low rate, say 1, shows the latency of a card without
     /// load. With `captured`, on rtl, the first frame enters at once and each other one as long after it as in the
-    /// captures; each second of them is 250 million cycles of simulation. In `turns`, on both targets, frames
+    /// captures; a second of a capture is 250 million cycles of simulation. In `turns`, on both targets, frames
     /// of all ports enter in the order of their times, each one when the one before has left or was dropped, and programs
     /// that read the time see that of the capture. Stateful programs therefore do the same on both targets.
     /// docs/clocks.md says which time programs see at other rates.

@@ -236,6 +236,7 @@ fn entry_of(inside: &mut HashMap<Vec<u8>, VecDeque<(u8, u64)>>, bytes: &[u8]) ->
 impl Machine for Behind {
     const TARGET: Target = Target::Fpga;
     const KNOWS_MAKERS: bool = false;
+    const KEEPS_TIMES: bool = false;
 
     fn cycle(&self) -> u64 {
         self.window.bar.cycle().unwrap_or_else(|| self.opened.elapsed().as_nanos() as u64 / 4)
@@ -305,12 +306,6 @@ impl Machine for Behind {
     }
 
     fn pace(&mut self, rate: Rate, _repeat: bool, _stopped: &[Port]) -> Result<(), DeviceError> {
-        if rate == Rate::Captured {
-            return Err(DeviceError::NotOnFpga {
-                what: "a cable that sends frames at the times of captures",
-                way_out: "use another rate, or rtl",
-            });
-        }
         self.is_lossless = matches!(rate, Rate::Lossless | Rate::Turns);
         let gbps = match rate {
             Rate::Gbps(gbps) | Rate::Ports(gbps) => gbps,

@@ -344,6 +344,7 @@ impl RtlDevice {
 impl Machine for Model {
     const TARGET: Target = Target::Rtl;
     const KNOWS_MAKERS: bool = true;
+    const KEEPS_TIMES: bool = true;
 
     fn cycle(&self) -> u64 {
         self.cycle()
