@@ -76,13 +76,23 @@ impl Always {
         all
     }
 
-    /// The rules of a level that a packet may match.
-    pub(crate) fn of(&self, packet: &Packet<'_>, level: usize) -> impl Iterator<Item = u32> {
-        let kind = match packet.transport {
+    fn kind(&self, packet: &Packet<'_>) -> &Kind {
+        match packet.transport {
             Transport::Tcp(_) => &self.0[0],
             Transport::Udp => &self.0[1],
             _ => &self.0[2],
-        };
+        }
+    }
+
+    /// Whether a packet can match none of the rules.
+    pub(crate) fn is_none(&self, packet: &Packet<'_>) -> bool {
+        let kind = self.kind(packet);
+        kind.any.is_empty() && kind.of_port(packet.ports[1]).is_empty()
+    }
+
+    /// The rules of a level that a packet may match.
+    pub(crate) fn of(&self, packet: &Packet<'_>, level: usize) -> impl Iterator<Item = u32> {
+        let kind = self.kind(packet);
         let to_port = if level == 0 { kind.of_port(packet.ports[1]) } else { &[] };
         kind.any.get(level).into_iter().flatten().chain(to_port).copied()
     }

@@ -230,8 +230,10 @@ impl<'a> Look<'a> {
 
     /// Gives the rules' memory back to the flow, at the end of the look.
     pub(crate) fn give_memory(&mut self) -> FlowMemory {
-        let bits: Vec<&str> = self.memory.bits().collect();
-        self.bits = (!self.matched.is_empty() && !bits.is_empty()).then(|| json!({"flowbits": bits}));
+        if !self.matched.is_empty() {
+            let bits: Vec<&str> = self.memory.bits().collect();
+            self.bits = (!bits.is_empty()).then(|| json!({"flowbits": bits}));
+        }
         std::mem::take(&mut self.memory)
     }
 
@@ -447,6 +449,9 @@ impl<'a> Look<'a> {
             self.detect.searched_bytes -= packet.payload.len() as u64;
             std::mem::take(&mut self.keys)
         };
+        if keys.is_empty() && !stray && plan.always_packets.is_none(packet) {
+            return;
+        }
         let of_keys = |level: usize| {
             let all = keys.iter().flat_map(|key| &plan.program.by_key[usize::from(*key)]);
             all.copied().filter(move |number| plan.level(*number) == level)

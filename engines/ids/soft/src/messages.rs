@@ -160,9 +160,8 @@ impl App {
 
     /// Counts the memory of the flow; `kept` is the sum of all flows.
     fn count(&mut self, kept: &mut usize) {
-        let candidates = |side: &AppSide| {
-            side.progress.candidates.capacity() * 4 + side.keys.as_ref().map_or(0, Vec::capacity) * 2
-        };
+        let candidates =
+            |side: &AppSide| side.progress.candidates.capacity() * 4 + side.keys.as_ref().map_or(0, Vec::capacity) * 2;
         let sides = self.sides.iter().map(|side| side.side.memory() + candidates(side)).sum::<usize>();
         let now = sides + self.exchange.memory() + size_of::<Self>();
         *kept = (*kept + now).saturating_sub(self.counted);
@@ -361,9 +360,9 @@ impl Look<'_> {
                 let rule = plan.rule(*number);
                 let Some(messages) = &rule.messages else { continue };
                 if plan.level(*number) != level
-                    || !(progress.next..=event.stage).contains(&messages.stage())
                     || messages.protocol.is_some_and(|protocol| protocol != message.protocol)
                     || messages.to_server.is_some_and(|way| way != message.to_server)
+                    || !(progress.next..=event.stage).contains(&messages.stage())
                     || !self.may_match(rule, seen)
                 {
                     continue;
