@@ -35,8 +35,15 @@ type Alloc = unsafe extern "C" fn(*const c_void, *mut *mut c_void) -> c_int;
 /// `match_event_handler`.
 type Event = unsafe extern "C" fn(c_uint, c_ulonglong, c_ulonglong, c_uint, *mut c_void) -> c_int;
 /// `hs_scan`.
-type Scan =
-    unsafe extern "C" fn(*const c_void, *const c_char, c_uint, c_uint, *mut c_void, Option<Event>, *mut c_void) -> c_int;
+type Scan = unsafe extern "C" fn(
+    *const c_void,
+    *const c_char,
+    c_uint,
+    c_uint,
+    *mut c_void,
+    Option<Event>,
+    *mut c_void,
+) -> c_int;
 /// `hs_free_scratch`, `hs_free_database`.
 type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
 

@@ -146,6 +146,7 @@ mod tests {
                 payload: b"",
                 payload_at: 0,
             };
+            assert_eq!(always.is_none(&packet), (0..3).all(|level| always.of(&packet, level).next().is_none()));
             let mut sids: Vec<u32> = always.of(&packet, level).map(|number| rules[number as usize].sid).collect();
             sids.sort_unstable();
             sids
