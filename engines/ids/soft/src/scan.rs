@@ -27,6 +27,9 @@ type Memory = [MaybeUninit<u8>; WINDOW + PART + BEHIND];
 /// A key that was found: the place in the machine's order within a part, and the key's number.
 type Hit = (u32, u16);
 
+/// Searches the window and a part of this length.
+type Search<'a> = dyn Fn(&mut [u8], usize, &mut Vec<Hit>) + 'a;
+
 /// Bits of the second look.
 const SECOND: usize = 1 << 17;
 
@@ -146,7 +149,7 @@ impl Scanner {
         mut window: Window,
         bytes: &[u8],
         found: &mut dyn FnMut(u16, usize),
-        search: &dyn Fn(&mut [u8], usize, &mut Vec<Hit>),
+        search: &Search<'_>,
     ) -> Window {
         let mut memory: Memory = [MaybeUninit::uninit(); size_of::<Memory>()];
         let mut hits = Vec::new();
