@@ -976,6 +976,30 @@ mod tests {
         }
     }
 
+    /// A connection that both ends have closed keeps no bytes, also if a rule still misses a content.
+    #[test]
+    fn closed_connections_keep_no_bytes() {
+        let rule = "alert tcp any any -> any any (content:\"word\"; fast_pattern; content:\"never\"; sid:1;)\n";
+        let mut inspector = inspector(rule);
+        let with = |mut frame: Vec<u8>, flags: u8, acknowledged: u8| {
+            (frame[45], frame[47]) = (acknowledged, flags);
+            frame
+        };
+        let mut kept = Vec::new();
+        for frame in [
+            segment(1, 0, Tcp::SYN, b""),
+            segment(1, 1, Tcp::ACK, b"word"),
+            answer(1, b"x"),
+            segment(1, 5, Tcp::FIN | Tcp::ACK, b""),
+            with(answer(2, b""), Tcp::FIN | Tcp::ACK, 6),
+            with(segment(1, 6, Tcp::ACK, b""), Tcp::ACK, 3),
+        ] {
+            inspector.carry(&frame, 0, SECOND);
+            kept.push(inspector.kept);
+        }
+        assert_eq!(kept, [0, 4, 5, 5, 0, 0]);
+    }
+
     /// A response whose body is a piece of the stream.
     const PLAIN: [&[u8]; 3] = [b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\na wo", b"rd or", b" t"];
 
