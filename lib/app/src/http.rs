@@ -487,6 +487,7 @@ impl Http {
                 _ => exchange.counters.unknown_codings += 1,
             }
         }
+        self.message.is_plain = codings.is_empty() && !chunked;
         self.coded(&codings, exchange);
         let empty;
         if self.to_server {

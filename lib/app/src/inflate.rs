@@ -8,7 +8,7 @@ const LAYERS: usize = 2;
 /// Bytes that may come out of a piece, unless `Inflater::bound` says otherwise.
 const PIECE: usize = 1 << 20;
 /// Bytes that come out at a time.
-const STEP: usize = 16 << 10;
+const STEP: usize = 4 << 10;
 /// Longest header of gzip: names and comments have no length of their own.
 const HEADER: usize = 64 << 10;
 /// Bytes behind the data of a member of gzip.

@@ -165,12 +165,15 @@ pub struct Message {
     pub body_bytes: u64,
     /// Its body is a form whose parts are the files; the body itself is none.
     pub is_form: bool,
+    /// Its body is a piece of the stream: neither compressed nor in chunks.
+    pub is_plain: bool,
 }
 
 impl Message {
     pub(crate) fn new(protocol: Protocol, to_server: bool) -> Self {
         let (fields, request, dns, client_hello) = (Vec::new(), None, None, Vec::new());
-        Self { protocol, to_server, fields, request, dns, client_hello, body_bytes: 0, is_form: false }
+        let (is_form, is_plain) = (false, false);
+        Self { protocol, to_server, fields, request, dns, client_hello, body_bytes: 0, is_form, is_plain }
     }
 
     /// The first field of this kind.

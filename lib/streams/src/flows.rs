@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Flows: frames between the same two ends, with the state of both directions.
 
+use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 
 use lru::LruCache;
@@ -14,7 +15,7 @@ const TCP_IDLE: u64 = 3_600_000_000_000;
 const OTHER_IDLE: u64 = 60_000_000_000;
 
 /// The key of a flow; the same for both directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowKey {
     /// Both ends, address and port; the lower one first.
     pub ends: [(IpAddr, u16); 2],
@@ -26,6 +27,24 @@ pub struct FlowKey {
     pub level: u8,
     /// Tenant of the frames.
     pub tenant: u8,
+}
+
+/// In few words: the derived form hashes most bytes one by one, for every frame.
+impl Hash for FlowKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for (address, port) in self.ends {
+            match address {
+                IpAddr::V4(address) => state.write_u64(u64::from(address.to_bits()) << 16 | u64::from(port)),
+                IpAddr::V6(address) => {
+                    state.write_u128(address.to_bits());
+                    state.write_u16(port);
+                }
+            }
+        }
+        let [a, b, c] = self.vlans.map(u64::from);
+        state.write_u64(a << 48 | b << 32 | c << 16 | u64::from(self.protocol) << 8 | u64::from(self.level));
+        state.write_u8(self.tenant);
+    }
 }
 
 /// Direction of a frame in its flow.

@@ -5,6 +5,7 @@ mod card;
 mod compile;
 mod flows;
 mod host;
+mod hyperscan;
 mod input;
 mod latency;
 mod library;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `ids-soft`: Gb/s of native code on one processor, from frames in memory to a file of EVE: decoding, flows,
-//! streams, messages, filter, rules, alerts. Beside it the filter alone over the payloads, and a library that searches
+//! streams, messages, filter, rules, alerts. Beside it the filter alone over the payloads, and libraries that search
 //! for the same strings.
 
 use std::hint::black_box;
@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use penstock_bench::row::{Better::Higher, Row};
 use penstock_bench::{BenchError, Lab, parameters, soft};
+use penstock_engine::note;
 use penstock_ids::{Block, Bounds, Inspector, Log, Scanner, Window};
 use penstock_ids_compiler::Program;
 use penstock_ids_samples::Frame;
@@ -16,6 +17,7 @@ use penstock_unit::{Block as _, Entering};
 use serde_json::json;
 use std::sync::Arc;
 
+use crate::hyperscan::{self, Hyperscan};
 use crate::input::{Source, program, sample};
 use crate::library::{self, Library};
 
@@ -45,23 +47,35 @@ pub fn run(lab: &Lab) -> Result<(), BenchError> {
                 let program = program(&rules)?;
                 let library = Library::new(&program.filter)
                     .ok_or_else(|| wrong(format!("{} does not take the keys", library::NAME)))?;
-                loaded = Some((rules, program, library));
+                let hyperscan = Hyperscan::new(&program.filter);
+                if hyperscan.is_none() {
+                    note!(
+                        "{BENCH}: Hyperscan is not measured: {} is not installed (Debian: apt install libhyperscan5)",
+                        hyperscan::FILE
+                    );
+                }
+                loaded = Some((rules, program, library, hyperscan));
             }
-            let Some((rules, program, library)) = &loaded else { continue };
+            let Some((rules, program, library, hyperscan)) = &loaded else { continue };
             let Some(frames) = source.frames(rules)? else { continue };
-            let rates = measure(program, library, frames)?;
+            let rates = measure(program, library, hyperscan.as_ref(), frames)?;
             let about = count == LARGE;
             let beside = [about.then_some(PEER.0), about.then_some(GOAL)];
             let whole = Row::new(BENCH, &case, ("gbps", "Gb/s", Higher), beside, rates.whole);
             let alone =
                 |metric: &str, unit: &str, value| Row::new(BENCH, &case, (metric, unit, Higher), [None, None], value);
-            lab.report(&[
+            let mut rows = vec![
                 Row { peer: about.then(|| PEER.1.to_owned()), ..whole },
                 alone("filter_gbps", "Gb/s of payload, the filter alone", rates.filter),
                 alone("library_gbps", &format!("Gb/s of payload, {}", library::NAME), rates.library),
                 alone("mpps", "million frames/s", rates.mpps),
                 alone("host_share", "% of the frames had a rule evaluated", rates.host),
-            ]);
+            ];
+            let hyperscan = rates.hyperscan.zip(hyperscan.as_ref());
+            rows.extend(hyperscan.map(|(rate, library)| {
+                alone("hyperscan_gbps", &format!("Gb/s of payload, Hyperscan {}", library.version), rate)
+            }));
+            lab.report(&rows);
         }
     }
     Ok(())
@@ -76,6 +90,8 @@ struct Rates {
     whole: f64,
     filter: f64,
     library: f64,
+    /// If it is installed.
+    hyperscan: Option<f64>,
     mpps: f64,
     host: f64,
 }
@@ -90,7 +106,12 @@ impl Drop for Eve {
     }
 }
 
-fn measure(program: &Arc<Program>, library: &Library, frames: Vec<Frame>) -> Result<Rates, BenchError> {
+fn measure(
+    program: &Arc<Program>,
+    library: &Library,
+    hyperscan: Option<&Hyperscan>,
+    frames: Vec<Frame>,
+) -> Result<Rates, BenchError> {
     let count = frames.len();
     let bytes = |all: &[usize]| all.iter().sum::<usize>() as f64 * 8e-3 / count as f64;
     let payload = |frame: &'_ Frame| {
@@ -110,10 +131,14 @@ fn measure(program: &Arc<Program>, library: &Library, frames: Vec<Frame>) -> Res
         black_box(found);
         Ok(())
     })?;
-    let plain = soft::mpps_of(TIMED, count, || {
-        black_box(all().map(|bytes| library.count(bytes)).sum::<usize>());
-        Ok(())
-    })?;
+    let searched = |search: &dyn Fn(&[u8]) -> usize| {
+        soft::mpps_of(TIMED, count, || {
+            black_box(all().map(search).sum::<usize>());
+            Ok(())
+        })
+    };
+    let plain = searched(&|bytes| library.count(bytes))?;
+    let hyperscan = hyperscan.map(|library| searched(&|bytes| library.count(bytes))).transpose()?;
 
     let eve = Eve(std::env::temp_dir().join(format!("penstock-{}-{BENCH}.json", std::process::id())));
     let log = Log::new(Some(&eve.0)).map_err(|error| wrong(format!("{}: {}", error.path.display(), error.why)))?;
@@ -143,6 +168,7 @@ fn measure(program: &Arc<Program>, library: &Library, frames: Vec<Frame>) -> Res
         whole: mpps * of_frames,
         filter: filter * of_payload,
         library: plain * of_payload,
+        hyperscan: hyperscan.map(|rate| rate * of_payload),
         mpps,
         host: 100.0 * stats.detect.host_frames as f64 / stats.frames.frames as f64,
     })

@@ -116,6 +116,13 @@ pub fn message_keys(rule: &Rule) -> Vec<Key> {
     all(of(true), of(false))
 }
 
+/// Fields that may have the key of a rule about messages.
+pub fn message_fields(rule: &Rule) -> impl Iterator<Item = Field> {
+    // A body that is no form is a file.
+    let with_body = |field| [Some(field), (field == Field::File).then_some(Field::Body)];
+    parts(rule).into_iter().flat_map(move |(field, ..)| with_body(field)).flatten()
+}
+
 /// How a string of a message stands in the bytes of its stream or datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {

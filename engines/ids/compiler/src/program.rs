@@ -1,7 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rules with the filter that finds their candidates.
 
-use penstock_app::Protocol as AppProtocol;
+use std::collections::HashSet;
+
+use penstock_app::{Field, Protocol as AppProtocol};
 
 use crate::choose::{self, Class};
 use crate::filter::Filter;
@@ -51,6 +53,10 @@ pub struct Program {
     /// Keys that announce messages for rules, by number: those of rules about messages, and those that stand for
     /// protocols.
     pub announces: Vec<bool>,
+    /// Rules about messages by number of their key in `filter`.
+    pub by_message_key: Vec<Vec<u32>>,
+    /// A rule about messages whose string is in their body has no place for its key in `filter`.
+    pub searches_bodies: bool,
     /// Rules without a key.
     pub always: Vec<u32>,
     /// Classes of frames for which there are rules without a key ([`tell`]).
@@ -62,6 +68,8 @@ pub struct Program {
     pub fields: Filter,
     /// Rules about messages by number of their key in `fields`.
     pub by_field_key: Vec<Vec<u32>>,
+    /// Fields of messages that may have a key in `fields`.
+    pub keyed_fields: HashSet<Field>,
     /// Rules about messages without a key.
     pub always_messages: Vec<u32>,
     /// Classes of frames that are told whatever the rules are.
@@ -104,6 +112,12 @@ impl Program {
         self.set.rules.iter().any(|rule| rule.messages.is_some() || !rule.layers.is_empty())
     }
 
+    /// Whether this key of the filter is that of a rule about messages.
+    #[must_use]
+    pub fn finds_messages(&self, key: u16) -> bool {
+        self.by_message_key.get(usize::from(key)).is_some_and(|rules| !rules.is_empty())
+    }
+
     fn fill(set: Ruleset, filter: Filter, also: u8) -> Self {
         let messages = || set.rules.iter().filter(|rule| rule.messages.is_some());
         let mut program = Self {
@@ -111,11 +125,14 @@ impl Program {
             found: Vec::new(),
             by_key: Vec::new(),
             announces: Vec::new(),
+            by_message_key: Vec::new(),
+            searches_bodies: false,
             always: Vec::new(),
             tell: also,
             classes: Vec::new(),
             fields: Filter::for_keys(messages().count()),
             by_field_key: Vec::new(),
+            keyed_fields: HashSet::new(),
             always_messages: Vec::new(),
             also,
             set: Ruleset::default(),
@@ -175,7 +192,10 @@ impl Program {
     /// Finds keys for a rule about messages: one for the fields, and those that tell the host of such messages.
     fn place_message(&mut self, number: u32, rule: &Rule, protocol: Option<AppProtocol>) -> (Found, Option<Class>) {
         match choose::message_keys(rule).iter().find_map(|key| self.fields.add(key)) {
-            Some(id) => add(&mut self.by_field_key, id, number),
+            Some(id) => {
+                add(&mut self.by_field_key, id, number);
+                self.keyed_fields.extend(choose::message_fields(rule));
+            }
             None => self.always_messages.push(number),
         }
         let (class_of, card) = choose::on_card(rule);
@@ -186,8 +206,12 @@ impl Program {
         let Some(card) = card else {
             return without(self, "no bytes that must be in a frame announce its messages");
         };
+        let no_place = |program: &mut Self| {
+            program.searches_bodies = true;
+            without(program, "the exact table has no place for its keys")
+        };
         let guards: Option<Vec<u16>> = card.guards.iter().map(|key| self.filter.add(key)).collect();
-        let Some(guards) = guards else { return without(self, "the exact table has no place for its keys") };
+        let Some(guards) = guards else { return no_place(self) };
         for id in guards {
             self.announce(id);
         }
@@ -197,9 +221,10 @@ impl Program {
         match card.keys.iter().find_map(|key| Some((key, self.filter.add(key)?))) {
             Some((key, id)) => {
                 self.announce(id);
+                add(&mut self.by_message_key, id, number);
                 (Found::Key(key.clone(), id), Some(class_of))
             }
-            None => without(self, "the exact table has no place for its keys"),
+            None => no_place(self),
         }
     }
 

@@ -2,8 +2,6 @@
 //! Rules that every packet may match: those without a key. Most of them are about a few ports, and only packets to
 //! these ports look at them.
 
-use std::collections::HashMap;
-
 use penstock_ids_compiler::rule::{Protocol, Rule};
 use penstock_streams::{Packet, Transport};
 
@@ -17,8 +15,24 @@ const FEW: u128 = 64;
 struct Kind {
     /// Rules that packets to any port look at, by level.
     any: Vec<Vec<u32>>,
-    /// Rules of level 0 by destination port. They change nothing that other rules ask for, so their order is free.
-    by_port: HashMap<u16, Vec<u32>>,
+    /// Rules of level 0 by destination port, in the order of the ports. They change nothing that other rules ask for, so their order is free.
+    by_port: Vec<(u16, Vec<u32>)>,
+}
+
+impl Kind {
+    /// Adds a rule to those of a port.
+    fn push(&mut self, port: u16, number: u32) {
+        match self.by_port.binary_search_by_key(&port, |(port, _)| *port) {
+            Ok(at) => self.by_port[at].1.push(number),
+            Err(at) => self.by_port.insert(at, (port, vec![number])),
+        }
+    }
+
+    /// The rules of a port.
+    fn of_port(&self, port: u16) -> &[u32] {
+        let at = self.by_port.binary_search_by_key(&port, |(port, _)| *port);
+        at.map_or(&[], |at| &self.by_port[at].1)
+    }
 }
 
 /// Rules without a key by kind of packet: TCP, UDP, others.
@@ -51,7 +65,7 @@ impl Always {
                     continue;
                 }
                 if let Some(ports) = ports(rule).filter(|_| protocol != 1) {
-                    ports.into_iter().for_each(|port| kind.by_port.entry(port).or_default().push(number));
+                    ports.into_iter().for_each(|port| kind.push(port, number));
                 } else {
                     let level = rule.level();
                     kind.any.resize(kind.any.len().max(level + 1), Vec::new());
@@ -62,15 +76,25 @@ impl Always {
         all
     }
 
-    /// The rules of a level that a packet may match.
-    pub(crate) fn of(&self, packet: &Packet<'_>, level: usize) -> impl Iterator<Item = u32> {
-        let kind = match packet.transport {
+    fn kind(&self, packet: &Packet<'_>) -> &Kind {
+        match packet.transport {
             Transport::Tcp(_) => &self.0[0],
             Transport::Udp => &self.0[1],
             _ => &self.0[2],
-        };
-        let to_port = kind.by_port.get(&packet.ports[1]).filter(|_| level == 0);
-        kind.any.get(level).into_iter().chain(to_port).flatten().copied()
+        }
+    }
+
+    /// Whether a packet can match none of the rules.
+    pub(crate) fn is_none(&self, packet: &Packet<'_>) -> bool {
+        let kind = self.kind(packet);
+        kind.any.is_empty() && kind.of_port(packet.ports[1]).is_empty()
+    }
+
+    /// The rules of a level that a packet may match.
+    pub(crate) fn of(&self, packet: &Packet<'_>, level: usize) -> impl Iterator<Item = u32> {
+        let kind = self.kind(packet);
+        let to_port = if level == 0 { kind.of_port(packet.ports[1]) } else { &[] };
+        kind.any.get(level).into_iter().flatten().chain(to_port).copied()
     }
 }
 
@@ -122,6 +146,7 @@ mod tests {
                 payload: b"",
                 payload_at: 0,
             };
+            assert_eq!(always.is_none(&packet), (0..3).all(|level| always.of(&packet, level).next().is_none()));
             let mut sids: Vec<u32> = always.of(&packet, level).map(|number| rules[number as usize].sid).collect();
             sids.sort_unstable();
             sids

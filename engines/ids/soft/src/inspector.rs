@@ -976,6 +976,77 @@ mod tests {
         }
     }
 
+    /// A connection that both ends have closed keeps no bytes, also if a rule still misses a content.
+    #[test]
+    fn closed_connections_keep_no_bytes() {
+        let rule = "alert tcp any any -> any any (content:\"word\"; fast_pattern; content:\"never\"; sid:1;)\n";
+        let mut inspector = inspector(rule);
+        let with = |mut frame: Vec<u8>, flags: u8, acknowledged: u8| {
+            (frame[45], frame[47]) = (acknowledged, flags);
+            frame
+        };
+        let mut kept = Vec::new();
+        for frame in [
+            segment(1, 0, Tcp::SYN, b""),
+            segment(1, 1, Tcp::ACK, b"word"),
+            answer(1, b"x"),
+            segment(1, 5, Tcp::FIN | Tcp::ACK, b""),
+            with(answer(2, b""), Tcp::FIN | Tcp::ACK, 6),
+            with(segment(1, 6, Tcp::ACK, b""), Tcp::ACK, 3),
+        ] {
+            inspector.carry(&frame, 0, SECOND);
+            kept.push(inspector.kept);
+        }
+        assert_eq!(kept, [0, 4, 5, 5, 0, 0]);
+    }
+
+    /// A response whose body is a piece of the stream.
+    const PLAIN: [&[u8]; 3] = [b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\na wo", b"rd or", b" t"];
+
+    /// Alerts of these pieces of a response; other rules are loaded before the last one.
+    fn alerts(mut inspector: Inspector, pieces: &[&[u8]], reloaded: Option<Arc<Program>>) -> Vec<u32> {
+        inspector.carry(&segment(1, 0, Tcp::SYN, b""), 0, SECOND);
+        let (mut sequence, mut sids) = (1, Vec::new());
+        for (number, piece) in pieces.iter().enumerate() {
+            if let Some(program) = reloaded.clone().filter(|_| number + 1 == pieces.len()) {
+                inspector.reload(program);
+            }
+            let outcome = inspector.carry(&answer(sequence, piece), 0, SECOND);
+            sids.extend(outcome.alerts.iter().map(|alert| alert.alert.signature_id));
+            sequence += piece.len() as u8;
+        }
+        sids
+    }
+
+    /// Rules about such a body have their candidates from the stream, also if their keys get other numbers before it
+    /// ends.
+    #[test]
+    fn plain_bodies_are_searched_in_the_stream() {
+        let word = "alert http any any -> any any (file_data; content:\"word\"; sid:1;)\n";
+        let other = "alert http any any -> any any (file_data; content:\"nothing\"; sid:2;)\n";
+        let program = |rules: &str| Arc::clone(inspector(rules).program());
+        assert_eq!(alerts(inspector(word), &PLAIN, None), [1]);
+        assert_eq!(alerts(inspector(other), &PLAIN, None), [0; 0]);
+        assert_eq!(alerts(inspector(word), &PLAIN, Some(program(&[other, word].concat()))), [1]);
+    }
+
+    /// If the filter of streams has no place for a key, bodies are searched for it.
+    #[test]
+    fn bodies_are_searched_for_keys_without_a_place() {
+        let word = |sid: u8| char::from(b'a' + sid).to_string().repeat(6);
+        let rule =
+            |sid: u8| format!("alert http any any -> any any (file_data; content:\"{}\"; sid:{sid};)\n", word(sid));
+        let rules: String = (1..26).map(rule).collect();
+        let program = Arc::new(inspector(&rules).program().sized(1));
+        assert!(program.searches_bodies);
+        let bounds = Bounds { checksums: Checksums::Ignore, ..Bounds::default() };
+        for sid in 1..26 {
+            let body = ["HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n", &word(sid)].concat();
+            let inspector = Inspector::new(Arc::clone(&program), bounds.clone(), false);
+            assert_eq!(alerts(inspector, &[body.as_bytes()], None), [u32::from(sid)]);
+        }
+    }
+
     /// A key may come before the protocol shows: the bytes that show it are wanted.
     #[test]
     fn undecided_directions_are_wanted() {

@@ -29,6 +29,7 @@ mod plan;
 mod records;
 mod report;
 mod scan;
+mod search;
 mod seen;
 mod stats;
 mod thresholds;

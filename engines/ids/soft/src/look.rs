@@ -5,11 +5,12 @@ use penstock_ids_compiler::rule::{Action, Rule, Step};
 use penstock_streams::{Chunk, Packet, Transport};
 use serde_json::{Value as Json, json};
 
-use crate::matching::{Bytes, Limited, change, find};
+use crate::matching::{Bytes, Limited, change};
 use crate::memory::{FlowMemory, HostBits};
 use crate::plan::{Plan, looks_at_packet};
 use crate::report::{Alert, AlertFields, AppObject};
 use crate::scan::Window;
+use crate::search::find;
 use crate::seen::{Seen, change_sets, check_holds, direction_matches, flow_holds, header_holds, header_matches};
 use crate::stats::DetectStats;
 use crate::thresholds::Thresholds;
@@ -52,6 +53,9 @@ const CREDIT_PER_BYTE: i64 = 4096;
 const COST: i64 = 256;
 const SEARCH_COST: i64 = 256;
 
+/// Bytes by which the memory of a stream grows at most.
+const LARGE: usize = 1 << 17;
+
 /// The state of one direction.
 #[derive(Debug, Clone)]
 pub(crate) struct Side {
@@ -80,13 +84,24 @@ impl Side {
         self.armed.iter().any(|armed| armed.deferred.is_some())
     }
 
-    /// Forgets the bytes of a stream that has ended, unless rules wait for more of it; the number of bytes.
+    /// Forgets the bytes of a stream that has ended, unless rules have not been evaluated on all of them; the number of
+    /// bytes.
     pub(crate) fn release(&mut self) -> usize {
-        if !self.armed.is_empty() || !self.mixed.is_empty() {
+        if self.is_behind() || !self.mixed.is_empty() {
             return 0;
         }
         self.base = self.end();
         std::mem::take(&mut self.history).len()
+    }
+
+    /// Keeps bytes that follow the last ones. The memory grows fourfold: most streams are short, and bytes of long ones
+    /// are moved seldom.
+    fn keep(&mut self, bytes: &[u8]) {
+        let (length, room) = (self.history.len(), self.history.capacity());
+        if length + bytes.len() > room {
+            self.history.reserve_exact(bytes.len().max((4 * room).min(room + LARGE) - length));
+        }
+        self.history.extend_from_slice(bytes);
     }
 
     /// Bytes that it keeps.
@@ -149,7 +164,7 @@ pub(crate) struct Look<'a> {
     pub(crate) passed: bool,
     matched: Vec<Match>,
     /// Numbers of the keys that the filter found last.
-    keys: Vec<u16>,
+    pub(crate) keys: Vec<u16>,
     /// Numbers of those that it found in the bytes of this frame.
     own: Vec<u16>,
     /// One of the keys that it found last announces a message.
@@ -215,8 +230,10 @@ impl<'a> Look<'a> {
 
     /// Gives the rules' memory back to the flow, at the end of the look.
     pub(crate) fn give_memory(&mut self) -> FlowMemory {
-        let bits: Vec<&str> = self.memory.bits().collect();
-        self.bits = (!self.matched.is_empty() && !bits.is_empty()).then(|| json!({"flowbits": bits}));
+        if !self.matched.is_empty() {
+            let bits: Vec<&str> = self.memory.bits().collect();
+            self.bits = (!bits.is_empty()).then(|| json!({"flowbits": bits}));
+        }
         std::mem::take(&mut self.memory)
     }
 
@@ -252,7 +269,7 @@ impl<'a> Look<'a> {
             self.own.clone_from(&self.keys);
         }
         if plan.streams {
-            side.history.extend_from_slice(chunk.bytes);
+            side.keep(chunk.bytes);
             *self.kept += chunk.bytes.len();
             let end = side.end();
             for key in &self.keys {
@@ -432,6 +449,9 @@ impl<'a> Look<'a> {
             self.detect.searched_bytes -= packet.payload.len() as u64;
             std::mem::take(&mut self.keys)
         };
+        if keys.is_empty() && !stray && plan.always_packets.is_none(packet) {
+            return;
+        }
         let of_keys = |level: usize| {
             let all = keys.iter().flat_map(|key| &plan.program.by_key[usize::from(*key)]);
             all.copied().filter(move |number| plan.level(*number) == level)
@@ -474,6 +494,9 @@ impl<'a> Look<'a> {
     fn filter(&mut self, window: &mut Window, bytes: &[u8]) {
         let keys = &mut self.keys;
         keys.clear();
+        if bytes.is_empty() {
+            return;
+        }
         self.detect.searched_bytes += bytes.len() as u64;
         *window = self.plan.scanner.scan(*window, bytes, &mut |key, _| {
             if !keys.contains(&key) {

@@ -8,9 +8,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use memchr::{memchr2, memmem};
 use penstock_app::base64;
 use penstock_ids_compiler::rule::{Base64, ByteJump, Content, JumpFrom, Number, Pcre, Place, Step};
+
+use crate::search::find;
 
 /// Ends that a pcre is tried from, and matches of one that are followed.
 const PCRE_MOST: usize = 1_000;
@@ -479,23 +480,6 @@ impl Bytes<'_> {
             }
         }
         ends
-    }
-}
-
-/// First place of a content in bytes.
-pub(crate) fn find(content: &Content, bytes: &[u8]) -> Option<usize> {
-    if !content.nocase {
-        return memmem::find(bytes, &content.bytes);
-    }
-    let first = *content.bytes.first()?;
-    let mut at = 0;
-    loop {
-        at += memchr2(first, first.to_ascii_uppercase(), bytes.get(at..)?)?;
-        let there = bytes.get(at..at + content.bytes.len())?;
-        if there.eq_ignore_ascii_case(&content.bytes) {
-            return Some(at);
-        }
-        at += 1;
     }
 }
 

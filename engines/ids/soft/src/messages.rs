@@ -37,6 +37,9 @@ pub(crate) struct AppSide {
     progress: Progress,
     /// The filter has found a key that announces a message, and the message has not ended.
     announced: bool,
+    /// Keys of rules about messages that the filter has found since the last message ended, in order; None: it looked
+    /// for other keys in a part of these bytes.
+    keys: Option<Vec<u16>>,
     /// Its first bytes, as long as they may decide about a protocol.
     first: Vec<u8>,
     /// No more bytes decide: the first ones are there, or some of them never came, or the direction has ended.
@@ -70,6 +73,7 @@ impl App {
             side: Side::new(to_server, ports.contains(&DNS)),
             progress: Progress::default(),
             announced: false,
+            keys: Some(Vec::new()),
             first: Vec::new(),
             decided: false,
         };
@@ -132,6 +136,7 @@ impl App {
             side: side.side.snapshot(),
             progress: side.progress.clone(),
             announced: side.announced,
+            keys: side.keys.clone(),
             first: side.first.clone(),
             decided: side.decided,
         };
@@ -144,6 +149,7 @@ impl App {
         for side in &mut self.sides {
             let candidates = &mut side.progress.candidates;
             *candidates = candidates.iter().filter_map(|number| place(*number)).collect();
+            side.keys = None;
         }
     }
 
@@ -154,7 +160,8 @@ impl App {
 
     /// Counts the memory of the flow; `kept` is the sum of all flows.
     fn count(&mut self, kept: &mut usize) {
-        let candidates = |side: &AppSide| side.progress.candidates.capacity() * 4;
+        let candidates =
+            |side: &AppSide| side.progress.candidates.capacity() * 4 + side.keys.as_ref().map_or(0, Vec::capacity) * 2;
         let sides = self.sides.iter().map(|side| side.side.memory() + candidates(side)).sum::<usize>();
         let now = sides + self.exchange.memory() + size_of::<Self>();
         *kept = (*kept + now).saturating_sub(self.counted);
@@ -263,9 +270,20 @@ impl Look<'_> {
     ) {
         app.begin(way, piece);
         let App { sides, exchange, .. } = app;
-        let AppSide { side, progress, announced, .. } = &mut sides[way];
-        *announced |= self.announced;
-        let mut emit = |event: &Event<'_>| self.event(seen, progress, event, None, mixed);
+        let AppSide { side, progress, announced, keys, .. } = &mut sides[way];
+        if let Piece::Chunk(_) = piece {
+            *announced |= self.announced;
+            let may_be_http = matches!(side.protocol(), None | Some(Protocol::Http));
+            if let Some(keys) = keys.as_mut().filter(|_| may_be_http) {
+                for key in self.keys.iter().filter(|key| self.plan.program.finds_messages(**key)) {
+                    if let Err(at) = keys.binary_search(key) {
+                        keys.insert(at, *key);
+                    }
+                }
+            }
+        }
+        let in_stream = keys.as_deref();
+        let mut emit = |event: &Event<'_>| self.event(seen, progress, event, in_stream, None, mixed);
         match piece {
             Piece::Chunk(chunk) => {
                 if chunk.gap > 0 {
@@ -275,7 +293,10 @@ impl Look<'_> {
             }
             Piece::End => side.finish(limits, exchange, &mut emit),
         }
-        *announced &= !side.is_between_messages();
+        if side.is_between_messages() {
+            *announced = false;
+            keys.get_or_insert_default().clear();
+        }
         self.detect.app.add(std::mem::take(&mut exchange.counters));
         if matches!(piece, Piece::End) && way == 1 && self.plan.records {
             // Requests without an answer are also reported.
@@ -293,19 +314,21 @@ impl Look<'_> {
         self.detect.app.add(std::mem::take(&mut exchange.counters));
         if let Some(message) = &message {
             let event = Event { message, stage: u8::MAX, from: 0, last: true };
-            self.event(seen, &mut Progress::default(), &event, Some(payload), &mut Vec::new());
+            self.event(seen, &mut Progress::default(), &event, None, Some(payload), &mut Vec::new());
         }
         let read = message.map(|message| Named::Read(message.protocol));
         let protocol = read.or_else(|| Wire::of_datagram(payload, ports).map(Named::Known));
         Spoken { protocol, ..Spoken::default() }
     }
 
-    /// Evaluates the rules that a message may match now. `payload`: the datagram that has it.
+    /// Evaluates the rules that a message may match now. `in_stream`: keys of rules in its bytes as they were sent.
+    /// `payload`: the datagram that has it.
     fn event(
         &mut self,
         seen: &Seen<'_>,
         progress: &mut Progress,
         event: &Event<'_>,
+        in_stream: Option<&[u16]>,
         payload: Option<&[u8]>,
         mixed: &mut Vec<Mixed>,
     ) {
@@ -314,7 +337,17 @@ impl Look<'_> {
         if event.from == 0 {
             progress.candidates.clone_from(&plan.program.always_messages);
         }
-        for (_, bytes) in event.new_fields() {
+        // The bytes of such a body were searched in the stream.
+        let in_stream = in_stream.filter(|_| message.is_plain && !plan.program.searches_bodies);
+        for (field, bytes) in event.new_fields() {
+            if let (Field::Body, Some(keys)) = (field, in_stream) {
+                let rules = keys.iter().flat_map(|key| &plan.program.by_message_key[usize::from(*key)]);
+                progress.candidates.extend(rules);
+                continue;
+            }
+            if !plan.has_keys(*field) {
+                continue;
+            }
             let _ = plan.fields.scan(Window::default(), bytes, &mut |key, _| {
                 let rules = plan.program.by_field_key.get(usize::from(key));
                 progress.candidates.extend(rules.into_iter().flatten());
@@ -327,9 +360,9 @@ impl Look<'_> {
                 let rule = plan.rule(*number);
                 let Some(messages) = &rule.messages else { continue };
                 if plan.level(*number) != level
-                    || !(progress.next..=event.stage).contains(&messages.stage())
                     || messages.protocol.is_some_and(|protocol| protocol != message.protocol)
                     || messages.to_server.is_some_and(|way| way != message.to_server)
+                    || !(progress.next..=event.stage).contains(&messages.stage())
                     || !self.may_match(rule, seen)
                 {
                     continue;

@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) client_certificates: bool,
     /// Finds keys in fields of messages.
     pub(crate) fields: Scanner,
+    /// Fields that may have one of these keys, as bits.
+    keyed: u128,
     /// Directions of HTTP, to the server and to the client, of which rules need every message, whatever it has.
     pub(crate) every_http: [bool; 2],
     /// Events of packets that rules ask for, as bits, and the rules that ask.
@@ -94,6 +96,7 @@ impl Plan {
                 messages.to_server != Some(false) && messages.groups.iter().any(|group| is_of_certificate(group.field))
             }),
             fields: Scanner::new(&program.fields),
+            keyed: program.keyed_fields.iter().fold(0, |all, field| all | 1 << *field as u32),
             events: rules.iter().map(events).fold(0, |all, bits| all | bits),
             event_rules: (0..).zip(rules).filter(|(_, rule)| events(rule) != 0).map(|(number, _)| number).collect(),
             level: rules.iter().map(|rule| rule.level() as u8).collect(),
@@ -101,6 +104,11 @@ impl Plan {
             scanner: Scanner::new(&program.filter),
             program,
         }
+    }
+
+    /// Whether a field may have a key.
+    pub(crate) fn has_keys(&self, field: Field) -> bool {
+        self.keyed >> field as u32 & 1 == 1
     }
 
     /// The level of a rule.

@@ -2,6 +2,8 @@
 //! The filter over bytes: it finds the same keys as the card (engines/ids/machine.md, section 1) in the same order, and
 //! comes to the exact table by tables for a processor's caches in place of the card's bitmaps.
 
+use std::mem::MaybeUninit;
+
 use penstock_ids_compiler::Filter;
 use penstock_ids_compiler::filter::{Entry, WAYS, mix};
 
@@ -16,11 +18,17 @@ const WINDOW: usize = 8;
 /// Bytes that are searched at a time: those of most frames.
 const PART: usize = 2048;
 
-/// The window, a part, and bytes behind it that do not count.
-type Folded = [u8; WINDOW + PART + LANES * 4 + READS];
+/// Bytes behind a part that are read and do not count.
+const BEHIND: usize = LANES * 4 + READS;
+
+/// Memory for the window, a part, and the bytes behind it.
+type Memory = [MaybeUninit<u8>; WINDOW + PART + BEHIND];
 
 /// A key that was found: the place in the machine's order within a part, and the key's number.
 type Hit = (u32, u16);
+
+/// Searches the window and a part of this length.
+type Search<'a> = dyn Fn(&mut [u8], usize, &mut Vec<Hit>) + 'a;
 
 /// Bits of the second look.
 const SECOND: usize = 1 << 17;
@@ -80,6 +88,20 @@ fn group(length: u8, window: u64, mix: impl Fn(u32) -> u32) -> u32 {
     }
 }
 
+/// The window, a part, and zeros behind it, in memory of which nothing else is written.
+fn joined<'a>(memory: &'a mut Memory, window: Window, part: &[u8]) -> &'a mut [u8] {
+    let mut length = 0;
+    for bytes in [&window.0.to_le_bytes(), part, &[0; BEHIND]] {
+        let place = &mut memory[length..length + bytes.len()];
+        // SAFETY: the place has the length of the bytes.
+        unsafe { place.as_mut_ptr().copy_from_nonoverlapping(bytes.as_ptr().cast(), bytes.len()) };
+        length += bytes.len();
+    }
+    let joined = std::ptr::from_mut(&mut memory[..length]) as *mut [u8];
+    // SAFETY: these bytes have just been written.
+    unsafe { &mut *joined }
+}
+
 impl Scanner {
     /// A scanner with these tables.
     #[must_use]
@@ -127,14 +149,13 @@ impl Scanner {
         mut window: Window,
         bytes: &[u8],
         found: &mut dyn FnMut(u16, usize),
-        search: &dyn Fn(&mut Folded, usize, &mut Vec<Hit>),
+        search: &Search<'_>,
     ) -> Window {
-        let mut folded = [0; size_of::<Folded>()];
+        let mut memory: Memory = [MaybeUninit::uninit(); size_of::<Memory>()];
         let mut hits = Vec::new();
         for (number, part) in bytes.chunks(PART).enumerate() {
-            folded[..WINDOW].copy_from_slice(&window.0.to_le_bytes());
-            folded[WINDOW..WINDOW + part.len()].copy_from_slice(part);
-            search(&mut folded, part.len(), &mut hits);
+            let folded = joined(&mut memory, window, part);
+            search(folded, part.len(), &mut hits);
             window = Window(folded[part.len()..].first_chunk().map_or(0, |last| u64::from_le_bytes(*last)));
             // Most parts have no hit. Pieces at two positions may belong to the same one.
             hits.sort_unstable();
@@ -147,14 +168,14 @@ impl Scanner {
     }
 
     /// Searches a part of this length.
-    fn part(&self, folded: &mut Folded, length: usize, hits: &mut Vec<Hit>) {
+    fn part(&self, folded: &mut [u8], length: usize, hits: &mut Vec<Hit>) {
         let mix: Mix = mix;
         self.part_with(folded, length, hits, mix, |tier, bytes| tier.mask(bytes), |tier, bytes| tier.mask(bytes));
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,sse4.2")]
-    fn part_avx2(&self, folded: &mut Folded, length: usize, hits: &mut Vec<Hit>) {
+    fn part_avx2(&self, folded: &mut [u8], length: usize, hits: &mut Vec<Hit>) {
         let mix = |word| mix_sse42(word);
         self.part_with(folded, length, hits, mix, |tier, at| tier.mask_avx2(at), |tier, at| tier.mask_avx2(at));
     }
@@ -162,7 +183,7 @@ impl Scanner {
     #[inline(always)]
     fn part_with(
         &self,
-        folded: &mut Folded,
+        folded: &mut [u8],
         length: usize,
         hits: &mut Vec<Hit>,
         mix: impl Fn(u32) -> u32 + Copy,
@@ -188,7 +209,7 @@ impl Scanner {
 
     /// Compares the window that ends here with the keys in its places, of the groups of these lengths.
     #[inline(always)]
-    fn look(&self, folded: &Folded, last: usize, lengths: &[u8], hits: &mut Vec<Hit>, mix: impl Fn(u32) -> u32 + Copy) {
+    fn look(&self, folded: &[u8], last: usize, lengths: &[u8], hits: &mut Vec<Hit>, mix: impl Fn(u32) -> u32 + Copy) {
         let Some(window) = folded[last + 1 - WINDOW..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes)) else {
             return;
         };
@@ -227,7 +248,7 @@ impl Scanner {
 fn each<const GRAM: usize, const STRIDE: usize>(
     tier: &Tier<GRAM, STRIDE>,
     begin: usize,
-    folded: &Folded,
+    folded: &[u8],
     end: usize,
     mask: impl Fn(&Tier<GRAM, STRIDE>, &[u8; READS]) -> u32,
     mut found: impl FnMut(usize),
@@ -238,9 +259,11 @@ fn each<const GRAM: usize, const STRIDE: usize>(
     // All positions are looked at before any of them is looked at closer: the processor need not guess between them.
     let mut masks = [0_u64; (PART + WINDOW) / 2 / 64 + 1];
     let count = (end - begin).div_ceil(LANES * STRIDE);
-    for eight in 0..count {
-        let Some(bytes) = folded[begin + eight * LANES * STRIDE..].first_chunk() else { return };
-        masks[eight / 8] |= u64::from(mask(tier, bytes)) << (eight % 8 * LANES);
+    for (number, masks) in masks[..count.div_ceil(8)].iter_mut().enumerate() {
+        for eight in 0..(count - 8 * number).min(8) {
+            let Some(bytes) = folded[begin + (8 * number + eight) * LANES * STRIDE..].first_chunk() else { return };
+            *masks |= u64::from(mask(tier, bytes)) << (eight * LANES);
+        }
     }
     for (number, mut mask) in masks[..count.div_ceil(8)].iter().copied().enumerate() {
         while mask != 0 {
@@ -316,7 +339,7 @@ mod tests {
             let text: Vec<u8> = (0..length).map(|_| b"abcdABxyz"[random(9)]).collect();
             let (mut one, mut other) = (Vec::new(), Vec::new());
             let left = scanner.scan(Window::default(), &text, &mut |id, at| one.push((id, at)));
-            let portable = |folded: &mut Folded, length: usize, hits: &mut Vec<Hit>| scanner.part(folded, length, hits);
+            let portable = |folded: &mut [u8], length: usize, hits: &mut Vec<Hit>| scanner.part(folded, length, hits);
             let right = scanner.scan_with(Window::default(), &text, &mut |id, at| other.push((id, at)), &portable);
             assert_eq!((left, &one), (right, &other));
             assert!(one.len() >= length / 50);

@@ -4,8 +4,9 @@
 //! A tier knows pieces of the keys as bits of a hash. It looks at every STRIDE-th position only: of each key it has one
 //! piece for every place that the key may have between two such positions.
 
-/// Bits of the table for each piece: of the pieces that belong to no key, one in 32 passes.
-const SPARSE: usize = 128;
+/// Bits of the table for each piece, of which a piece sets two: of the pieces that belong to no key, fewer than one in a
+/// hundred pass.
+const SPARSE: usize = 32;
 /// Binary logarithm of the bits of a table.
 const LOGS: std::ops::RangeInclusive<u32> = 13..=22;
 /// Odd numbers that spread the bits of a piece over the upper bits of a product.
@@ -20,7 +21,7 @@ pub(crate) const READS: usize = 36;
 pub(crate) struct Tier<const GRAM: usize, const STRIDE: usize> {
     /// The bits. There are none if there is no key.
     words: Vec<u32>,
-    /// The upper bits of the hash name a bit; the number of the other ones.
+    /// The upper bits of the hash name a word; the number of the other ones.
     shift: u32,
 }
 
@@ -30,12 +31,12 @@ impl<const GRAM: usize, const STRIDE: usize> Tier<GRAM, STRIDE> {
         let fits = |log: &u32| pieces.len() * SPARSE <= 1 << log;
         let log = LOGS.clone().find(fits).unwrap_or(*LOGS.end());
         let count = if pieces.is_empty() { 0 } else { 1 << (log - 5) };
-        let mut tier = Self { words: vec![0; count], shift: 32 - log };
+        let mut tier = Self { words: vec![0; count], shift: 32 + 5 - log };
         for piece in pieces {
             let mut bytes = [0; 5];
             bytes[..GRAM].copy_from_slice(piece);
-            let bit = tier.bit(bytes);
-            tier.words[bit / 32] |= 1 << (bit % 32);
+            let (word, bits) = tier.bits(bytes);
+            tier.words[word] |= bits;
         }
         tier
     }
@@ -50,14 +51,15 @@ impl<const GRAM: usize, const STRIDE: usize> Tier<GRAM, STRIDE> {
         size_of_val(&*self.words)
     }
 
-    /// The bit of the piece that begins here.
+    /// The word of the piece that begins here, and its two bits in it.
     #[inline(always)]
-    fn bit(&self, [a, b, c, d, e]: [u8; 5]) -> usize {
+    fn bits(&self, [a, b, c, d, e]: [u8; 5]) -> (usize, u32) {
         let mut hash = u32::from_le_bytes([a, b, c, d]).wrapping_mul(FACTORS[0]);
         if GRAM == 5 {
             hash = hash.wrapping_add(u32::from_le_bytes([b, c, d, e]).wrapping_mul(FACTORS[1]));
         }
-        (hash >> self.shift) as usize
+        let word = hash >> self.shift;
+        (word as usize, 1 << (hash >> (self.shift - 5) & 31) | 1 << (hash >> (self.shift - 10) & 31))
     }
 
     /// Whether pieces begin at the first eight positions, a bit each.
@@ -66,8 +68,8 @@ impl<const GRAM: usize, const STRIDE: usize> Tier<GRAM, STRIDE> {
         let mut mask = 0;
         for lane in 0..LANES {
             let Some(piece) = bytes.get(lane * STRIDE..).and_then(<[u8]>::first_chunk) else { continue };
-            let bit = self.bit(*piece);
-            mask |= (self.words[bit / 32] >> (bit % 32) & 1) << lane;
+            let (word, bits) = self.bits(*piece);
+            mask |= u32::from(self.words[word] & bits == bits) << lane;
         }
         mask
     }
@@ -94,11 +96,12 @@ impl<const GRAM: usize, const STRIDE: usize> Tier<GRAM, STRIDE> {
         if GRAM == 5 {
             hash = _mm256_add_epi32(hash, times(first(1), FACTORS[1]));
         }
-        let bits = _mm256_srl_epi32(hash, _mm_cvtsi32_si128(self.shift.cast_signed()));
-        // SAFETY: the table has a word for each 32 of the bits that a hash names.
-        let words = unsafe { _mm256_i32gather_epi32::<4>(self.words.as_ptr().cast(), _mm256_srli_epi32::<5>(bits)) };
-        // The bit of each word becomes its top one.
-        let up = _mm256_andnot_si256(bits, _mm256_set1_epi32(31));
-        _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_sllv_epi32(words, up))).cast_unsigned()
+        let from = |shift: u32| _mm256_srl_epi32(hash, _mm_cvtsi32_si128(shift.cast_signed()));
+        // SAFETY: the table has as many words as the upper bits of a hash name.
+        let words = unsafe { _mm256_i32gather_epi32::<4>(self.words.as_ptr().cast(), from(self.shift)) };
+        // A bit of each word becomes its top one.
+        let top = |bits| _mm256_sllv_epi32(words, _mm256_andnot_si256(bits, _mm256_set1_epi32(31)));
+        let both = _mm256_and_si256(top(from(self.shift - 5)), top(from(self.shift - 10)));
+        _mm256_movemask_ps(_mm256_castsi256_ps(both)).cast_unsigned()
     }
 }
