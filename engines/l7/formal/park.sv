@@ -242,8 +242,22 @@ module park
   end
 
   // ---- what must hold
-  wire link_writes = dut.opens && (dut.known_q || dut.begun_q);
-  wire chain_t link_from = dut.begun_q ? dut.page_q : dut.found_q.last;
+  wire bodies = dut.state_q inside {Body, Store} && dut.accept_q;
+  // As in rtl/l7_park.sv
+  typedef struct packed {
+    chain_t page;
+    page_beats_t beats;
+    logic ends;
+    chain_t first;
+  } desc_t;
+  typedef struct packed {
+    chain_t first;
+    chain_t last;
+  } message_t;
+  wire link_writes = dut.i_links.we;
+  wire chain_t link_from = dut.i_links.waddr;
+  wire desc_t desc = dut.i_descs.din;
+  wire message_t expired = dut.i_expired.din;
   always_comb
     if (started_q) begin
       if (accepts && info.key == watched) begin
@@ -257,16 +271,18 @@ module park
         assert (link_writes == (mine_q != '0));
         assert (!link_writes || link_from == chain_last_q);
       end else if (link_writes) assert (!mine_q[link_from]);
-      if (link_writes) assert (!done_q[link_from]);
+      if (link_writes) assert (!done_q[link_from] && dut.i_links.wdata == dut.page);
       // The message's end is marked on the last page of the packet that makes it whole.
-      if (dut.closes && mine_body) begin
-        assert (dut.desc.ends == (got_q == all && dut.at_q + 9'd1 == dut.total_q));
-        assert (dut.desc.first == (mine_q == '0 ? dut.page : chain_first_q));
-        assert (dut.desc.page == (dut.opens ? dut.page : chain_last_q));
+      assert (!dut.i_descs.push || bodies);
+      if (dut.i_descs.push && mine_body) begin
+        assert (desc.ends == (got_q == all && dut.at_q + 9'd1 == dut.total_q));
+        assert (desc.first == (mine_q == '0 ? dut.page : chain_first_q));
+        assert (desc.page == (dut.opens ? dut.page : chain_last_q));
       end
       if (leaves) assert (got_q == all && dut.at_q == dut.total_q);
+      assert (dut.i_expired.push == dut.expires);
       if (is_expired)
-        assert (tabled_q && got_q != all && dut.found_q.first == chain_first_q && dut.found_q.last == chain_last_q);
+        assert (tabled_q && got_q != all && expired.first == chain_first_q && expired.last == chain_last_q);
     end
 
   // ---- for the induction
@@ -274,7 +290,6 @@ module park
   wire [8:0] total = dut.total_q;
   wire [8:0] at = dut.at_q;
   wire [4:0] pages_left = 5'((10'(total) + 10'd31) >> 5) - 5'((10'(at) + 10'd31) >> 5);
-  wire bodies = dut.state_q inside {Body, Store} && dut.accept_q;
   always_comb
     if (started_q) begin
       assert (32'(dut.state_q) <= 32'(Sweep));
