@@ -76,7 +76,12 @@ module axi_fault (
     end
     if (to.rvalid) begin
       automatic logic fails = (fail_reads[0][0] && !second_q) || (fail_reads[0][1] && to.rlast);
-      beats.push_back('{id: to.rid, resp: fails ? SlvErr : to.rresp, last: to.rlast, data: fails ? ~to.rdata : to.rdata});
+      beats.push_back('{
+          id: to.rid,
+          resp: fails ? SlvErr : to.rresp,
+          last: to.rlast,
+          data: fails ? ~to.rdata : to.rdata
+      });
       second_q <= !to.rlast;
       if (to.rlast) void'(fail_reads.pop_front());
     end

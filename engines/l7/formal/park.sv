@@ -311,8 +311,9 @@ module park
       if (dut.state_q inside {Compare, Decide}) begin
         if (dut.hit_q || dut.room_q != '0)
           assert (dut.place_set_q == dut.set_a_q || dut.place_set_q == dut.set_b_q);
-        if (dut.hit_q) assert (dut.found_q == at_place && at_place.valid && at_place.key == packets_q[dut.port_q].info.key);
-        else begin
+        if (dut.hit_q) begin
+          assert (dut.found_q == at_place && at_place.valid && at_place.key == packets_q[dut.port_q].info.key);
+        end else begin
           if (dut.room_q != '0) assert (!at_place.valid);
           for (int unsigned w = 0; w < 4; w++) begin
             if (packets_q[dut.port_q].info.key == watched) begin

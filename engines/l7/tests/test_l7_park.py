@@ -222,7 +222,7 @@ async def held_port(dut: Any) -> None:
 
 @cocotb.test()
 async def whole_messages_wait(dut: Any) -> None:
-    """Behind a port that takes nothing, messages that are whole wait as long as there are pages: none is dropped before."""
+    """Behind a port that takes nothing, whole messages wait as long as there are pages: none is dropped before."""
     bench = await begin(dut, 19)
     pages = await counters(bench, 0, "PAGES_MAX")
     bench.out = [0.0, 1.0]
@@ -373,7 +373,7 @@ async def channels_stop_while_they_are_read(dut: Any) -> None:
 
 @cocotb.test()
 async def channels_stop_at_random(dut: Any) -> None:
-    """Channels of one application stop and go on at any time, some for good, others fail: nothing hangs, nothing mixes."""
+    """Channels of one application stop, go on and fail at any time, and one stops for good: no hang, no mixed bytes."""
     bench = await begin(dut, 23)
     channels = len(dut.stop) // 2
     bench.out = [0.9, 0.7]
