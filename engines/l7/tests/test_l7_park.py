@@ -361,6 +361,7 @@ async def channels_stop_while_they_are_read(dut: Any) -> None:
         dut.stop.value = 15  # all channels of the application
         await bench.drain()
         dut.stop.value = 0
+        await bench.run(200)  # what the channels owe comes
         await sent(bench, parts(4 * turn + 2, 3, 0, 5000), [0, 1, 0])
         await bench.drain()
     made, wanted = split(bench, 0)
