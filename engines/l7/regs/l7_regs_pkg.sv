@@ -41,5 +41,6 @@ package l7_regs_pkg;
   localparam logic [31:0] L7_APP_DENIED = 32'h0000003C;
   localparam logic [31:0] L7_APP_EXPIRED = 32'h00000040;
   localparam logic [31:0] L7_APP_STUCK = 32'h00000044;
+  localparam logic [31:0] L7_APP_FAILED = 32'h00000048;
 
 endpackage

@@ -72,7 +72,7 @@ pub const L7_APP_DUPLICATES: u32 = 0x28;
 pub const L7_APP_OVERSIZE: u32 = 0x2C;
 /// Packets dropped: the share of pages or messages is used up, or the table has no place.
 pub const L7_APP_REFUSED: u32 = 0x30;
-/// Packets dropped: the window queue is full.
+/// Packets dropped: the window queue is full, or the queue of writes to card memory.
 pub const L7_APP_BUSY: u32 = 0x34;
 /// Messages delivered.
 pub const L7_APP_DELIVERED: u32 = 0x38;
@@ -82,3 +82,5 @@ pub const L7_APP_DENIED: u32 = 0x3C;
 pub const L7_APP_EXPIRED: u32 = 0x40;
 /// Messages dropped after 128 steps without an end.
 pub const L7_APP_STUCK: u32 = 0x44;
+/// Messages dropped because card memory answered with an error, or not at all.
+pub const L7_APP_FAILED: u32 = 0x48;

@@ -6,22 +6,25 @@
 //   packets ─> arbiter ─> table ─> accept ─> body ─┬─> beats ──> writer ─> card memory ─> retire ─> whole messages
 //   of a port             4        or drop         └─> chain of pages                                  │
 //               0                  1          1 + beats                                                v
-//   lane <─ packets that are there <─ assemble <─ answers by channel <─ card memory <─ reader <─ walk the chain
-//                                                                                                 3 a page
+//   lane <─ messages that are there <─ assemble <─ answers by channel <─ card memory <─ reader <─ walk the chain
+//                                                                                                  3 a page
 //
 // The table, the chains of pages and the free pages are on the chip: whether a packet is accepted takes no access to
 // card memory, and the table never waits for it. A packet takes 5 cycles and one for each beat of payload; packet 0
 // takes two more, for its headers. The block writes each byte to card memory once and reads it once.
 //
 // A message is read back when all of its writes are answered; reads of several packets and messages are under way at
-// once, and `assemble` puts their answers in order. The lane gets a packet when all of its beats are there, so that
+// once, and `assemble` puts their answers in order. The lane gets a message when all of its beats are there, so that
 // card memory holds up neither the lane nor the other application, which has its own table, pages and channels.
+//
+// If card memory answers a write or a read of a page with an error, the message is dropped and counted (`failed`) when
+// it has been read. A channel answers each burst in any case (l7_channel.sv), so that no message waits for ever.
 //
 // The table has two sets of four places for each key, and takes the emptier one. Half full, it has a place for all but
 // about one of 100,000 keys. A sweep looks at a set every 16 cycles and ends messages that have expired.
 //
-// Memories for 65,536 messages of both applications, by count: table 160, chains 64 UltraRAM; free pages 64, beats to
-// write 16, answers 64, packets that are there 16, whole messages 8 BRAM36.
+// Memories for 65,536 messages of both applications, by count: table 160, chains 64 UltraRAM; free pages 64, whole
+// messages 64, beats to write 16, answers 64, packets that are there 16, pages that failed 4 BRAM36.
 module l7_park
   import penstock_pkg::*, l7_pkg::*;
 #(
@@ -58,21 +61,17 @@ module l7_park
   localparam int unsigned Ways = 4;
   localparam int unsigned WayW = $clog2(Ways);
   localparam int unsigned PageW = SetsLog2 + WayW;  // as many pages as places
-  localparam int unsigned PageBytes = 2048;
-  localparam int unsigned BurstBeats = PageBytes / BeatBytes;
-  localparam int unsigned BurstW = $clog2(BurstBeats);
+  localparam int unsigned BurstW = $clog2(ParkedBeats);
   localparam int unsigned ChannelW = $clog2(Channels);
   localparam int unsigned HeadBeats = 2;  // of packet 0, in front of its payload
   localparam int unsigned WriteDepth = 512;
-  localparam int unsigned AnswerDepth = 64;
-  localparam int unsigned ReadDepth = 512;
-  localparam int unsigned Wholes = 4096;
+  localparam int unsigned ReadDepth = 512;  // beats: more than the longest message has
+  localparam int unsigned Wholes = 1 << (PageW - 1);  // each of them has two pages or more
   localparam int unsigned PortW = Ports > 1 ? $clog2(Ports) : 1;
 
   typedef logic [SetsLog2-1:0] set_t;
   typedef logic [PageW-1:0] chain_t;     // a page of card memory
   typedef logic [ChannelW-1:0] channel_t;
-  typedef logic [BurstW:0] burst_t;      // beats of a page
   typedef logic [8:0] beats_t;           // beats of a packet in card memory
 
   typedef struct packed {
@@ -220,11 +219,11 @@ module l7_park
   logic [Packets-1:0] received;
   logic descs_ready, expired_ready;
   logic [$clog2(WriteDepth):0] writing_q;  // beats in the queue of writes
-  logic [$clog2(Wholes):0] wholes_q;       // messages from their last packet until the lane has them
+  parked_t wholes_q;  // messages from their last packet until the lane has them
 
   assign payload_beats = 9'((info.len + 15'(BeatBytes - 1)) >> $clog2(BeatBytes));
   assign bytes = info.len + (info.number == '0 ? 15'(HeadBeats * BeatBytes) : '0);
-  assign need = 4'((16'(bytes) + 16'(PageBytes - 1)) >> $clog2(PageBytes));
+  assign need = 4'((16'(bytes) + 16'(ParkedBytes - 1)) >> $clog2(ParkedBytes));
   assign sum = 15'(hit_q ? found_q.len : 14'd0) + info.len;
   assign received = (hit_q ? found_q.received : '0) | (Packets'(1) << info.number);
   assign complete = 6'($countones(received)) == info.count;
@@ -238,15 +237,14 @@ module l7_park
     oversize = 32'(sum) > MaxPayload;
     refused = 32'(pages_used) + 32'(need) > 32'(pages_max) || 32'(pages_used) + 32'(need) > 1 << PageW ||
         (!hit_q && (messages_used >= messages_max || room_q == '0));
-    no_queue = 32'(writing_q) + 32'(payload_beats) + HeadBeats > WriteDepth - 4 || !descs_ready ||
-        32'(wholes_q) >= Wholes - 4;
+    no_queue = 32'(writing_q) + 32'(payload_beats) + HeadBeats > WriteDepth - 4 || !descs_ready;
     accept = !malformed && !duplicate && !oversize && !refused && !no_queue;
   end
 
   // ---- body: beats into the queue of writes, pages into the chain
   typedef struct packed {
     chain_t page;
-    burst_t beats;
+    page_beats_t beats;
     logic ends;     // it is the last page of a whole message,
     chain_t first;  // which begins with this page
   } desc_t;
@@ -294,7 +292,7 @@ module l7_park
   always_comb begin
     packet_take = '0;
     packet_take[port_q] = take_head || beat;
-    desc = '{page: opens ? page : page_q, beats: burst_t'(at_q[BurstW-1:0]) + 1'b1,
+    desc = '{page: opens ? page : page_q, beats: page_beats_t'(at_q[BurstW-1:0]) + 1'b1,
         ends: complete_q && at_q + 1'b1 == total_q, first: first};
     page_info = '{tenant: info.key.tenant, count: info.count, number: info.number,
         bytes: bytes_q - {at_q, 6'd0}, len: info.len[13:0]};
@@ -433,7 +431,7 @@ module l7_park
     channel_t channel;
     logic ends;
     chain_t first;
-    chain_t last;
+    chain_t page;
   } retire_t;
 
   typedef struct packed {
@@ -441,18 +439,17 @@ module l7_park
     chain_t last;
   } message_t;
 
-  function automatic logic [39:0] address(chain_t of);
-    return 40'(of >> ChannelW) << $clog2(PageBytes);
+  function automatic parked_at_t in_channel(chain_t of);
+    return parked_at_t'(of[PageW-1:ChannelW]);
   endfunction
 
-  logic write_valid, write_pop, in_data_q, aw_goes, w_last;
+  logic write_valid, write_pop, in_data_q, write_goes, w_last;
   logic [DataW-1:0] write_data;
-  burst_t sent_q;
+  page_beats_t sent_q;
   channel_t write_channel;
-  logic [Channels-1:0] awreadys, wreadys, bvalids, arreadys;
+  logic [Channels-1:0] write_readys, beat_readys, writtens, writes_failed, read_readys;
   retire_t retire;
   logic retire_ready, retire_valid, retires;
-  logic [6:0] acks_q[Channels];
   logic [6:0] bursts_q;  // that are not answered
 
   fifo_block #(
@@ -485,9 +482,9 @@ module l7_park
   );
 
   assign write_channel = writes.page[ChannelW-1:0];
-  assign aw_goes = desc_valid && !in_data_q && retire_ready && awreadys[write_channel];
+  assign write_goes = desc_valid && !in_data_q && retire_ready && write_readys[write_channel];
   assign w_last = sent_q + 1'b1 == writes.beats;
-  assign write_pop = in_data_q && write_valid && wreadys[write_channel];
+  assign write_pop = in_data_q && write_valid && beat_readys[write_channel];
   assign desc_pop = write_pop && w_last;
 
   fifo_dist #(
@@ -505,23 +502,35 @@ module l7_park
       .dout(retire),
       .level()
   );
-  assign retires = retire_valid && acks_q[retire.channel] != '0;
+  assign retires = retire_valid && writtens[retire.channel];
 
   always_ff @(posedge clk) begin
-    in_data_q <= aw_goes || (in_data_q && !desc_pop);
-    if (aw_goes) sent_q <= '0;
+    in_data_q <= write_goes || (in_data_q && !desc_pop);
+    if (write_goes) sent_q <= '0;
     else if (write_pop) sent_q <= sent_q + 1'b1;
     writing_q <= writing_q + ($clog2(WriteDepth) + 1)'(store) - ($clog2(WriteDepth) + 1)'(write_pop);
     bursts_q <= bursts_q + 7'(closes) - 7'(retires);
-    for (int unsigned c = 0; c < Channels; c++)
-      acks_q[c] <= acks_q[c] + 7'(bvalids[c]) - 7'(retires && 32'(retire.channel) == c);
     if (rst) begin
       in_data_q <= 1'b0;
       writing_q <= '0;
       bursts_q <= '0;
-      for (int unsigned c = 0; c < Channels; c++) acks_q[c] <= '0;
     end
   end
+
+  // Whether the last write of a page has failed
+  logic page_failed;
+  ram_sdp #(
+      .Width(1),
+      .Depth(1 << PageW)
+  ) i_failed (
+      .clk,
+      .we(retires),
+      .waddr(retire.page),
+      .wdata(writes_failed[retire.channel]),
+      .re(walk_reads),
+      .raddr(walk_page_q),
+      .rdata(page_failed)
+  );
 
   // ---- whole messages, whose writes are answered, and those that have expired
   message_t next_whole, next_expired;
@@ -534,7 +543,7 @@ module l7_park
       .clk,
       .rst,
       .push(retires && retire.ends),
-      .din({retire.first, retire.last}),
+      .din({retire.first, retire.page}),
       .valid(next_whole_valid),
       .pop(begins && !next_expired_valid),
       .dout(next_whole)
@@ -566,30 +575,29 @@ module l7_park
   typedef struct packed {
     channel_t channel;
     chain_t page;
-    burst_t beats;
+    page_beats_t beats;
     logic first;         // page of its packet
     logic last;          // page of its packet
     logic ends;          // last page of its message
+    logic failed;        // its write has
     page_info_t of;
   } order_t;
 
   walk_e walk_q;
   logic walk_drop_q, walk_first_q, walk_goes, packet_ends, order_ready, order_valid, order_pop, assembled;
   chain_t walk_last_q;
-  burst_t walk_beats;
+  page_beats_t walk_beats;
   channel_t walk_channel;
   order_t order;
-  logic [Channels-1:0] answers_room, ar_valid_q;
-  logic [$clog2(AnswerDepth):0] asked_q[Channels];  // beats that were asked for and are not assembled
 
   assign begins = walk_q == WalkIdle && (next_expired_valid || next_whole_valid);
   assign walk_reads = walk_q == WalkRead;
   assign walk_channel = walk_page_q[ChannelW-1:0];
-  assign packet_ends = 32'(walked.bytes) <= PageBytes;
-  assign walk_beats = packet_ends ? burst_t'((walked.bytes + 15'(BeatBytes - 1)) >> $clog2(BeatBytes)) :
-      burst_t'(BurstBeats);
+  assign packet_ends = 32'(walked.bytes) <= ParkedBytes;
+  assign walk_beats = packet_ends ? page_beats_t'((walked.bytes + 15'(BeatBytes - 1)) >> $clog2(BeatBytes)) :
+      page_beats_t'(ParkedBeats);
   assign walk_goes = walk_q == WalkPage && (walk_drop_q ? !assembled :
-      order_ready && !ar_valid_q[walk_channel] && answers_room[walk_channel]);
+      order_ready && read_readys[walk_channel]);
 
   always_ff @(posedge clk) begin
     unique case (walk_q)
@@ -617,7 +625,16 @@ module l7_park
       .clk,
       .rst,
       .push(walk_goes && !walk_drop_q),
-      .din({walk_channel, walk_page_q, walk_beats, walk_first_q, packet_ends, walk_page_q == walk_last_q, walked}),
+      .din({
+        walk_channel,
+        walk_page_q,
+        walk_beats,
+        walk_first_q,
+        packet_ends,
+        walk_page_q == walk_last_q,
+        page_failed,
+        walked
+      }),
       .ready(order_ready),
       .valid(order_valid),
       .pop(order_pop),
@@ -626,113 +643,91 @@ module l7_park
   );
 
   // ---- channels
-  logic [Channels-1:0] answer_valid, answer_pop;
+  logic [Channels-1:0] answer_valid, answer_pop, answer_failed;
   logic [DataW-1:0] answers[Channels];
 
   for (genvar c = 0; c < int'(Channels); c++) begin : gen_channel
-    logic [39:0] araddr_q;
-    logic [7:0] arlen_q;
-    wire asks = walk_goes && !walk_drop_q && 32'(walk_channel) == c;
-
-    always_ff @(posedge clk) begin
-      if (asks) begin
-        araddr_q <= address(walk_page_q);
-        arlen_q <= 8'(walk_beats) - 8'd1;
-      end
-      ar_valid_q[c] <= asks || (ar_valid_q[c] && !mem[c].arready);
-      asked_q[c] <= asked_q[c] + (asks ? ($clog2(AnswerDepth) + 1)'(walk_beats) : '0) -
-          ($clog2(AnswerDepth) + 1)'(answer_pop[c]);
-      if (rst) begin
-        ar_valid_q[c] <= 1'b0;
-        asked_q[c] <= '0;
-      end
-    end
-    assign answers_room[c] = 32'(asked_q[c]) + BurstBeats <= AnswerDepth;
-
-    assign mem[c].awid = '0;
-    assign mem[c].awaddr = address(writes.page);
-    assign mem[c].awlen = 8'(writes.beats) - 8'd1;
-    assign mem[c].awvalid = desc_valid && !in_data_q && retire_ready && 32'(write_channel) == c;
-    assign mem[c].wdata = write_data;
-    assign mem[c].wstrb = '1;
-    assign mem[c].wlast = w_last;
-    assign mem[c].wvalid = in_data_q && write_valid && 32'(write_channel) == c;
-    assign mem[c].bready = 1'b1;
-    assign mem[c].arid = '0;
-    assign mem[c].araddr = araddr_q;
-    assign mem[c].arlen = arlen_q;
-    assign mem[c].arvalid = ar_valid_q[c];
-    assign mem[c].rready = 1'b1;
-    assign awreadys[c] = mem[c].awready;
-    assign wreadys[c] = mem[c].wready;
-    assign bvalids[c] = mem[c].bvalid;
-
-    fifo_block #(
-        .Width(DataW),
-        .Depth(AnswerDepth)
-    ) i_answers (
+    l7_channel i_channel (
         .clk,
         .rst,
-        .push(mem[c].rvalid),
-        .din(mem[c].rdata),
-        .valid(answer_valid[c]),
-        .pop(answer_pop[c]),
-        .dout(answers[c])
+        .write(write_goes && 32'(write_channel) == c),
+        .write_at(in_channel(writes.page)),
+        .write_beats(writes.beats),
+        .write_ready(write_readys[c]),
+        .beat_valid(in_data_q && write_valid && 32'(write_channel) == c),
+        .beat_last(w_last),
+        .beat(write_data),
+        .beat_ready(beat_readys[c]),
+        .written(writtens[c]),
+        .written_failed(writes_failed[c]),
+        .written_pop(retires && 32'(retire.channel) == c),
+        .read(walk_goes && !walk_drop_q && 32'(walk_channel) == c),
+        .read_at(in_channel(walk_page_q)),
+        .read_beats(walk_beats),
+        .read_ready(read_readys[c]),
+        .answer_valid(answer_valid[c]),
+        .answer_failed(answer_failed[c]),
+        .answer(answers[c]),
+        .answer_pop(answer_pop[c]),
+        .mem(mem[c])
     );
   end
 
-  // ---- assemble: headers into a register, payload behind each other
+  // ---- assemble: headers of packet 0 into a register, payload behind each other
+  // The memories behind it hold the longest message: a message is there when its last beat is, and leaves only then.
   typedef struct packed {
-    logic ends;  // last packet of its message
-    info_t info;
-    logic [8*HeadBytes-1:0] head;
+    logic failed;
+    tenant_t tenant;
+    logic [5:0] count;
+    stored_head_t head;
   } there_t;
 
-  burst_t got_q;  // beats of the page
-  logic goes, is_head, page_ends, there_ready, there_valid, there_pop, beat_valid, beat_last, first_beat_q;
+  typedef struct packed {
+    logic ends;  // last packet of its message
+    number_t number;
+    logic [13:0] len;
+  } packet_there_t;
+
+  page_beats_t got_q;  // beats of the page
+  logic goes, is_head, page_ends, packet_arrives, message_arrives;
+  logic failed_q, fails;  // a page of the message has failed so far
+  logic there_ready, there_valid, packets_ready, packet_there_valid, beat_valid, beat_last, first_beat_q;
+  logic leaves, packet_leaves, message_leaves;  // to the lane, or to nowhere
   logic [$clog2(ReadDepth):0] level_q;
   logic [2*DataW-1:0] head_beats_q;
-  stored_head_t read_head;
-  info_t read_info;
   there_t there;
+  packet_there_t packet_there;
+  info_t there_info;
   logic [DataW-1:0] beat_data;
 
   assign is_head = order.first && order.of.number == '0 && 32'(got_q) < HeadBeats;
-  assign goes = order_valid && answer_valid[order.channel] && there_ready && 32'(level_q) < ReadDepth - 4;
+  assign goes = order_valid && answer_valid[order.channel] && there_ready && packets_ready &&
+      32'(level_q) < ReadDepth - 4;
   assign page_ends = got_q + 1'b1 == order.beats;
   assign order_pop = goes && page_ends;
+  assign packet_arrives = order_pop && order.last;
+  assign message_arrives = order_pop && order.ends;
+  assign fails = failed_q || order.failed || answer_failed[order.channel];
   assign assembled = order_pop;
   assign page_give = assembled || (walk_goes && walk_drop_q);
   assign page_give_id = assembled ? order.page : walk_page_q;
-  assign read_head = stored_head_t'(head_beats_q[$bits(stored_head_t)-1:0]);
 
   always_comb begin
     answer_pop = '0;
     answer_pop[order.channel] = goes;
-    read_info = '0;
-    read_info.parked = 1'b1;
-    read_info.port = read_head.port;
-    read_info.app = app_t'(App);
-    // The lane has one unfinished message of the application at a time: it needs no further key.
-    read_info.key.tenant = order.of.tenant;
-    read_info.shape = read_head.shape;
-    read_info.mtype = read_head.mtype;
-    read_info.count = order.of.count;
-    read_info.number = order.of.number;
-    read_info.segments = read_head.segments;
-    read_info.len = 15'(order.of.len);
-    read_info.hash = read_head.hash;
   end
 
   always_ff @(posedge clk) begin
     if (goes) begin
       got_q <= page_ends ? '0 : got_q + 1'b1;
+      failed_q <= fails && !message_arrives;
       if (is_head) head_beats_q <= {answers[order.channel], head_beats_q[2*DataW-1:DataW]};
     end
-    level_q <= level_q + ($clog2(ReadDepth) + 1)'(goes && !is_head) - ($clog2(ReadDepth) + 1)'(whole_take);
-    if (whole_take) first_beat_q <= beat_last;
+    level_q <= level_q + ($clog2(ReadDepth) + 1)'(goes && !is_head) - ($clog2(ReadDepth) + 1)'(leaves);
+    if (leaves) first_beat_q <= beat_last;
     if (rst) begin
       got_q <= '0;
+      failed_q <= 1'b0;
       level_q <= '0;
       first_beat_q <= 1'b1;
     end
@@ -747,35 +742,70 @@ module l7_park
       .push(goes && !is_head),
       .din({order.last && page_ends, answers[order.channel]}),
       .valid(beat_valid),
-      .pop(whole_take),
+      .pop(leaves),
       .dout({beat_last, beat_data})
   );
 
   fifo_dist #(
+      .Width($bits(packet_there_t)),
+      .Depth(2 * Packets),
+      .Room(2)
+  ) i_packets (
+      .clk,
+      .rst,
+      .push(packet_arrives),
+      .din({order.ends, order.of.number, order.of.len}),
+      .ready(packets_ready),
+      .valid(packet_there_valid),
+      .pop(packet_leaves),
+      .dout(packet_there),
+      .level()
+  );
+
+  fifo_dist #(
       .Width($bits(there_t)),
-      .Depth(16),
+      .Depth(32),
       .Room(2)
   ) i_there (
       .clk,
       .rst,
-      .push(order_pop && order.last),
-      .din({order.ends, read_info, read_head.head}),
+      .push(message_arrives),
+      .din({fails, order.of.tenant, order.of.count, head_beats_q[$bits(stored_head_t)-1:0]}),
       .ready(there_ready),
       .valid(there_valid),
-      .pop(there_pop),
+      .pop(message_leaves),
       .dout(there),
       .level()
   );
-  assign whole_valid = there_valid && beat_valid;
-  assign whole = '{
-          first: first_beat_q,
-          last: beat_last,
-          merged: first_beat_q,
-          data: beat_data,
-          head: there.head,
-          info: there.info
-      };
-  assign there_pop = whole_take && beat_last;
+
+  assign whole_valid = there_valid && !there.failed && packet_there_valid && beat_valid;
+  assign leaves = whole_take || (there_valid && there.failed && packet_there_valid && beat_valid);
+  assign packet_leaves = leaves && beat_last;
+  assign message_leaves = packet_leaves && packet_there.ends;
+
+  always_comb begin
+    there_info = '0;
+    there_info.parked = 1'b1;
+    there_info.port = there.head.port;
+    there_info.app = app_t'(App);
+    // The lane has one unfinished message of the application at a time: it needs no further key.
+    there_info.key.tenant = there.tenant;
+    there_info.shape = there.head.shape;
+    there_info.mtype = there.head.mtype;
+    there_info.count = there.count;
+    there_info.number = packet_there.number;
+    there_info.segments = there.head.segments;
+    there_info.len = 15'(packet_there.len);
+    there_info.hash = there.head.hash;
+    whole = '{
+        first: first_beat_q,
+        last: beat_last,
+        merged: first_beat_q,
+        data: beat_data,
+        head: there.head.head,
+        info: there_info
+    };
+  end
 
   // ---- counters
   logic [4:0] gives_q;  // given back, but not yet to be taken
@@ -784,8 +814,7 @@ module l7_park
     pages_used <= pages_used + (decide && accept ? parked_t'(need) : '0) - parked_t'(gives_q[4]);
     messages_used <= messages_used + parked_t'(decide && accept && !hit_q) -
         parked_t'((decide && accept && complete) || expires);
-    wholes_q <= wholes_q + ($clog2(Wholes) + 1)'(decide && accept && complete) -
-        ($clog2(Wholes) + 1)'(there_pop && there.ends);
+    wholes_q <= wholes_q + parked_t'(decide && accept && complete) - parked_t'(message_leaves);
     absorbed <= '0;
     dropped <= '0;
     counted <= '0;
@@ -800,6 +829,7 @@ module l7_park
       counted.busy <= !malformed && !duplicate && !oversize && !refused && no_queue;
     end
     counted.expired <= expires;
+    counted.failed <= message_leaves && there.failed;
     if (rst) begin
       gives_q <= '0;
       pages_used <= '0;

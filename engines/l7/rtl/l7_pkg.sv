@@ -34,6 +34,12 @@ package l7_pkg;
   typedef logic [1:0] port_no_t;
   typedef logic [16:0] parked_t;  // messages of an application, or pages, in card memory
 
+  // ---- pages of card memory
+  localparam int unsigned ParkedBytes = 2048;
+  localparam int unsigned ParkedBeats = ParkedBytes / BeatBytes;
+  typedef logic [28:0] parked_at_t;  // page of a channel
+  typedef logic [$clog2(ParkedBeats):0] page_beats_t;
+
   // ---- filter
   typedef struct packed {
     logic valid;
@@ -266,8 +272,9 @@ package l7_pkg;
   } packet_at_t;
 
   // ---- counters of an application; each bit counts one for a cycle
-  localparam int unsigned Counters = 10;
+  localparam int unsigned Counters = 11;
   typedef struct packed {
+    logic failed;
     logic stuck;
     logic expired;
     logic denied;

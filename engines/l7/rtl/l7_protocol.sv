@@ -87,7 +87,7 @@ module l7_protocol
   // ---- DNS: the name, label by label
   logic [7:0] label;
   logic is_query, is_label, is_pointer, is_end, bad, jumped_q;
-  logic [9:0] past, past_of_name;
+  logic [9:0] past_of_name;
   logic [13:0] target;
   logic [15:0] of_type_q;
   place_in_window_t length_q;  // of the name or key
@@ -97,11 +97,10 @@ module l7_protocol
   assign is_end = label == '0;
   assign is_label = label[7:6] == 2'b00 && !is_end;
   assign is_pointer = label[7:6] == 2'b11;
-  assign past = 10'(at_q) + 10'(label) + 10'd1;
   assign past_of_name = 10'(length_q) + 10'(label) + 10'd1;
   assign target = {label[5:0], there[15:8]};
   assign bad = !is_query || at_q >= size_q || !(is_end || is_label || is_pointer) ||
-      (is_label && (past > 10'(size_q) || past_of_name > 10'(MaxField) || count_q == label_t'(MaxLabels))) ||
+      (is_label && (past_of_name > 10'(MaxField) || count_q == label_t'(MaxLabels))) ||
       (is_pointer && (10'(at_q) + 10'd2 > 10'(size_q) || target >= 14'(low_q)));
 
   // ---- memcached: the command, and the end of the key
@@ -210,7 +209,7 @@ module l7_protocol
           labels[$clog2(MaxLabels)'(count_q)] <= at_q[7:0];
           count_q <= count_q + 1'b1;
           length_q <= past_of_name[8:0];
-          at_q <= past[8:0];
+          at_q <= at_q + 9'(label) + 9'd1;  // behind the window, if the label ends there: `bad`
         end else begin
           at_q <= target[8:0];
           low_q <= target[8:0];

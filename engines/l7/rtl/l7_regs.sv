@@ -89,7 +89,7 @@ module l7_regs
   logic readable, writable, in_counters;
   logic [3:0] counter;
   filter_row_t filter;
-  assign in_counters = app_addr >= at(L7_APP_PACKETS) && app_addr <= at(L7_APP_STUCK);
+  assign in_counters = app_addr >= at(L7_APP_PACKETS) && app_addr <= at(L7_APP_FAILED);
   assign counter = 4'((app_addr - at(L7_APP_PACKETS)) >> 2);
   assign filter = rows[addr[4:2]];
 

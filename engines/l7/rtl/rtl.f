@@ -6,6 +6,7 @@ l7_cache.sv
 l7_classes.sv
 l7_filter.sv
 l7_lane.sv
+l7_channel.sv
 l7_park.sv
 l7_walker.sv
 l7_matcher.sv

@@ -19,6 +19,7 @@ SOURCES = [
     "lib/rtl/rtl.f",
     "engines/l7/rtl/rtl.f",
     "lib/sim/axi_memory.sv",
+    "lib/sim/axi_fault.sv",
     "engines/l7/tests/l7_block_bench.sv",
 ]
 SOURCE = 0x80 + 1  # of made frames: the block's number in the bench
@@ -33,6 +34,7 @@ COUNTERS = (
     "DENIED",
     "EXPIRED",
     "STUCK",
+    "FAILED",
 )
 
 
@@ -99,7 +101,17 @@ class Bench:
         dut = self.dut
         for name in ("valid", "data", "last", "len", "tenant", "hash", "tail", "word"):
             getattr(dut, f"in_{name}").value = 0
-        for name in ("out_ready", "cfg_req", "cfg_we", "cfg_addr", "cfg_wdata", "now"):
+        for name in (
+            "out_ready",
+            "cfg_req",
+            "cfg_we",
+            "cfg_addr",
+            "cfg_wdata",
+            "now",
+            "fail_write",
+            "fail_read",
+            "stop",
+        ):
             getattr(dut, name).value = 0
         dut.rst.value = 1
         Clock(dut.clk, 4, unit="ns").start()

@@ -44,6 +44,11 @@ module l7_block_bench
     output logic             busy,
     output logic             decided,  // a decision is in its register
 
+    // Faults of the channels of card memory (lib/sim/axi_fault.sv)
+    input wire logic [MemoryChannels-1:0]      fail_write,
+    input wire logic [MemoryChannels-1:0][1:0] fail_read,
+    input wire logic [MemoryChannels-1:0]      stop,
+
     input  wire logic        cfg_req,
     input  wire logic        cfg_we,
     input  wire logic [23:0] cfg_addr,
@@ -137,18 +142,28 @@ module l7_block_bench
   );
 
   axi_if mem[MemoryChannels] ();
+  axi_if behind[MemoryChannels] ();
   for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_channel
     axi_check i_check_mem (
         .clk,
         .rst,
         .link(mem[c])
     );
+    axi_fault i_fault (
+        .clk,
+        .rst,
+        .fail_write(fail_write[c]),
+        .fail_read(fail_read[c]),
+        .stop(stop[c]),
+        .from(mem[c]),
+        .to(behind[c])
+    );
     axi_memory #(
         .Bytes(64'd1 << 25)
     ) i_memory (
         .clk,
         .rst,
-        .link(mem[c])
+        .link(behind[c])
     );
   end
 

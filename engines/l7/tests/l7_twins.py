@@ -39,6 +39,7 @@ SOURCES = [
     "lib/rtl/rtl.f",
     "engines/l7/rtl/rtl.f",
     "lib/sim/axi_memory.sv",
+    "lib/sim/axi_fault.sv",
     "engines/l7/tests/l7_block_bench.sv",
 ]
 # A refused rule is taken out, and the program tried again.

@@ -1,8 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The l7 block whose messages of several packets wait in card memory: thousands at once, any order, full tables, held ports."""
+"""The l7 block whose messages of several packets wait in card memory: thousands at once, any order, full tables, held ports, errors of card memory."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -43,7 +44,9 @@ def parts(number: int, count: int, app: int = 0, size: int = 102, **more: Any) -
         "hash": number,
         **more,
     }
-    return [Packet((FIELD * (size // 100 + 1))[:size], count=count, number=i, **common) for i in range(count)]
+    # Each packet has bytes of its own, so that those of two do not pass for each other.
+    fields = [tlv(1, f"{number} {i} ".encode().ljust(100, b"a")) for i in range(count)]
+    return [Packet((fields[i] * (size // 100 + 1))[:size], count=count, number=i, **common) for i in range(count)]
 
 
 async def sent(bench: Bench, packets: list[Packet], ports: list[int]) -> None:
@@ -65,12 +68,13 @@ async def thousands(dut: Any) -> None:
     bench = await begin(dut, 11)
     full = await bench.access(regs.L7_BLOCK_CARD) == 4 << FULL
     assert await counters(bench, 0, "MESSAGES_MAX", "PAGES_MAX") == ([32768, 65536] if full else [128, 256])
-    number = 3000 if full else 100
+    number = int(os.environ.get("L7_MESSAGES", "3000" if full else "100"))
+    patience = 60_000 + 20 * number
     messages = [parts(i, 3 if i % 50 == 0 else 2, i % 2, bench.rng.choice([1, 60, 102, 300])) for i in range(number)]
     early = [message.pop(bench.rng.randrange(len(message))) for message in messages]
     bench.rng.shuffle(early)
     await sent(bench, early, [packet.hash % 3 % 2 for packet in early])
-    await bench.drain()
+    await bench.drain(patience)
     assert not bench.left
     for app in range(2):
         assert await counters(bench, app, "MESSAGES", "PAGES", "REFUSED") == [number // 2, number // 2, 0]
@@ -78,9 +82,9 @@ async def thousands(dut: Any) -> None:
     bench.rng.shuffle(late)
     bench.out = [0.9, 0.6]
     await sent(bench, late, [packet.hash % 3 % 2 for packet in late])
-    await bench.drain()
-    bench.check()
+    await bench.drain(patience)
     await bench.check_counters()
+    bench.check()
     for app in range(2):
         assert await counters(bench, app, "MESSAGES", "PAGES", "DELIVERED") == [0, 0, number // 2]
 
@@ -217,6 +221,219 @@ async def held_port(dut: Any) -> None:
 
 
 @cocotb.test()
+async def whole_messages_wait(dut: Any) -> None:
+    """Behind a port that takes nothing, whole messages wait as long as there are pages: none is dropped before."""
+    bench = await begin(dut, 19)
+    pages = await counters(bench, 0, "PAGES_MAX")
+    bench.out = [0.0, 1.0]
+    # Some wait behind card memory: 256 in the lane, 170 in the output queue, fewer than 100 between.
+    number = 4800 if pages > [256] else 400
+    for i in range(number):
+        await sent(bench, parts(i, 2, 0, 60), [0, 0])
+    await bench.run(4000)
+    assert not bench.left
+    assert await counters(bench, 0, "PACKETS", "BUSY", "REFUSED") == [2 * number, 0, 0]
+    if pages == [256]:
+        for i in range(number, number + 400):  # more than there is room for
+            for packet in parts(i, 2, 0, 60):
+                bench.send(0, Frame(packet.frame()))
+        await bench.run(12_000)
+        packets, busy, refused = await counters(bench, 0, "PACKETS", "BUSY", "REFUSED")
+        assert (packets + refused, busy) == (2 * (number + 400), 0) and refused > 100
+        assert await counters(bench, 0, "PAGES") >= [256]
+        return
+    bench.out = [1.0, 1.0]
+    await bench.drain()
+    bench.check()
+    await bench.check_counters()
+
+
+def split(bench: Bench, app: int) -> tuple[Counter[Any], Counter[Any]]:
+    """Messages of an application that have left, and those that the model expects."""
+    made = Counter(frame.key() for frame in bench.left if frame.hash % 2 == app)
+    return made, Counter(out.key() for out in bench.expected if out.hash % 2 == app)
+
+
+@cocotb.test()
+async def bursts_fail(dut: Any) -> None:
+    """A message is dropped and counted if card memory answers one of its bursts with an error; no other message is."""
+    bench = await begin(dut, 20)
+    channels = len(dut.stop) // 2  # of an application
+    lost = 0
+    for number, size in enumerate((1, 102, 1920, 1921, 2049, 4000, 5000)):
+        for writes, reads in ((1, 0), (0, 1), (0, 2), (0, 3), (0, 0)):
+            packets = parts(10 * number + writes + 2 * reads, 3, 0, size)
+            bench.rng.shuffle(packets)
+            fails = [0, 1, 2][number % 3]  # the packet whose writes fail; a message is read at once
+            for at, packet in enumerate(packets):
+                if writes and at == fails:
+                    dut.fail_write.value = (1 << channels) - 1
+                if reads and at == 2:
+                    dut.fail_read.value = int(f"{reads:02b}" * channels, 2)
+                await sent(bench, [packet], [at % 2])
+                while any(port.waiting for port in bench.ports):
+                    await bench.step()
+                await bench.run(300)
+                dut.fail_write.value = 0
+            await bench.drain()
+            dut.fail_read.value = 0
+            if writes or reads:
+                bench.expected.pop()
+                lost += 1
+    assert await counters(bench, 0, "FAILED", "PAGES", "MESSAGES", "EXPIRED") == [lost, 0, 0, 0]
+    bench.check()
+
+
+@cocotb.test()
+async def bursts_fail_at_random(dut: Any) -> None:
+    """Errors of an application's channels lose messages of that application alone, and mix none."""
+    bench = await begin(dut, 21)
+    channels = len(dut.stop) // 2
+    number = 400
+    bench.out = [0.9, 0.7]
+    packets: list[Packet] = []
+    for i in range(number):
+        packets += parts(i, bench.rng.choice([2, 2, 3, 5]), i % 2, bench.rng.choice([1, 60, 102, 300, 2100]))
+        if len(packets) > 40:
+            bench.rng.shuffle(packets)
+            for packet in packets:
+                dut.fail_write.value = sum((bench.rng.random() < 0.03) << c for c in range(channels))
+                dut.fail_read.value = sum(bench.rng.choice([0] * 60 + [1, 2, 3]) << 2 * c for c in range(channels))
+                await sent(bench, [packet], [packet.hash % 3 % 2])
+            packets = []
+    dut.fail_write.value = 0
+    await sent(bench, packets, [packet.hash % 3 % 2 for packet in packets])
+    await bench.drain()
+    made, wanted = split(bench, 1)
+    assert made == wanted
+    assert await counters(bench, 1, "FAILED", "BUSY", "PAGES") == [0, 0, 0]
+    made, wanted = split(bench, 0)
+    assert not made - wanted
+    failed, delivered, *rest = await counters(bench, 0, "FAILED", "DELIVERED", "BUSY", "PAGES", "MESSAGES")
+    assert rest == [0, 0, 0]
+    assert (delivered, failed) == (made.total(), wanted.total() - made.total())
+    assert 20 < failed < 180
+
+
+@cocotb.test()
+async def a_channel_stops(dut: Any) -> None:
+    """Messages with pages on a channel that does not answer are dropped; when it answers again, they are delivered."""
+    bench = await begin(dut, 22)
+    # Pages are taken in their order, which goes through the four channels: with 1 stopped, every second message is
+    # lost, and with 3 stopped, the others.
+    gone: set[int] = set()
+    for first, stop, dead in ((0, 1, 0), (1000, 3, 1)):
+        dut.stop.value = 1 << stop
+        for known_to_be_dead in (False, True):
+            numbers = range(first + 100 * known_to_be_dead, first + 100 * known_to_be_dead + 16, 2)
+            before = bench.cycle
+            for i in numbers:
+                await sent(bench, parts(i, 2, 0), [0, 0])
+                await sent(bench, parts(i + 1, 2, 1), [1, 1])
+            if not known_to_be_dead:
+                await bench.run(2000)
+                assert await counters(bench, 1, "MESSAGES", "PAGES") == [0, 0]
+                assert await counters(bench, 0, "FAILED") == [len(gone)]
+            await bench.drain()
+            assert (bench.cycle - before < 2000) == known_to_be_dead
+            gone.update(numbers[dead::2])
+            assert await counters(bench, 0, "FAILED", "BUSY", "MESSAGES", "PAGES") == [len(gone), 0, 0, 0]
+        dut.stop.value = 0
+        await bench.run(200)
+        for i in range(first + 200, first + 216, 2):
+            await sent(bench, parts(i, 2, 0), [0, 0])
+        await bench.drain()
+        assert await counters(bench, 0, "FAILED") == [len(gone)]
+    assert await counters(bench, 1, "FAILED") == [0]
+    bench.expected = [out for out in bench.expected if out.hash not in gone]
+    bench.check()
+
+
+@cocotb.test()
+async def channels_stop_while_they_are_read(dut: Any) -> None:
+    """Beats of a page that come after the channel was given up are not taken for those of the next page."""
+    bench = await begin(dut, 24)
+    for turn, after in enumerate((120, 200, 280, 360)):
+        await sent(bench, parts(4 * turn, 3, 0, 5000), [0, 1, 0])
+        while any(port.waiting for port in bench.ports):
+            await bench.step()
+        await bench.run(after)
+        dut.stop.value = 15  # all channels of the application
+        await bench.drain()
+        dut.stop.value = 0
+        await bench.run(200)  # what the channels owe comes
+        await sent(bench, parts(4 * turn + 2, 3, 0, 5000), [0, 1, 0])
+        await bench.drain()
+    made, wanted = split(bench, 0)
+    assert not made - wanted
+    failed, *rest = await counters(bench, 0, "FAILED", "BUSY", "MESSAGES", "PAGES")
+    assert (failed, rest) == (wanted.total() - made.total(), [0, 0, 0])
+    assert {2, 6, 10, 14} <= {frame.hash for frame in bench.left}
+    assert failed >= 2
+
+
+@cocotb.test()
+async def channels_stop_at_random(dut: Any) -> None:
+    """Channels of one application stop, go on and fail at any time, and one stops for good: no hang, no mixed bytes."""
+    bench = await begin(dut, 23)
+    channels = len(dut.stop) // 2
+    bench.out = [0.9, 0.7]
+    until = [0] * channels
+    stopped = [False] * channels
+
+    def change() -> None:
+        for c in range(channels):
+            if bench.cycle >= until[c]:
+                stopped[c] = not stopped[c]
+                until[c] = bench.cycle + bench.rng.choice([3, 50, 700, 9000] if stopped[c] else [300, 3000, 6000])
+        dut.stop.value = sum(one << c for c, one in enumerate(stopped))
+        dut.fail_write.value = sum((bench.rng.random() < 0.01) << c for c in range(channels))
+
+    number = 900
+    packets: list[Packet] = []
+    for i in range(number):
+        packets += parts(i, bench.rng.choice([2, 2, 3, 5]), i % 2, bench.rng.choice([1, 60, 102, 300, 2100]))
+        if len(packets) > 20:
+            bench.rng.shuffle(packets)
+            for packet in packets:
+                change()
+                await sent(bench, [packet], [packet.hash % 3 % 2])
+                for _ in range(bench.rng.choice([0, 0, 60])):
+                    change()
+                    await bench.step()
+            packets = []
+    await sent(bench, packets, [packet.hash % 3 % 2 for packet in packets])
+    dut.stop.value = 1  # for good
+    await bench.drain()
+    made, wanted = split(bench, 1)
+    assert made == wanted
+    assert await counters(bench, 1, "FAILED", "BUSY", "REFUSED", "PAGES", "MESSAGES") == [0] * 5
+    made, wanted = split(bench, 0)
+    assert not made - wanted
+    failed, delivered, denied, busy, waiting = await counters(
+        bench, 0, "FAILED", "DELIVERED", "DENIED", "BUSY", "MESSAGES"
+    )
+    assert (delivered, denied) == (made.total(), 0)
+    # A message misses packets that were dropped, and waits for them.
+    assert failed > 20 and delivered > 100 and waiting <= busy
+    assert wanted.total() - busy <= failed + delivered + waiting <= wanted.total()
+    # They expire, with all of their pages.
+    sets = (await bench.access(regs.L7_BLOCK_CARD)) // 4
+    await bench.write(regs.L7_BLOCK_TIMEOUT, 1)
+    await bench.run(16 * sets + 4000)
+    assert await counters(bench, 0, "MESSAGES", "PAGES", "EXPIRED") == [0, 0, waiting]
+    # The channels work again.
+    dut.stop.value = 0
+    dut.fail_write.value = 0
+    await bench.write(regs.L7_BLOCK_TIMEOUT, 0)
+    await bench.run(7000)
+    for i in range(0, 32, 2):
+        await sent(bench, parts(2000 + i, 3, 0, 300), [0, 1, 0])
+    await bench.drain()
+    assert await counters(bench, 0, "FAILED", "DELIVERED", "MESSAGES", "PAGES") == [failed, delivered + 16, 0, 0]
+
+
+@cocotb.test()
 async def beside_each_other(dut: Any) -> None:
     """Messages of one packet are decided in 9 + 2N cycles, also where other messages are in card memory."""
     bench = Bench(dut, 16, in_card=True)
@@ -282,7 +499,7 @@ async def rate_of_packets(dut: Any) -> None:
 
 
 CASES = [name for name, value in list(globals().items()) if isinstance(value, type(full))]  # the coroutines
-OF_ALL_SIZES = ("thousands", "held_port", "beside_each_other", "rate_of_packets")
+OF_ALL_SIZES = ("thousands", "held_port", "whole_messages_wait", "beside_each_other", "rate_of_packets")
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -293,3 +510,10 @@ def test_l7_park(case: str) -> None:
 @pytest.mark.parametrize("case", OF_ALL_SIZES)
 def test_l7_park_of_full_size(case: str) -> None:
     simulate("l7_block_bench", SOURCES, Path(__file__).stem, {"SetsLog2": FULL}, testcase=case)
+
+
+@pytest.mark.long
+def test_l7_park_of_60_000_messages() -> None:
+    """As many messages at once as card memory has places for, nearly."""
+    env = {"L7_MESSAGES": "60000"}
+    simulate("l7_block_bench", SOURCES, Path(__file__).stem, {"SetsLog2": FULL}, testcase="thousands", env=env)

@@ -25,6 +25,11 @@ def test_lane() -> None:
     prove(f"{FOLDER}/lane.sby", "prove")
 
 
+def test_park() -> None:
+    """A message in card memory is whole once, with each packet once, and its pages are a chain of its own."""
+    prove(f"{FOLDER}/park.sby", "prove")
+
+
 def test_delivery() -> None:
     """A message that is whole and decided leaves once, as its decision says, with each packet once."""
     prove(f"{FOLDER}/delivery.sby", "prove")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,32 @@ async def delimiter_at_every_place(dut: Any) -> None:
     await bench.check_counters()
     marks = {frame.mark & 0xFFFF for frame in bench.left}
     assert marks == {0, 1, 576, 577}, marks
+
+
+@cocotb.test()
+async def types_behind_pointers(dut: Any) -> None:
+    """The type of a query stands behind its name, also if the name ends in a pointer; all of it must be there."""
+    bench = Bench(dut, 11)
+    await bench.start()
+    by_type = {512: Row((exactly(b"\0\x1c", decide(65)),), decide(64))}
+    rules = Rules([at_field(512, 2)] * 16, by_type, {64 + i: (1, 64 + i, 0) for i in range(2)})
+    await bench.use([always(), rules], [QNP, DNS])
+    for end in (b"\0", b"\xc0\x04", b"\xc0\x00"):  # the empty label, and pointers to one in the header
+        for labels in (b"", b"\3www", b"\1a\1b"):
+            for of_type in (1, 28):
+                payload = b"\0\1\1\0\0\1" + bytes(6) + labels + end + bytes([0, of_type, 0, 1])
+                for cut in (0, 1, 4):
+                    bench.send_packet(0, Packet(payload[: len(payload) - cut], dport=53, plain=True))
+                    await undecided(bench, 4)
+    # A pointer to a label that ends behind the message, where bytes of the message before may still stand.
+    before = b"\0\1\1\0\0\1" + bytes(6) + b"\1a\0\0\x1c\0\1" + bytes(200)
+    liar = b"\x3f\1\1\0\0\1" + bytes(6) + b"\xc0\0\0\x1c\0\1"
+    for payload in (before, liar, before, liar):
+        bench.send_packet(0, Packet(payload, dport=53, plain=True))
+        await undecided(bench, 0)
+    await bench.drain()
+    bench.check()
+    assert Counter(out.mark & 0xFFFF for out in bench.expected) == {64: 47, 65: 11}
 
 
 @cocotb.test()

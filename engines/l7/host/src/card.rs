@@ -208,6 +208,7 @@ impl Machine for OnCard<'_> {
             denied: read(own::L7_APP_DENIED)?,
             expired: read(own::L7_APP_EXPIRED)?,
             stuck: read(own::L7_APP_STUCK)?,
+            failed: read(own::L7_APP_FAILED)?,
             in_flight: read(own::L7_APP_MESSAGES)?,
             pages: read(own::L7_APP_PAGES)?,
             ..AppCounters::default()

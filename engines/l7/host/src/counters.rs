@@ -29,7 +29,7 @@ pub struct AppCounters {
     pub oversize: u64,
     /// Packets dropped because there was no room for their message.
     pub refused: u64,
-    /// Packets dropped because too many messages waited for a matcher; 0 on `soft`.
+    /// Packets dropped because a queue of the card had no room, before the matchers or card memory; 0 on `soft`.
     pub busy: u64,
     /// Messages that were delivered.
     pub delivered: u64,
@@ -39,6 +39,8 @@ pub struct AppCounters {
     pub expired: u64,
     /// Messages given up by a matcher, which is a fault of the compiler; 0 on `soft`.
     pub stuck: u64,
+    /// Messages dropped because card memory answered with an error, or not at all; 0 on `soft`.
+    pub failed: u64,
     /// Messages in flight now.
     pub in_flight: u64,
     /// Pages of 512 bytes that they take now.
@@ -141,6 +143,7 @@ impl AppCounters {
             denied: since(self.denied, then.denied),
             expired: since(self.expired, then.expired),
             stuck: since(self.stuck, then.stuck),
+            failed: since(self.failed, then.failed),
             in_flight: self.in_flight,
             pages: self.pages,
             swaps: self.swaps,
