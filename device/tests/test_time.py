@@ -196,7 +196,7 @@ def test_a_silence_without_end_is_an_error(make_design: DesignMaker, tmp_path: P
     capture = write_times(tmp_path / "days.pcap", [START, START + 1000, START + 86_400 * 10**9])
     with Device.open(make_design(tmp_path / "bucket.c", units=2), target="rtl") as card:
         card.send_capture(capture)
-        with pytest.raises(PenstockError, match="the next frame of port0 comes 86399 s after .* use the rate `turns`"):
+        with pytest.raises(PenstockError, match=r"the next frame of port0 comes 86399 s after .* use the rate `turns`"):
             card.run(rate="captured")
         # The card goes on.
         card.send(bytes(60))
