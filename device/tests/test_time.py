@@ -173,7 +173,7 @@ def test_frames_enter_at_the_times_of_their_captures(make_design: DesignMaker, t
         # The frame with the earlier time enters as soon as the wire is free.
         assert 10_050 < entered[4] <= 10_053
         assert [entered[number] for number in (5, 6)] == [10, 11_000]
-        # What leaves has the captures' time, and the card's latency on top.
+        # A frame that leaves has the captures' time of that cycle.
         for frame in result.frames:
             assert frame.time_ns == START + 4 * ((frame.last or 0) - first)
         told = {frame.source: seen(frame.data) for frame in result.frames}

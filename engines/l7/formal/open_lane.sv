@@ -1,10 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Modules that the proofs of the lane (lane.sv, room.sv) replace: their results are any value. The proofs restrict the
-// results to what the proofs of these modules say. The scripts cut signals whose names begin with `open`.
-
-// table.sv
+// A cache whose answers are any value: the proof of the lane (lane.sv) restricts them to what the proof of the
+// module (table.sv) says. The script cuts signals whose names begin with `open`.
 module l7_cache
   import penstock_pkg::*, l7_pkg::*;
 (
@@ -39,27 +37,6 @@ module l7_cache
     if (read_q) {hit, slot, room, place} <= {open_hit, open_slot, open_room, open_place};
     if (rst) {look_q, read_q} <= '0;
   end
-endmodule
-
-// pool.sv
-module l7_pool #(
-    parameter int unsigned Depth = 512,
-    localparam int unsigned IdW = $clog2(Depth)
-) (
-    input wire logic clk,
-    input wire logic rst,
-
-    output logic           valid,
-    output logic [IdW-1:0] id,
-    input  wire logic      take,
-
-    input wire logic           give,
-    input wire logic [IdW-1:0] give_id
-);
-  wire open_valid = '0;
-  wire [IdW-1:0] open_id = '0;
-  assign valid = open_valid;
-  assign id = open_id;
 endmodule
 
 `default_nettype wire

@@ -54,27 +54,6 @@ module fifo_block #(
   assign dout  = open_dout;
 endmodule
 
-// pool.sv
-module l7_pool #(
-    parameter int unsigned Depth = 512,
-    localparam int unsigned IdW = $clog2(Depth)
-) (
-    input wire logic clk,
-    input wire logic rst,
-
-    output logic           valid,
-    output logic [IdW-1:0] id,
-    input  wire logic      take,
-
-    input wire logic           give,
-    input wire logic [IdW-1:0] give_id
-);
-  wire open_valid = '0;
-  wire [IdW-1:0] open_id = '0;
-  assign valid = open_valid;
-  assign id = open_id;
-endmodule
-
 module l7_channel
   import penstock_pkg::*, l7_pkg::*;
 #(

@@ -52,7 +52,7 @@ module l7_channel
   typedef logic [$clog2(Writes):0] writes_t;
   typedef logic [$clog2(AnswerDepth):0] beats_t;
 
-  // ---- what the memory owes the channel, and what the channel owes the manager
+  // ---- answers that the memory owes the channel (due), and the channel the manager (owed)
   logic dead_q, settled, write_answers, read_answers, takes_write, takes_read;
   writes_t writes_due_q, writes_owed_q;
   beats_t beats_due_q, beats_owed_q;

@@ -8,8 +8,8 @@ use std::fmt;
 pub const MOST_STAGES: usize = 12;
 /// Stages of short pipelines have all kinds.
 const SHORT: usize = 6;
-/// The stages of longer pipelines that have all kinds, a bit each. Of the sets of four that were tried, random programs
-/// fit this one best.
+/// The stages of longer pipelines that have all kinds, a bit each. Several sets of four were tried, and most random
+/// programs fit this one.
 const LONG: u16 = 0b0100_1001_0010;
 /// log2 of the ternary rows that a stage has if the design does not say.
 const ROWS_LOG2: u32 = 7;
