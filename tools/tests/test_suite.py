@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import tomllib
 
 import pytest
 import test as suite
 from test import Count, Step
+from tree import ROOT, tracked
 
 import registry
 
@@ -62,3 +65,13 @@ def test_crates_of_an_engine() -> None:
     assert f"penstock-{first}-host" in suite.crates([f"engines/{first}"])
     assert f"penstock-{first}-host" not in suite.crates([f"engines/{second}", "shell"])
     assert not suite.below(f"engines/{first}2", [f"engines/{first}"])
+
+
+def test_cargo_reads_every_workspace() -> None:
+    """A workspace of its own is no member of the one that the suite builds."""
+    manifests = [name for name in tracked("*Cargo.toml") if "workspace" in tomllib.loads((ROOT / name).read_text())]
+    assert "Cargo.toml" in manifests
+    for name in manifests:
+        command = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path", name]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{name}: {done.stderr}"
