@@ -53,7 +53,7 @@ module core_with_memories (
     if (!dbus_wait) dmem_hit_q <= dbus_addr[23];
   end
 
-  core u_core (
+  rpu_core u_core (
       .dbus_rdata({64'd0, dmem_hit_q ? dmem_rdata : '0, dmem_hit_q ? '0 : io_rdata}),
       .*
   );

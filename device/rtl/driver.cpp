@@ -42,7 +42,6 @@ constexpr int64_t Burst = PortBytes * Byte;      // credit a stream may save up 
 // cycles from one beat of a frame to the next at a port: 64 bytes arrive a cycle
 constexpr uint64_t PortPause = 2;
 constexpr uint64_t HostMemoryBytes = uint64_t{1} << 30;  // beyond, the host refuses
-constexpr uint64_t CardMemoryBytes = uint64_t{1} << 30;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint64_t AccessTimeout = 100000;       // cycles after which a register access counts as hung
 
@@ -236,22 +235,21 @@ struct AxiPort {
             top.at##_awaddr, top.at##_araddr, top.at##_wstrb, top.at##_wdata                                                               \
     }
 
-// A sparse memory for the card. Executes bursts in order, each after its own delay.
+// The host's memory, sparse, and zeros at first. Executes bursts in order, each after its own delay.
 class Memory {
 public:
-    // `size` bytes, each `fresh` at first; an answer takes `least` cycles and up to 127 more.
-    Memory(AxiPort port, uint64_t size, uint8_t fresh, uint64_t least) : axi(port), end(size), fresh(fresh), least(least) {
+    explicit Memory(AxiPort port) : axi(port) {
         axi.awready = axi.wready = axi.arready = 1;
     }
 
     // Reads `size` bytes from `address` on; false if they extend beyond the end.
     bool read(uint64_t address, uint8_t* bytes, size_t size) const {
-        if (address > end || size > end - address) return false;
+        if (address > HostMemoryBytes || size > HostMemoryBytes - address) return false;
         for (size_t done = 0; done < size;) {
             const uint64_t offset = (address + done) % PageBytes;
             const size_t count = std::min<size_t>(size - done, PageBytes - offset);
             const auto page = pages.find((address + done) / PageBytes);
-            if (page == pages.end()) std::memset(bytes + done, fresh, count);
+            if (page == pages.end()) std::memset(bytes + done, 0, count);
             else std::memcpy(bytes + done, page->second.data() + offset, count);
             done += count;
         }
@@ -259,12 +257,12 @@ public:
     }
 
     bool write(uint64_t address, const uint8_t* bytes, size_t size) {
-        if (address > end || size > end - address) return false;
+        if (address > HostMemoryBytes || size > HostMemoryBytes - address) return false;
         for (size_t done = 0; done < size;) {
             const uint64_t offset = (address + done) % PageBytes;
             const size_t count = std::min<size_t>(size - done, PageBytes - offset);
             auto [page, is_new] = pages.try_emplace((address + done) / PageBytes);
-            if (is_new) page->second.fill(fresh);
+            if (is_new) page->second.fill(0);
             std::memcpy(page->second.data() + offset, bytes + done, count);
             done += count;
         }
@@ -343,18 +341,15 @@ private:
         }
     }
 
-    // Cycles until an answer. Always the same sequence.
+    // Cycles until an answer, in the order of those behind PCIe. Always the same sequence.
     uint64_t latency() {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        return least + random % 128;
+        return 64 + random % 128;
     }
 
     AxiPort axi;
-    uint64_t end;
-    uint8_t fresh;
-    uint64_t least;
     std::unordered_map<uint64_t, std::array<uint8_t, PageBytes>> pages;
     std::deque<Burst> reads;
     std::deque<Burst> writes;
@@ -374,10 +369,7 @@ struct Card {
     uint64_t last_move = 0;
     bool keep_bytes = true;
 
-    // The latency of a host's memory behind PCIe is in the order of 64 to 191 cycles.
-    Memory host_memory{AXI_PORT(top, m_axi), HostMemoryBytes, 0, 64};
-    // DRAM, which is not cleared
-    Memory card_memory{AXI_PORT(top, m_axi_mem), CardMemoryBytes, 0xA5, 16};
+    Memory host_memory{AXI_PORT(top, m_axi)};
     std::vector<uint8_t> input;
     std::vector<uint8_t> output;
     std::vector<Entry> entries;
@@ -627,11 +619,9 @@ struct Card {
         withdraw();
         for (int s = 0; s < Streams; s++) drive(s);
         host_memory.drive(cycle);
-        card_memory.drive(cycle);
         settle();
         for (int s = 0; s < Streams; s++) sample(s);
-        const bool from_host = host_memory.sample(cycle), from_card = card_memory.sample(cycle);
-        if (from_host || from_card) last_move = cycle;
+        if (host_memory.sample(cycle)) last_move = cycle;
         between();
         edge();
     }

@@ -13,17 +13,22 @@ use penstock_shell::{Cause, Fault};
 use serde_json::Value as Json;
 
 use crate::arrivals::{Arrival, Arrivals, Lanes};
+use crate::counters::{Counters, InlineCounters};
 use crate::design::{CLOCK_MHZ, Design};
-use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
+use crate::device::{Device, Work};
+use crate::error::DeviceError;
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Host, LOOPBACK_STREAM};
 use crate::image::{Image, PartImage};
 use crate::inline;
-use crate::outcome::{Counters, InlineCounters};
+use crate::progress::Progress;
+use crate::rate::Rate;
 use crate::regs;
 use crate::replay::{Due, Replay};
-use crate::rtl::ModelHop;
+use crate::rtl::model::Hop as ModelHop;
 use crate::rtl::model::{Entry, Exit, Frame, Step};
+use crate::run::{GENERATE_QUIET, Made, Run};
+use crate::target::Target;
 use crate::traffic::{Departure, Port, Traffic};
 
 /// Cycles between two checks of the units.

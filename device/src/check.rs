@@ -13,7 +13,8 @@ use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
 use crate::design::{Design, DesignError, PartId};
-use crate::device::{Device, DeviceError};
+use crate::device::Device;
+use crate::error::DeviceError;
 use crate::image::{Image, PartImage};
 use crate::soft::SoftDevice;
 

@@ -17,7 +17,8 @@ use serde::de::IntoDeserializer;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::device::{Rate, Target};
+use crate::rate::Rate;
+use crate::target::Target;
 
 /// Clock of every card, MHz: the data path moves 512 bits a cycle, which carries 100 Gb/s a port at this clock.
 pub const CLOCK_MHZ: u32 = 250;

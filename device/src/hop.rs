@@ -1,8 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The places that a frame passed on its way through the card, cycle for cycle (device/rtl/trace/card_trace.sv).
 
-use crate::rtl;
-
 /// A place between two blocks of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
@@ -42,28 +40,4 @@ pub struct Hop {
     pub unit: u8,
     /// Its slot there.
     pub slot: u8,
-}
-
-impl From<&rtl::ModelHop> for Hop {
-    fn from(hop: &rtl::ModelHop) -> Self {
-        let place = match hop.place {
-            0 => Place::Ingress,
-            1 => Place::Dispatched,
-            2 => Place::UnitIn,
-            3 => Place::UnitOut,
-            4 => Place::Exit,
-            5 => Place::SlotFree,
-            6 => Place::Chain,
-            7 => Place::StepIn,
-            _ => Place::StepOut,
-        };
-        Self {
-            cycle: hop.cycle,
-            place: place(hop.index),
-            source: hop.source,
-            entered: hop.cycle - u64::from((hop.cycle as u32).wrapping_sub(hop.timestamp)),
-            unit: hop.unit,
-            slot: hop.slot,
-        }
-    }
 }

@@ -13,10 +13,10 @@ use penstock_registry::engines;
 use penstock_shell::{Cause, Fault};
 use serde_json::Value as Json;
 
+use crate::counters::{BlockCounters, Counters, HostMemoryCounters, PortCounters};
 use crate::design::{Design, Group, Policy};
-use crate::device::DeviceError;
+use crate::error::DeviceError;
 use crate::image::{Image, PartImage};
-use crate::outcome::{BlockCounters, Counters, HostMemoryCounters, PortCounters};
 use crate::regs;
 
 /// Streams of the register map after the Ethernet ports.

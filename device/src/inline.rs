@@ -4,7 +4,7 @@
 use penstock_engine::window::{INLINE_WINDOW, read_count};
 use penstock_engine::{Bus, CardError};
 
-use crate::outcome::BlockCounters;
+use crate::counters::BlockCounters;
 use crate::regs;
 
 const COUNT_H: u32 = INLINE_WINDOW + regs::INLINE_COUNT_H;

@@ -24,8 +24,10 @@ pub mod capture;
 mod card;
 mod card_top;
 mod check;
+mod counters;
 mod design;
 mod device;
+mod error;
 pub mod file_list;
 pub mod fpga;
 mod hop;
@@ -33,12 +35,17 @@ mod host;
 mod image;
 mod inline;
 mod live;
+mod open;
 mod outcome;
 mod part;
+mod progress;
+mod rate;
 mod replay;
 pub mod rtl;
+mod run;
 mod schema;
 mod soft;
+mod target;
 #[cfg(test)]
 mod testing;
 mod traffic;
@@ -46,19 +53,23 @@ pub mod window;
 
 pub use arrivals::{Arrival, Arrivals};
 pub use check::{Checked, Mistake, check};
+pub use counters::{BlockCounters, Counters, Drops, HostMemoryCounters, InlineCounters, PortCounters, WIRE_OVERHEAD};
 pub use design::{CLOCK_MHZ, Design, DesignError, ForGroup, Group, Inline, Override, PartId, Policy};
-pub use device::{Device, DeviceError, GENERATE_QUIET, Left, Progress, Rate, Run, Target, Work, open};
+pub use device::{Device, Work};
+pub use error::DeviceError;
 pub use hop::{Hop, Place};
 pub use image::{Image, PartImage};
 pub use live::{UnitState, Vitals};
-pub use outcome::{
-    BlockCounters, Counters, Drops, HostMemoryCounters, InlineCounters, Latency, Outcome, PortCounters, Timing,
-    WIRE_OVERHEAD,
-};
+pub use open::open;
+pub use outcome::{Latency, Outcome, Timing};
 pub use part::Part;
 pub use penstock_engine::{
     CardError, EngineError, ErrorKind, Kept, Log, Request, Root, RootError, UnitCounters, files, note, regs,
 };
+pub use progress::Progress;
+pub use rate::Rate;
+pub use run::{GENERATE_QUIET, Left, Run};
 pub use schema::schema;
 pub use soft::SoftDevice;
+pub use target::Target;
 pub use traffic::{Departure, Frame, Maker, Port, Traffic};

@@ -23,10 +23,10 @@
 use penstock_engine::{CardError, UnitCounters};
 use serde::{Deserialize, Serialize};
 
-use crate::device::DeviceError;
+use crate::counters::{Counters, HostMemoryCounters, PortCounters};
+use crate::error::DeviceError;
 use crate::host::{BOOT_LIMIT, LOOK};
 use crate::image::Image;
-use crate::outcome::{Counters, HostMemoryCounters, PortCounters};
 use crate::regs;
 use crate::soft::{SoftBus, SoftDevice, port_of, source_of, stream_of};
 use crate::traffic::Port;

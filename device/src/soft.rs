@@ -12,11 +12,16 @@ use penstock_unit::{Block, Entering, Unit, Verdict};
 use serde_json::Value as Json;
 
 use crate::arrivals::{Arrival, Arrivals, Lanes};
+use crate::counters::{BlockCounters, Counters, InlineCounters};
 use crate::design::Design;
-use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
+use crate::device::{Device, Work};
+use crate::error::DeviceError;
 use crate::host::{BOOT_LIMIT, Host, LOOK};
 use crate::image::{Image, PartImage};
-use crate::outcome::{BlockCounters, Counters, InlineCounters};
+use crate::progress::Progress;
+use crate::rate::Rate;
+use crate::run::{Made, Run};
+use crate::target::Target;
 use crate::traffic::{Departure, Maker, Port, Traffic};
 
 /// Frames pushed between two polls: enough to keep every unit at work, few enough to stay in the cache.

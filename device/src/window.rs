@@ -5,7 +5,8 @@
 
 use penstock_engine::window::UNIT_WINDOW;
 
-use crate::device::{Device, DeviceError};
+use crate::device::Device;
+use crate::error::DeviceError;
 use crate::regs;
 
 /// Fills `bytes` from `address` on in the window of a unit.

@@ -84,6 +84,7 @@ fn groups_that_are_wrong_name_their_line() {
         ("\"more\"", "\"More\"", 17, "lower-case letters"),
         ("\"more\"", "\"1st\"", 17, "a letter first"),
         ("count = 3", "count = 28", 19, "33 units in all; a card has 32 at most"),
+        ("count = 3", "rpu.accelerators = []\ncount = 3", 19, "is for the engine \"rpu\", and this is \"xdp\""),
         ("count = 5", "ports = false\ncount = 5", 9, "no group of units has `ports = true`"),
         ("count = 3", "count = 3\nports = 1", 20, "here is the number 1; write true or false"),
     ] {

@@ -22,6 +22,7 @@ ports = [1]
 [[inline]]
 engine = \"flow\"
 program = \"PROGRAM\"
+flow.contexts = 62
 
 [[units]]
 engine = \"rpu\"
@@ -36,7 +37,9 @@ const TENANT_VLAN: u32 = 0x4400_1000 + regs::INLINE_TENANT_VLAN;
 fn a_card_with_tenants_is_the_same_on_both_targets() {
     let root = Root::find().unwrap();
     let program = std::env::temp_dir().join(format!("penstock-tenants-{}.efsm", std::process::id()));
-    std::fs::write(&program, "element some { eth.type == 0x88b5 => drop eth.type == 0x88b6 => host }\n").unwrap();
+    // Two elements with few contexts, as in other tests, which share the model of the card.
+    let text = "element one { eth.type == 0x88b5 => drop }\nelement other { eth.type == 0x88b6 => host }\n";
+    std::fs::write(&program, text).unwrap();
     let text = DESIGN.replace("PROGRAM", program.to_str().unwrap());
     let design = Design::parse(&root.join("designs/tenants.toml"), &text).unwrap();
     let mut traffic = Traffic::default();

@@ -694,8 +694,8 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
 
 
 def test_only_the_user_controls(net: Net, tmp_path: Path) -> None:
-    """Other users who reach the socket are told that the card is not theirs, and a file that all may write is never
-    made.
+    """The file of the socket is for its user alone, and other users who reach it all the same are told that the card
+    is not theirs.
     """
     up = Up(net, tmp_path, ROOT / "designs/forward.toml")
     control = tmp_path / "run/penstock/forward.sock"

@@ -28,6 +28,10 @@ package penstock_pkg;
 
   // Channels of card memory that an inline block reaches (engines/inline_block.sv).
   localparam int unsigned MemoryChannels = 8;
+  // All channels of card memory: the last one is that of the maps that units share.
+  localparam int unsigned CardChannels = MemoryChannels + 1;
+  // Rows of a bank of maps that are on the chip.
+  localparam int unsigned OnChipMapRows = 16384;
 
   localparam int unsigned MaxPorts = 4;
   localparam int unsigned MaxUnits = 32;

@@ -612,3 +612,34 @@ impl Client {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::mem::MaybeUninit;
+    use std::os::unix::fs::PermissionsExt;
+
+    use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+
+    use super::*;
+
+    /// There is no time in which others can connect: the file has its rights when it is made, and they never change.
+    #[test]
+    fn a_socket_is_made_for_its_user_alone() {
+        let folder = std::env::temp_dir().join(format!("penstock-listen-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let events = inotify::init(CreateFlags::NONBLOCK).unwrap();
+        inotify::add_watch(&events, &folder, WatchFlags::CREATE | WatchFlags::ATTRIB).unwrap();
+        let socket = listen(&folder.join("card.sock")).unwrap();
+        assert_eq!(fs::metadata(folder.join("card.sock")).unwrap().permissions().mode() & 0o777, 0o600);
+        let mut buffer = [MaybeUninit::uninit(); 4096];
+        let mut reader = inotify::Reader::new(&events, &mut buffer);
+        let mut seen = Vec::new();
+        while let Ok(event) = reader.next() {
+            seen.push(event.events());
+        }
+        assert_eq!(seen, [ReadFlags::CREATE]);
+        drop(socket);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -72,7 +72,7 @@ module gather
   frame_if frames ();
   assign frames.ready = ready;
   frame_gather #(
-      .Clusters(1),
+      .Links(1),
       .Depth(Depth),
       .Frames(Frames),
       .Stages(Stages),
@@ -91,7 +91,7 @@ module gather
 
   // ---- what is stored
   logic [4:0] stored;
-  assign stored = exit.gen_cluster[0].wr_q - exit.gen_cluster[0].rd_q;
+  assign stored = exit.gen_link[0].wr_q - exit.gen_link[0].rd_q;
   always_comb assume (!exit.read[0] || stored != 0);
 
   // Beats on their way, and last ones among them
@@ -105,13 +105,13 @@ module gather
       frames_coming += 5'(i_valid.gen_stages.stage_q[i] && i_beat.gen_stages.stage_q[i][DataW]);
     end
   end
-  assign level = 5'(exit.gen_cluster[0].frames_level);
+  assign level = 5'(exit.gen_link[0].frames_level);
 
   // Beats of the frame that the link's far end is in, and of those behind it: the sender has let go of the last of them.
   logic [1:0] at;
   logic too_long;
   always_comb begin
-    at = 2'(exit.gen_cluster[0].index_q);
+    at = 2'(exit.gen_link[0].index_q);
     too_long = at >= 2'(Beats);
     for (int i = int'(LinkCycles) - 1; i >= 0; i--)
       if (i_valid.gen_stages.stage_q[i]) begin
@@ -141,12 +141,12 @@ module gather
 
   // While the exit is stuck, a frame that begins to be stored has places for the rest of it.
   if (Drops) begin : gen_drops
-    wire [1:0] index = exit.gen_cluster[0].index_q;
+    wire [1:0] index = exit.gen_link[0].index_q;
     always_ff @(posedge clk)
       if (!rst) begin
-        assert (exit.gen_cluster[0].gen_drops.first_q == (index == 0));
-        assert (was_stuck_q || index == 0 || !exit.gen_cluster[0].gen_drops.drop_q);
-        if (index != 0 && !exit.gen_cluster[0].gen_drops.drop_q) begin
+        assert (exit.gen_link[0].gen_drops.first_q == (index == 0));
+        assert (was_stuck_q || index == 0 || !exit.gen_link[0].gen_drops.drop_q);
+        if (index != 0 && !exit.gen_link[0].gen_drops.drop_q) begin
           assert (stored + 5'(Beats) - 5'(index) <= 5'(Depth));
           assert (level < 5'(Frames));
         end
@@ -157,7 +157,7 @@ module gather
   always_ff @(posedge clk)
     if (!rst) begin
       cover (stored == 5'(Depth));                                        // to the last place
-      cover (exit.gen_cluster[0].frames_level == 5'(Frames));
+      cover (exit.gen_link[0].frames_level == 5'(Frames));
       cover (!Drops || dropped[0]);
     end
 `endif

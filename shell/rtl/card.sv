@@ -54,9 +54,7 @@ module card
 
     axi_write_if.mgr host_write,
     axi_read_if.mgr  host_read,
-    axi_write_if.mgr memory_write,  // the card's own
-    axi_read_if.mgr  memory_read,
-    axi_if.mgr       block_memory[MemoryChannels],  // of the inline blocks: IDs of 9 bits
+    axi_if.mgr       memory[CardChannels],  // the card's own: IDs of 9 bits
 
     input  wire logic [31:0] axil_awaddr,
     input  wire logic        axil_awvalid,
@@ -290,6 +288,13 @@ module card
   beat_t past_beat[Ports];
   if (HasChain) begin : gen_inline
     frame_if onward[Ports] ();
+    axi_if #(.ID_W(9)) block_memory[MemoryChannels] ();
+    for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_memory
+      axi_wire i_wire (
+          .from(block_memory[c]),
+          .to(memory[c])
+      );
+    end
     card_inline #(
         .Ports(Ports),
         .Units(Units),
@@ -333,7 +338,7 @@ module card
       assign told[p] = '0;
     end
     for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_memory
-      axi_idle i_none (.link(block_memory[c]));
+      axi_idle i_none (.link(memory[c]));
     end
     assign far_blocks_cfg.ack = 1'b0;
     assign far_blocks_cfg.err = 1'b0;
@@ -479,15 +484,14 @@ module card
     card_maps #(
         .Units(Units),
         .Rows(MapRows),
-        .OnChip(MapRows < 16384 ? MapRows : 16384),
+        .OnChip(MapRows < OnChipMapRows ? MapRows : OnChipMapRows),
         .Stages(32'(Stages.clusters))
     ) i_maps (
         .clk,
         .rst,
         .links(maps),
         .cfg(far_maps_cfg),
-        .memory_write,
-        .memory_read
+        .memory(memory[MemoryChannels])
     );
   end else begin : gen_no_maps
     for (genvar u = 0; u < Units; u++) begin : gen_link
@@ -495,18 +499,7 @@ module card
       assign maps[u].reply_valid = 1'b0;
       assign maps[u].reply = '0;
     end
-    assign memory_write.awaddr = '0;
-    assign memory_write.awlen = '0;
-    assign memory_write.awvalid = 1'b0;
-    assign memory_write.wdata = '0;
-    assign memory_write.wstrb = '0;
-    assign memory_write.wlast = 1'b0;
-    assign memory_write.wvalid = 1'b0;
-    assign memory_write.bready = 1'b0;
-    assign memory_read.araddr = '0;
-    assign memory_read.arlen = '0;
-    assign memory_read.arvalid = 1'b0;
-    assign memory_read.rready = 1'b0;
+    axi_idle i_none (.link(memory[MemoryChannels]));
     assign far_maps_cfg.ack = 1'b0;
     assign far_maps_cfg.err = 1'b0;
     assign far_maps_cfg.rdata = '0;
@@ -550,7 +543,7 @@ module card
   for (genvar p = 0; p < Ports; p++) begin : gen_tx
     egress #(
         .Stages(32'(Stages.exits)),
-        .Clusters(Links)
+        .Links(Links)
     ) i_egress (
         .clk,
         .rst,
@@ -567,7 +560,7 @@ module card
   end
   egress #(
       .Stages(32'(Stages.exits)),
-      .Clusters(Links)
+      .Links(Links)
   ) i_host_egress (
       .clk,
       .rst,

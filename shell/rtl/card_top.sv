@@ -93,76 +93,41 @@ module card_top
     input  wire logic                 m_axi_rvalid,
     output logic                      m_axi_rready,
 
-    // The card's own memory, for maps
-    output logic      [0:0]           m_axi_mem_awid,
-    output logic      [63:0]          m_axi_mem_awaddr,
-    output logic      [7:0]           m_axi_mem_awlen,
-    output logic      [2:0]           m_axi_mem_awsize,
-    output logic      [1:0]           m_axi_mem_awburst,
-    output logic      [3:0]           m_axi_mem_awcache,
-    output logic      [2:0]           m_axi_mem_awprot,
-    output logic                      m_axi_mem_awvalid,
-    input  wire logic                 m_axi_mem_awready,
-    output logic      [DataW-1:0]     m_axi_mem_wdata,
-    output logic      [BeatBytes-1:0] m_axi_mem_wstrb,
-    output logic                      m_axi_mem_wlast,
-    output logic                      m_axi_mem_wvalid,
-    input  wire logic                 m_axi_mem_wready,
-    input  wire logic [0:0]           m_axi_mem_bid,
-    input  wire logic [1:0]           m_axi_mem_bresp,
-    input  wire logic                 m_axi_mem_bvalid,
-    output logic                      m_axi_mem_bready,
-    output logic      [0:0]           m_axi_mem_arid,
-    output logic      [63:0]          m_axi_mem_araddr,
-    output logic      [7:0]           m_axi_mem_arlen,
-    output logic      [2:0]           m_axi_mem_arsize,
-    output logic      [1:0]           m_axi_mem_arburst,
-    output logic      [3:0]           m_axi_mem_arcache,
-    output logic      [2:0]           m_axi_mem_arprot,
-    output logic                      m_axi_mem_arvalid,
-    input  wire logic                 m_axi_mem_arready,
-    input  wire logic [0:0]           m_axi_mem_rid,
-    input  wire logic [DataW-1:0]     m_axi_mem_rdata,
-    input  wire logic [1:0]           m_axi_mem_rresp,
-    input  wire logic                 m_axi_mem_rlast,
-    input  wire logic                 m_axi_mem_rvalid,
-    output logic                      m_axi_mem_rready,
-
 `ifdef SYNTHESIS
-    // Channels of the card's own memory, for inline blocks. In simulations they are inside.
-    output logic [MemoryChannels-1:0][8:0]             m_axi_blocks_awid,
-    output logic [MemoryChannels-1:0][39:0]            m_axi_blocks_awaddr,
-    output logic [MemoryChannels-1:0][7:0]             m_axi_blocks_awlen,
-    output logic [MemoryChannels-1:0][2:0]             m_axi_blocks_awsize,
-    output logic [MemoryChannels-1:0][1:0]             m_axi_blocks_awburst,
-    output logic [MemoryChannels-1:0][3:0]             m_axi_blocks_awcache,
-    output logic [MemoryChannels-1:0][2:0]             m_axi_blocks_awprot,
-    output logic [MemoryChannels-1:0]                  m_axi_blocks_awvalid,
-    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_awready,
-    output logic [MemoryChannels-1:0][DataW-1:0]       m_axi_blocks_wdata,
-    output logic [MemoryChannels-1:0][BeatBytes-1:0]   m_axi_blocks_wstrb,
-    output logic [MemoryChannels-1:0]                  m_axi_blocks_wlast,
-    output logic [MemoryChannels-1:0]                  m_axi_blocks_wvalid,
-    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_wready,
-    input  wire logic [MemoryChannels-1:0][8:0]             m_axi_blocks_bid,
-    input  wire logic [MemoryChannels-1:0][1:0]             m_axi_blocks_bresp,
-    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_bvalid,
-    output logic [MemoryChannels-1:0]                  m_axi_blocks_bready,
-    output logic [MemoryChannels-1:0][8:0]             m_axi_blocks_arid,
-    output logic [MemoryChannels-1:0][39:0]            m_axi_blocks_araddr,
-    output logic [MemoryChannels-1:0][7:0]             m_axi_blocks_arlen,
-    output logic [MemoryChannels-1:0][2:0]             m_axi_blocks_arsize,
-    output logic [MemoryChannels-1:0][1:0]             m_axi_blocks_arburst,
-    output logic [MemoryChannels-1:0][3:0]             m_axi_blocks_arcache,
-    output logic [MemoryChannels-1:0][2:0]             m_axi_blocks_arprot,
-    output logic [MemoryChannels-1:0]                  m_axi_blocks_arvalid,
-    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_arready,
-    input  wire logic [MemoryChannels-1:0][8:0]             m_axi_blocks_rid,
-    input  wire logic [MemoryChannels-1:0][DataW-1:0]       m_axi_blocks_rdata,
-    input  wire logic [MemoryChannels-1:0][1:0]             m_axi_blocks_rresp,
-    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_rlast,
-    input  wire logic [MemoryChannels-1:0]                  m_axi_blocks_rvalid,
-    output logic [MemoryChannels-1:0]                  m_axi_blocks_rready,
+    // Channels of the card's own memory (penstock_pkg.sv). In simulations they are inside.
+    output logic [CardChannels-1:0][8:0]             m_axi_mem_awid,
+    output logic [CardChannels-1:0][39:0]            m_axi_mem_awaddr,
+    output logic [CardChannels-1:0][7:0]             m_axi_mem_awlen,
+    output logic [CardChannels-1:0][2:0]             m_axi_mem_awsize,
+    output logic [CardChannels-1:0][1:0]             m_axi_mem_awburst,
+    output logic [CardChannels-1:0][3:0]             m_axi_mem_awcache,
+    output logic [CardChannels-1:0][2:0]             m_axi_mem_awprot,
+    output logic [CardChannels-1:0]                  m_axi_mem_awvalid,
+    input  wire logic [CardChannels-1:0]                  m_axi_mem_awready,
+    output logic [CardChannels-1:0][DataW-1:0]       m_axi_mem_wdata,
+    output logic [CardChannels-1:0][BeatBytes-1:0]   m_axi_mem_wstrb,
+    output logic [CardChannels-1:0]                  m_axi_mem_wlast,
+    output logic [CardChannels-1:0]                  m_axi_mem_wvalid,
+    input  wire logic [CardChannels-1:0]                  m_axi_mem_wready,
+    input  wire logic [CardChannels-1:0][8:0]             m_axi_mem_bid,
+    input  wire logic [CardChannels-1:0][1:0]             m_axi_mem_bresp,
+    input  wire logic [CardChannels-1:0]                  m_axi_mem_bvalid,
+    output logic [CardChannels-1:0]                  m_axi_mem_bready,
+    output logic [CardChannels-1:0][8:0]             m_axi_mem_arid,
+    output logic [CardChannels-1:0][39:0]            m_axi_mem_araddr,
+    output logic [CardChannels-1:0][7:0]             m_axi_mem_arlen,
+    output logic [CardChannels-1:0][2:0]             m_axi_mem_arsize,
+    output logic [CardChannels-1:0][1:0]             m_axi_mem_arburst,
+    output logic [CardChannels-1:0][3:0]             m_axi_mem_arcache,
+    output logic [CardChannels-1:0][2:0]             m_axi_mem_arprot,
+    output logic [CardChannels-1:0]                  m_axi_mem_arvalid,
+    input  wire logic [CardChannels-1:0]                  m_axi_mem_arready,
+    input  wire logic [CardChannels-1:0][8:0]             m_axi_mem_rid,
+    input  wire logic [CardChannels-1:0][DataW-1:0]       m_axi_mem_rdata,
+    input  wire logic [CardChannels-1:0][1:0]             m_axi_mem_rresp,
+    input  wire logic [CardChannels-1:0]                  m_axi_mem_rlast,
+    input  wire logic [CardChannels-1:0]                  m_axi_mem_rvalid,
+    output logic [CardChannels-1:0]                  m_axi_mem_rready,
 `endif
 
     input  wire logic [31:0] s_axil_awaddr,
@@ -189,9 +154,7 @@ module card_top
   axis_if #(.Bytes(BeatBytes)) host_tx ();
   axi_write_if host_write ();
   axi_read_if host_read ();
-  axi_write_if memory_write ();
-  axi_read_if memory_read ();
-  axi_if #(.ID_W(9)) block_memory[MemoryChannels] ();
+  axi_if #(.ID_W(9)) memory[CardChannels] ();
   port_t src[Ports];
   time_t timestamp[Ports];
 
@@ -255,86 +218,60 @@ module card_top
   assign host_read.rvalid = m_axi_rvalid;
   assign m_axi_rready = host_read.rready;
 
-  assign m_axi_mem_awid = '0;
-  assign m_axi_mem_awaddr = memory_write.awaddr;
-  assign m_axi_mem_awlen = memory_write.awlen;
-  assign m_axi_mem_awsize = 3'd6;
-  assign m_axi_mem_awburst = 2'b01;
-  assign m_axi_mem_awcache = 4'b0011;
-  assign m_axi_mem_awprot = 3'b000;
-  assign m_axi_mem_awvalid = memory_write.awvalid;
-  assign memory_write.awready = m_axi_mem_awready;
-  assign m_axi_mem_wdata = memory_write.wdata;
-  assign m_axi_mem_wstrb = memory_write.wstrb;
-  assign m_axi_mem_wlast = memory_write.wlast;
-  assign m_axi_mem_wvalid = memory_write.wvalid;
-  assign memory_write.wready = m_axi_mem_wready;
-  assign memory_write.bresp = m_axi_mem_bresp;
-  assign memory_write.bvalid = m_axi_mem_bvalid;
-  assign m_axi_mem_bready = memory_write.bready;
-  assign m_axi_mem_arid = '0;
-  assign m_axi_mem_araddr = memory_read.araddr;
-  assign m_axi_mem_arlen = memory_read.arlen;
-  assign m_axi_mem_arsize = 3'd6;
-  assign m_axi_mem_arburst = 2'b01;
-  assign m_axi_mem_arcache = 4'b0011;
-  assign m_axi_mem_arprot = 3'b000;
-  assign m_axi_mem_arvalid = memory_read.arvalid;
-  assign memory_read.arready = m_axi_mem_arready;
-  assign memory_read.rdata = m_axi_mem_rdata;
-  assign memory_read.rresp = m_axi_mem_rresp;
-  assign memory_read.rlast = m_axi_mem_rlast;
-  assign memory_read.rvalid = m_axi_mem_rvalid;
-  assign m_axi_mem_rready = memory_read.rready;
-
-  for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_block_memory
+  for (genvar c = 0; c < int'(CardChannels); c++) begin : gen_memory
 `ifdef SYNTHESIS
-    assign m_axi_blocks_awid[c] = block_memory[c].awid;
-    assign m_axi_blocks_awaddr[c] = block_memory[c].awaddr;
-    assign m_axi_blocks_awlen[c] = block_memory[c].awlen;
-    assign m_axi_blocks_awsize[c] = 3'd6;
-    assign m_axi_blocks_awburst[c] = 2'b01;
-    assign m_axi_blocks_awcache[c] = 4'b0011;
-    assign m_axi_blocks_awprot[c] = 3'b000;
-    assign m_axi_blocks_awvalid[c] = block_memory[c].awvalid;
-    assign block_memory[c].awready = m_axi_blocks_awready[c];
-    assign m_axi_blocks_wdata[c] = block_memory[c].wdata;
-    assign m_axi_blocks_wstrb[c] = block_memory[c].wstrb;
-    assign m_axi_blocks_wlast[c] = block_memory[c].wlast;
-    assign m_axi_blocks_wvalid[c] = block_memory[c].wvalid;
-    assign block_memory[c].wready = m_axi_blocks_wready[c];
-    assign block_memory[c].bid = m_axi_blocks_bid[c];
-    assign block_memory[c].bresp = m_axi_blocks_bresp[c];
-    assign block_memory[c].bvalid = m_axi_blocks_bvalid[c];
-    assign m_axi_blocks_bready[c] = block_memory[c].bready;
-    assign m_axi_blocks_arid[c] = block_memory[c].arid;
-    assign m_axi_blocks_araddr[c] = block_memory[c].araddr;
-    assign m_axi_blocks_arlen[c] = block_memory[c].arlen;
-    assign m_axi_blocks_arsize[c] = 3'd6;
-    assign m_axi_blocks_arburst[c] = 2'b01;
-    assign m_axi_blocks_arcache[c] = 4'b0011;
-    assign m_axi_blocks_arprot[c] = 3'b000;
-    assign m_axi_blocks_arvalid[c] = block_memory[c].arvalid;
-    assign block_memory[c].arready = m_axi_blocks_arready[c];
-    assign block_memory[c].rid = m_axi_blocks_rid[c];
-    assign block_memory[c].rdata = m_axi_blocks_rdata[c];
-    assign block_memory[c].rresp = m_axi_blocks_rresp[c];
-    assign block_memory[c].rlast = m_axi_blocks_rlast[c];
-    assign block_memory[c].rvalid = m_axi_blocks_rvalid[c];
-    assign m_axi_blocks_rready[c] = block_memory[c].rready;
+    assign m_axi_mem_awid[c] = memory[c].awid;
+    assign m_axi_mem_awaddr[c] = memory[c].awaddr;
+    assign m_axi_mem_awlen[c] = memory[c].awlen;
+    assign m_axi_mem_awsize[c] = 3'd6;
+    assign m_axi_mem_awburst[c] = 2'b01;
+    assign m_axi_mem_awcache[c] = 4'b0011;
+    assign m_axi_mem_awprot[c] = 3'b000;
+    assign m_axi_mem_awvalid[c] = memory[c].awvalid;
+    assign memory[c].awready = m_axi_mem_awready[c];
+    assign m_axi_mem_wdata[c] = memory[c].wdata;
+    assign m_axi_mem_wstrb[c] = memory[c].wstrb;
+    assign m_axi_mem_wlast[c] = memory[c].wlast;
+    assign m_axi_mem_wvalid[c] = memory[c].wvalid;
+    assign memory[c].wready = m_axi_mem_wready[c];
+    assign memory[c].bid = m_axi_mem_bid[c];
+    assign memory[c].bresp = m_axi_mem_bresp[c];
+    assign memory[c].bvalid = m_axi_mem_bvalid[c];
+    assign m_axi_mem_bready[c] = memory[c].bready;
+    assign m_axi_mem_arid[c] = memory[c].arid;
+    assign m_axi_mem_araddr[c] = memory[c].araddr;
+    assign m_axi_mem_arlen[c] = memory[c].arlen;
+    assign m_axi_mem_arsize[c] = 3'd6;
+    assign m_axi_mem_arburst[c] = 2'b01;
+    assign m_axi_mem_arcache[c] = 4'b0011;
+    assign m_axi_mem_arprot[c] = 3'b000;
+    assign m_axi_mem_arvalid[c] = memory[c].arvalid;
+    assign memory[c].arready = m_axi_mem_arready[c];
+    assign memory[c].rid = m_axi_mem_rid[c];
+    assign memory[c].rdata = m_axi_mem_rdata[c];
+    assign memory[c].rresp = m_axi_mem_rresp[c];
+    assign memory[c].rlast = m_axi_mem_rlast[c];
+    assign memory[c].rvalid = m_axi_mem_rvalid[c];
+    assign m_axi_mem_rready[c] = memory[c].rready;
 `else
-    axi_memory #(
-        .Bytes(64'd1 << 28)
-    ) i_memory (
-        .clk,
-        .rst,
-        .link(block_memory[c])
-    );
-    axi_check i_check (
-        .clk,
-        .rst,
-        .link(block_memory[c])
-    );
+    // A channel that nothing can ask has no model: its queues would cost time in each cycle.
+    localparam bit IsUsed = c < int'(MemoryChannels) ? Blocks != 0 : MapRows > OnChipMapRows;
+    if (IsUsed) begin : gen_channel
+      axi_memory #(
+          .Bytes(64'd1 << 28)
+      ) i_memory (
+          .clk,
+          .rst,
+          .link(memory[c])
+      );
+      axi_check i_check (
+          .clk,
+          .rst,
+          .link(memory[c])
+      );
+    end else begin : gen_none
+      axi_absent i_none (.link(memory[c]));
+    end
 `endif
   end
 
@@ -364,9 +301,7 @@ module card_top
       .host_tx_mark,
       .host_write(host_write),
       .host_read(host_read),
-      .memory_write(memory_write),
-      .memory_read(memory_read),
-      .block_memory(block_memory),
+      .memory(memory),
       .axil_awaddr(s_axil_awaddr),
       .axil_awvalid(s_axil_awvalid),
       .axil_awready(s_axil_awready),

@@ -17,15 +17,15 @@ module egress
   import penstock_pkg::*, shell_pkg::*;
 #(
     parameter int unsigned Stages   = 0,  // of the links
-    parameter int unsigned Clusters = 4   // links that lead here: one of each cluster, and of each port where there is an inline chain
+    parameter int unsigned Links = 4   // links that lead here: one of each cluster, and of each port where there is an inline chain
 ) (
     input wire logic clk,
     input wire logic rst,
     input wire cycles_t timeout,  // 0: for ever
 
-    input wire logic [Clusters-1:0] in_valid,
-    input wire beat_t in_beat[Clusters],
-    output logic [Clusters-1:0] room,
+    input wire logic [Links-1:0] in_valid,
+    input wire beat_t in_beat[Links],
+    output logic [Links-1:0] room,
 
     axis_if.src   tx,
     output port_t tx_src,        // where the frame entered the card
@@ -43,9 +43,9 @@ module egress
   frame_if frames ();
   tail_t tail;
   logic stuck_q;
-  logic [Clusters-1:0] dropped;
+  logic [Links-1:0] dropped;
   frame_gather #(
-      .Clusters(Clusters),
+      .Links(Links),
       .Stages(Stages),
       .Tails(Lanes > 1),
       .Drops(1'b1)

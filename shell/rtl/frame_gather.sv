@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A destination: one buffer per cluster, from which it takes complete frames in turn.
+// A destination: one buffer per link, from which it takes complete frames in turn.
 //
-//   cluster 0 ─> buffer (512 beats of block RAM) ─┐
-//   cluster 1 ─> buffer                          ─┼─> arbiter ─> RAM output ─> output register ─> frames
+//   link 0    ─> buffer (512 beats of block RAM) ─┐
+//   link 1    ─> buffer                          ─┼─> arbiter ─> RAM output ─> output register ─> frames
 //   ...                                          ─┘   3         +1            +1 cycles
 //
 // A frame is a candidate when its last beat is stored: once it starts there is no gap in it (a MAC never underruns).
@@ -20,7 +20,7 @@
 module frame_gather
   import penstock_pkg::*, shell_pkg::*;
 #(
-    parameter int unsigned Clusters = 4,
+    parameter int unsigned Links    = 4,
     parameter int unsigned Depth    = 512,  // beats of a buffer
     parameter int unsigned Frames   = 32,   // that wait in a buffer, at most
     parameter int unsigned Stages   = 0,    // of the links that lead here
@@ -30,11 +30,11 @@ module frame_gather
     input wire logic clk,
     input wire logic rst,
 
-    input wire logic [Clusters-1:0] in_valid,
-    input wire beat_t in_beat[Clusters],
-    output logic [Clusters-1:0] room,
+    input wire logic [Links-1:0] in_valid,
+    input wire beat_t in_beat[Links],
+    output logic [Links-1:0] room,
     input wire logic stuck,                 // frames without room are dropped; 0 with Drops = 0
-    output logic [Clusters-1:0] dropped,    // a frame was dropped: one cycle
+    output logic [Links-1:0] dropped,    // a frame was dropped: one cycle
 
     frame_if.src  frames,
     output tail_t tail     // with the beat of `frames`; none with Tails = 0
@@ -44,7 +44,7 @@ module frame_gather
   // its own): one more than the contract counts.
   localparam int unsigned OnTheWay = room_of(ExitSender, Stages) + 1;
   localparam int unsigned AddrW = $clog2(Depth);
-  localparam int unsigned ClusterW = Clusters > 1 ? $clog2(Clusters) : 1;
+  localparam int unsigned LinkW = Links > 1 ? $clog2(Links) : 1;
   localparam int unsigned IndexW = $clog2(FrameBeats);
 
   if (Depth < FrameBeats + 2 * OnTheWay) begin : gen_depth
@@ -61,14 +61,14 @@ module frame_gather
     logic [IndexW-1:0] left;  // beats after the second; undefined when there is none
   } desc_t;
 
-  desc_t desc[Clusters];
-  logic [Clusters-1:0] ready, pop, grant;
-  logic [DataW-1:0] ram_data[Clusters];
-  logic [TailW-1:0] ram_tail[Clusters];
+  desc_t desc[Links];
+  logic [Links-1:0] ready, pop, grant;
+  logic [DataW-1:0] ram_data[Links];
+  logic [TailW-1:0] ram_tail[Links];
 
   // Reading: stage 1 is the RAM's output, stage 2 the output register
-  logic [Clusters-1:0] chosen, owner_q, read;
-  logic [ClusterW-1:0] index, index1_q;  // of `chosen`
+  logic [Links-1:0] chosen, owner_q, read;
+  logic [LinkW-1:0] index, index1_q;  // of `chosen`
   logic [IndexW-1:0] left, left_q;       // beats after this one
   logic busy_q, go, last, folded, step1, step2, valid1_q, last1_q, folded1_q, valid2_q;
   frame_meta_t meta, meta1_q;
@@ -76,7 +76,7 @@ module frame_gather
   assign step2 = !valid2_q || frames.ready;
   assign step1 = !valid1_q || step2;
   rr_arbiter #(
-      .N(Clusters)
+      .N(Links)
   ) i_arbiter (
       .clk,
       .rst,
@@ -94,8 +94,8 @@ module frame_gather
     meta = '0;
     last = busy_q && left_q == 0;
     folded = 1'b0;
-    for (int unsigned c = 0; c < Clusters; c++) begin
-      if (chosen[c]) index |= ClusterW'(c);
+    for (int unsigned c = 0; c < Links; c++) begin
+      if (chosen[c]) index |= LinkW'(c);
       if (grant[c]) begin
         left |= desc[c].left;
         meta |= desc[c].meta;
@@ -133,7 +133,7 @@ module frame_gather
   end
   assign frames.valid = valid2_q;
 
-  for (genvar c = 0; c < Clusters; c++) begin : gen_cluster
+  for (genvar c = 0; c < Links; c++) begin : gen_link
     logic [AddrW:0] wr_q, rd_q, level_q;
     logic [IndexW-1:0] index_q;
     logic few, folds, store, drop;

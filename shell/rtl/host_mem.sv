@@ -38,7 +38,7 @@ module host_mem
 );
   frame_if gathered ();
   frame_gather #(
-      .Clusters(Clusters),
+      .Links(Clusters),
       .Stages(Stages)
   ) i_gather (
       .clk,

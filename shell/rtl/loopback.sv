@@ -162,7 +162,7 @@ module loopback
   // ---- frames
   frame_if gathered ();
   frame_gather #(
-      .Clusters(Clusters),
+      .Links(Clusters),
       .Stages(Stages)
   ) i_gather (
       .clk,

@@ -1,5 +1,6 @@
 -f ../../lib/rtl/rtl.f
 ../../lib/sim/axi_memory.sv
+../../lib/sim/axi_absent.sv
 ../../engines/engines_pkg.sv
 shell_pkg.sv
 flow_hash.sv

@@ -58,7 +58,7 @@ module egress_bench
   assign event_unsent = events.unsent;
 
   egress #(
-      .Clusters(Clusters)
+      .Links(Clusters)
   ) i_egress (
       .clk,
       .rst,

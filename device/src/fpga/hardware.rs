@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::card_top::{INGRESS_DEPTH, MAX_BLOCKS, MAX_UNITS, map_rows, packed};
 use crate::design::Design;
-use crate::device::DeviceError;
+use crate::error::DeviceError;
 use crate::image;
 
 /// The parameters of `card_top` for a design.

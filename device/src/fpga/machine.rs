@@ -14,10 +14,12 @@ use super::window::{Window, gone};
 use super::{FpgaError, Hardware, Identity, MAGIC, registers};
 use crate::card::Machine;
 use crate::design::Design;
-use crate::device::{DeviceError, Rate, Target};
+use crate::error::DeviceError;
+use crate::rate::Rate;
 use crate::regs;
 use crate::rtl::LINE_GBPS;
 use crate::rtl::model::{Entry, Exit, Frame, Step, UNKNOWN};
+use crate::target::Target;
 use crate::traffic::Port;
 
 /// Cycles that a reset takes at most, and between two looks whether it is over.

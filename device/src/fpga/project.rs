@@ -12,7 +12,7 @@ use penstock_engine::Root;
 
 use super::{Hardware, Shell};
 use crate::design::{Design, DesignError};
-use crate::device::DeviceError;
+use crate::error::DeviceError;
 use crate::file_list;
 
 /// File lists of the card's sources around the shell's own, in the order in which a compiler has to see them.

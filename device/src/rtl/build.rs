@@ -18,10 +18,11 @@ use sha2::{Digest, Sha256};
 use penstock_engine::Root;
 
 use super::engines::Engines;
+use super::error::BuildError;
 use crate::card_top::{MAX_BLOCKS, MAX_UNITS, packed};
-use crate::device::Progress;
 use crate::file_list;
-use crate::fpga::Shell;
+use crate::fpga::shell::Shell;
+use crate::progress::Progress;
 
 /// The clock loop.
 const DRIVER: (&str, &str) = ("driver.cpp", include_str!("../../rtl/driver.cpp"));
@@ -113,61 +114,6 @@ const CXX: [&str; 8] = [
 const PIECE_BYTES: u64 = 6_000_000;
 /// Lines of a tool's complaint that are passed on.
 const COMPLAINT_LINES: usize = 20;
-
-/// The model cannot be built.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    /// A source or the cache cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Somebody else has put the model into the cache, or could have.
-    #[error("{} belongs to user {owner}; a model is code that runs with your rights: delete it, or use a checkout of your own", path.display())]
-    Foreign {
-        /// The model, or its folder.
-        path: PathBuf,
-        /// Number of the user that owns it.
-        owner: u32,
-    },
-    /// A tool is not there.
-    #[error("cannot start {tool}: {source}; {help}")]
-    Tool {
-        /// The tool.
-        tool: String,
-        /// Why.
-        source: std::io::Error,
-        /// How to get it.
-        help: &'static str,
-    },
-    /// A tool refused the sources.
-    #[error("{tool} refused the card's sources:\n{output}")]
-    Refused {
-        /// The tool.
-        tool: &'static str,
-        /// Its first lines.
-        output: String,
-    },
-    /// The registry of engines cannot be used.
-    #[error("{}: {problem}", path.display())]
-    Registry {
-        /// The registry.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
-    /// The built library does not load.
-    #[error("{}: {source}; delete it and run again", path.display())]
-    Load {
-        /// The library.
-        path: PathBuf,
-        /// Why.
-        source: libloading::Error,
-    },
-}
 
 /// The kind of a unit, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -617,12 +563,6 @@ fn lock(folder: &Path, progress: &mut dyn FnMut(Progress)) -> Result<File, Build
         file.lock().map(|()| file)
     };
     locked().map_err(|source| BuildError::File { path: lock.clone(), source })
-}
-
-impl From<file_list::Unreadable> for BuildError {
-    fn from(file_list::Unreadable { path, source }: file_list::Unreadable) -> Self {
-        Self::File { path, source }
-    }
 }
 
 struct Verilator {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use penstock_engine::Root;
 
-use super::build::BuildError;
+use super::error::BuildError;
 
 const REGISTRY: &str = "engines/engines.toml";
 

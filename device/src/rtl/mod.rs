@@ -11,41 +11,37 @@
 
 pub(crate) mod build;
 mod engines;
+pub(crate) mod error;
 pub(crate) mod model;
-mod pace;
+pub(crate) mod pace;
+mod wave;
 
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-pub use build::BuildError;
+pub use error::BuildError;
 pub use pace::LINE_GBPS;
 use penstock_engine::window::count_unit;
 use penstock_engine::{Access, AccessError, Bus, CardError, Native, Request, Root};
+pub use wave::Wave;
 
 use crate::card::{CardDevice, LOOK, Machine, QUIET, STILL};
 use crate::card_top;
+use crate::counters::{Counters, Drops};
 use crate::design::Design;
-use crate::device::{Device, DeviceError, Progress, Rate, Run, Target};
+use crate::device::Device;
+use crate::error::DeviceError;
 use crate::image::{self, Image};
-use crate::outcome::{Counters, Drops};
+use crate::progress::Progress;
+use crate::rate::Rate;
 use crate::regs;
+use crate::run::Run;
+use crate::target::Target;
 use crate::traffic::{Port, Traffic};
 use build::{Around, Kind, Parameters};
-pub(crate) use model::Hop as ModelHop;
 use model::{Entry, Exit, Frame, Model, Step};
 use pace::Pace;
-
-/// Cycles of a run to record.
-#[derive(Debug, Clone)]
-pub struct Wave {
-    /// FST file to write.
-    pub file: PathBuf,
-    /// How many cycles after the card has begun to take the frames of the first [`Device::send`].
-    pub from: u64,
-    /// How many.
-    pub cycles: u64,
-}
 
 /// The results of a card in a window of cycles, under traffic that never ends.
 #[derive(Debug, Clone, Default)]
@@ -366,7 +362,7 @@ impl Machine for Model {
         self.exits()
     }
 
-    fn hops(&self) -> &[ModelHop] {
+    fn hops(&self) -> &[model::Hop] {
         self.hops()
     }
 

@@ -7,8 +7,9 @@ use std::ptr::NonNull;
 
 use libloading::Library;
 
-use super::Wave;
 use super::pace::Pace;
+use super::wave::Wave;
+use crate::hop::{self, Place};
 use crate::traffic::Maker;
 
 /// `struct Frame` of rtl/driver.cpp: a frame to send.
@@ -84,6 +85,30 @@ pub struct Hop {
     pub unit: u8,
     pub slot: u8,
     reserved: [u8; 7],
+}
+
+impl From<&Hop> for hop::Hop {
+    fn from(hop: &Hop) -> Self {
+        let place = match hop.place {
+            0 => Place::Ingress,
+            1 => Place::Dispatched,
+            2 => Place::UnitIn,
+            3 => Place::UnitOut,
+            4 => Place::Exit,
+            5 => Place::SlotFree,
+            6 => Place::Chain,
+            7 => Place::StepIn,
+            _ => Place::StepOut,
+        };
+        Self {
+            cycle: hop.cycle,
+            place: place(hop.index),
+            source: hop.source,
+            entered: hop.cycle - u64::from((hop.cycle as u32).wrapping_sub(hop.timestamp)),
+            unit: hop.unit,
+            slot: hop.slot,
+        }
+    }
 }
 
 /// Why [`Model::step`] ended.

@@ -2,7 +2,7 @@
 //! How fast frames move at the card's edges, in the fixed point of the clock loop.
 
 use crate::design::CLOCK_MHZ;
-use crate::device::Rate;
+use crate::rate::Rate;
 
 /// A byte in the fixed point of rtl/driver.cpp.
 const BYTE: f64 = (1u64 << 20) as f64;

@@ -61,7 +61,7 @@ module rpu
   logic [3:0][31:0] dbus_rdata;
   logic [3:0] dbus_be;
 
-  core core (
+  rpu_core core (
       .clk,
       .rst(core_rst_q),
       .hart_id(unit_id),

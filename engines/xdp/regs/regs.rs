@@ -39,6 +39,8 @@ pub const MAPS_HOST_SEED_LOW: u32 = 0x24;
 pub const MAPS_HOST_SEED_HIGH: u32 = 0x28;
 /// Written: stores SEED_HIGH and SEED_LOW as the word of that number, 0 to 16. No map of keys may be in use.
 pub const MAPS_HOST_SEED_AT: u32 = 0x2C;
+/// Beats that card memory read or wrote with an error, since reset; stops at its largest value.
+pub const MAPS_HOST_MEMORY_ERRORS: u32 = 0x30;
 /// Parts of a request, four words each: of its key, then of its value. An answer is in the first two words; rows begin
 /// at the first word.
 pub const MAPS_HOST_DATA: u32 = 0x200;

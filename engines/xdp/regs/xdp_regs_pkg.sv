@@ -22,6 +22,7 @@ package xdp_regs_pkg;
   localparam logic [31:0] MAPS_HOST_SEED_LOW = 32'h00000024;
   localparam logic [31:0] MAPS_HOST_SEED_HIGH = 32'h00000028;
   localparam logic [31:0] MAPS_HOST_SEED_AT = 32'h0000002C;
+  localparam logic [31:0] MAPS_HOST_MEMORY_ERRORS = 32'h00000030;
   localparam logic [31:0] MAPS_HOST_DATA = 32'h00000200;
   localparam logic [31:0] MAPS_HOST_DATA_COUNT = 32'h00000080;
 

@@ -125,7 +125,7 @@ module xdp
       .stray
   );
 
-  packet_memory packets (
+  xdp_packet_memory packets (
       .clk,
       .a_buffer,
       .a_place,
@@ -139,7 +139,7 @@ module xdp
 
   logic dropped, aborted, refused;
   logic [Buffers-1:0] used;
-  frames i_frames (
+  xdp_frames i_frames (
       .clk,
       .rst,
       .unit_id,
@@ -179,7 +179,7 @@ module xdp
   logic map_ask, map_we, map_done;
   logic [$clog2(MapBytes)-1:2] map_addr;
   logic [31:0] map_wdata, map_rdata;
-  requests #(
+  xdp_requests #(
       .MapBytes(MapBytes)
   ) i_requests (
       .clk,

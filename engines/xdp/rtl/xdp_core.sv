@@ -81,7 +81,7 @@ module xdp_core
   row_t mem_next;
   extent_t mem_extent;
 
-  contexts contexts (
+  xdp_contexts contexts (
       .clk,
       .rst,
       .start,
@@ -152,7 +152,7 @@ module xdp_core
   wire answer_t write_answer = answers_q[6];
 
   logic [64*Lanes+31:0] row_word;
-  row_memory #(
+  xdp_row_memory #(
       .Lanes(Lanes)
   ) rows (
       .clk,
@@ -186,7 +186,7 @@ module xdp_core
     assign names[p] = sources[p][5:0];
   end
 
-  registers #(
+  xdp_registers #(
       .Lanes(Lanes),
       .Ports(Ports)
   ) bank_registers (
@@ -208,7 +208,7 @@ module xdp_core
   end
 
   for (genvar p = 0; p < Ports; p++) begin : gen_operand
-    operands i_operands (
+    xdp_operands i_operands (
         .source(sources[p]),
         .held(registers_out[p]),
         .packet(read_packet),
@@ -239,7 +239,7 @@ module xdp_core
   endfunction
 
   logic over;
-  row_limit i_limit (
+  xdp_row_limit i_limit (
       .clk,
       .rst,
       .start,
@@ -291,7 +291,7 @@ module xdp_core
   for (genvar l = 0; l < Lanes; l++) begin : gen_read
     wire lane_word_t word = lanes[l];
     wire [11:0] target = word.i ? {word.b, word.dst} : word.imm[11:0];
-    decode i_decode (
+    xdp_decode i_decode (
         .number(word.op),
         .op(ops[l])
     );
@@ -334,7 +334,7 @@ module xdp_core
   window_t stack_window;
   logic [Window-1:0] stack_be;
   logic [Window-1:0][7:0] stack_data;
-  stack i_stack (
+  xdp_stack i_stack (
       .clk,
       .clear(start),
       .clear_ctx(start_ctx),
@@ -362,7 +362,7 @@ module xdp_core
 
   extent_t moved;
   word_t adjust_result, turn_adjust_q, write_adjust_q;
-  adjust i_adjust (
+  xdp_adjust i_adjust (
       .clk,
       .what(adjust_what),
       .by(adjust_by),
@@ -413,7 +413,7 @@ module xdp_core
     wire lane_exec_t x = exec_lane_q[l];
     wire [5:0] origin = x.op.on_stack ? {exec_control_q.word[2:0], 3'd0} : a_place[5:0];
 
-    lane_alu #(
+    xdp_lane_alu #(
         .Mul(l == Lanes - 1)
     ) alu (
         .clk,
@@ -528,7 +528,7 @@ module xdp_core
   offset_t turn_place_q;
 
   for (genvar l = 0; l < StoreLanes; l++) begin : gen_store
-    lane_store i_store (
+    xdp_lane_store i_store (
         .clk,
         .value(exec_lane_q[l].a),
         .count(exec_lane_q[l].access.count),
@@ -546,7 +546,7 @@ module xdp_core
 
   always_ff @(posedge clk) turn_place_q <= mem_place_q;
 
-  store_guard #(
+  xdp_store_guard #(
       .StoreLanes(StoreLanes)
   ) guard (
       .clk,
@@ -602,7 +602,7 @@ module xdp_core
       dst_q <= turn_lane_q[l].dst;
     end
 
-    lane_load i_load (
+    xdp_lane_load i_load (
         .clk,
         .at(mem_lane_q[l].at),
         .packet(a_window),

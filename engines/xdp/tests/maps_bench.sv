@@ -28,14 +28,17 @@ module maps_bench
     output logic             cfg_err,
     output logic [31:0]      cfg_rdata,
 
+    // The next line that is written or read fails
+    input wire logic fail_write,
+    input wire logic fail_read,
+
     // Lines that were read from the card's memory, and that were written to it
     output logic [31:0] lines_in,
     output logic [31:0] lines_out
 );
   map_if links[Units] ();
   cfg_if #(.ADDR_W(12)) cfg ();
-  axi_write_if memory_write ();
-  axi_read_if memory_read ();
+  axi_if #(.ID_W(9)) memory ();
 
   for (genvar u = 0; u < Units; u++) begin : gen_link
     assign links[u].valid = valid[u];
@@ -63,21 +66,43 @@ module maps_bench
       .rst,
       .links,
       .cfg,
-      .memory_write,
-      .memory_read
+      .memory
   );
 
 `ifndef SYNTHESIS
-  maps_memory #(
-      .Beats(Banks * Rows / 4)
-  ) memory (
+  // Lines that are not on the chip, and faults of their memory
+  axi_if #(.ID_W(9)) channel ();
+  axi_fault i_fault (
       .clk,
       .rst,
-      .write(memory_write),
-      .read(memory_read),
-      .lines_in,
-      .lines_out
+      .fail_write,
+      .fail_read({1'b0, fail_read}),
+      .stop(1'b0),
+      .from(memory),
+      .to(channel)
   );
+  // Quicker than DRAM: what is tested is the order of events, not their time.
+  axi_memory #(
+      .Latency(4),
+      .RowMiss(2),
+      .RowCycle(4),
+      .RowGap(1),
+      .Turn(1),
+      .Refresh(20)
+  ) i_memory (
+      .clk,
+      .rst,
+      .link(channel)
+  );
+  axi_check i_check (
+      .clk,
+      .rst,
+      .link(memory)
+  );
+  always_ff @(posedge clk) begin
+    lines_in <= rst ? '0 : lines_in + 32'(memory.arvalid && memory.arready);
+    lines_out <= rst ? '0 : lines_out + 32'(memory.awvalid && memory.awready);
+  end
 `endif
 endmodule
 

@@ -21,7 +21,7 @@ APART = 16384 * 16
 
 def design(path: Path, map_mib: int) -> Path:
     path.write_text(
-        f'[card]\nname = "large"\nports = 1\nxdp.map_mib = {map_mib}\n'
+        f'[card]\nname = "large"\nports = 2\nxdp.map_mib = {map_mib}\n'
         f'[[units]]\nengine = "xdp"\ncount = 2\nprogram = "{PROGRAM}"\n'
     )
     return path

@@ -67,7 +67,7 @@ class Maps:
 
     async def start(self) -> None:
         dut = self.dut
-        for name in ("valid", "flit", "cfg_req", "cfg_we", "cfg_addr", "cfg_wdata"):
+        for name in ("valid", "flit", "cfg_req", "cfg_we", "cfg_addr", "cfg_wdata", "fail_write", "fail_read"):
             getattr(dut, name).value = 0
         dut.rst.value = 1
         Clock(dut.clk, 4, "ns").start()
@@ -280,7 +280,7 @@ async def close(dut: Any) -> None:
     sent: list[tuple[Request, int]] = []
     for at in range(0, len(memory), 8):
         maps.send(1, Request(STORE, address=base + at, operand=0, quiet=True))
-    for turn in range(4000):
+    for turn in range(6000):
         while len(maps.queues[1]) < 4:
             ctx = next((c for c in range(16) if c not in maps.waiting[1]), None)
             if ctx is None:
@@ -381,6 +381,47 @@ async def spills(dut: Any) -> None:
     dut._log.info(f"{came} lines came, {went} went")
     is_cached = int(dut.OnChip.value) < maps.rows
     assert (came > 500 and went > 500) if is_cached else came == went == 0
+
+
+@cocotb.test()
+async def faults_of_memory(dut: Any) -> None:
+    """A line that card memory cannot read is zeros, and one that it cannot write keeps its old bytes there. Both are
+    counted, and all other lines keep theirs.
+    """
+    maps = Maps(dut)
+    await maps.start()
+    whole = Shape(ARRAY, 4, 16 * (maps.rows - 2), maps.banks)
+    whole.lay_out(1, maps.banks)
+    await maps.make(0, whole)
+    # Lines of one bank that take each other's place on the chip
+    apart = int(dut.OnChip.value) * 16
+    first = ORIGIN + 2 * 256 + 8
+    cells = {first + apart * line: 1000 + line for line in range(1, 6)}
+    for cell, value in cells.items():
+        await maps.ask(Request(STORE, address=cell, operand=value))
+
+    async def load(cell: int) -> int:
+        return int(await maps.ask(Request(LOAD, address=cell))) & M64
+
+    async def errors() -> list[int]:
+        return [await maps.read(regs.MAPS_HOST_MEMORY_ERRORS), await maps.read(regs.MAPS_HOST_COMMAND) >> 2]
+
+    for cell, value in cells.items():
+        assert await load(cell) == value
+    assert await errors() == [0, 0]
+    unread, unwritten, other, *_ = cells
+    dut.fail_read.value = 1
+    assert await load(unread) == 0
+    dut.fail_read.value = 0
+    assert await errors() == [1, 1]
+    await maps.ask(Request(STORE, address=unwritten, operand=7))
+    dut.fail_write.value = 1
+    assert await load(other) == cells[other]
+    dut.fail_write.value = 0
+    assert await load(unwritten) == cells[unwritten]
+    assert await errors() == [2, 1]
+    for cell, value in cells.items():
+        assert cell == unread or await load(cell) == value
 
 
 def keys_of(rng: random.Random, size: int, count: int) -> list[bytes]:
@@ -1031,6 +1072,7 @@ SMALL, TWO_GROUPS = {"Units": 2, "Banks": 2, "Rows": 2048}, {"Units": 5, "Banks"
 USUAL = {"Units": 16, "Banks": 16, "Rows": 1024}
 # Four lines of sixteen rows of each bank are on the chip, the others in the card's memory.
 CACHED = {"OnChip": 64}
+MEMORY = ("lib/sim/axi_fault.sv", "lib/sim/axi_memory.sv")
 # These tests measure time.
 TIMED = ("speed", "hot", "burst")
 
@@ -1046,6 +1088,7 @@ TIMED = ("speed", "hot", "burst")
         *(pytest.param(case, TWO_GROUPS, id=f"{case}-5_units") for case in ("together", "hot", "burst")),
         *(pytest.param(case, SMALL | {"Stages": 3}, id=f"{case}-stages") for case in ("hashes", "processors")),
         *(pytest.param(case, TWO_GROUPS | CACHED, id=f"{case}-cached") for case in CASES if case not in TIMED),
+        pytest.param("faults_of_memory", TWO_GROUPS | CACHED, id="faults_of_memory"),
         *(pytest.param(case, SMALL, id=f"{case}-2_units", marks=pytest.mark.long) for case in ("together", "hot")),
         *(pytest.param(case, USUAL, id=f"{case}-16_units", marks=pytest.mark.long) for case in CASES),
     ],
@@ -1054,7 +1097,7 @@ def test_maps(case: str, shape: dict[str, int]) -> None:
     """The coroutine of that name describes the test."""
     simulate(
         "maps_bench",
-        ["engines/xdp/rtl/maps/maps.f", "engines/xdp/tests/maps_memory.sv", "engines/xdp/tests/maps_bench.sv"],
+        ["engines/xdp/rtl/maps/maps.f", *MEMORY, "engines/xdp/tests/maps_bench.sv"],
         "test_maps",
         shape,
         testcase=case,

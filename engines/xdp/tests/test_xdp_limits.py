@@ -164,7 +164,7 @@ def test_xdp_limits(case: str) -> None:
     """The coroutine of that name describes the test."""
     simulate(
         "xdp_bench",
-        ["engines/xdp/rtl/rtl.f", "engines/xdp/tests/xdp_bench.sv"],
+        ["engines/xdp/rtl/rtl.f", "lib/sim/axi_absent.sv", "engines/xdp/tests/xdp_bench.sv"],
         "test_xdp_limits",
         testcase=case,
         env={"PYTHONPATH": os.pathsep.join(sys.path)},

@@ -124,8 +124,8 @@ module xdp_bench
   assign maps_ack = maps_cfg.ack;
   assign maps_err = maps_cfg.err;
   assign maps_rdata = maps_cfg.rdata;
-  axi_write_if memory_write ();  // all rows are on the chip
-  axi_read_if memory_read ();
+  axi_if memory ();  // all rows are on the chip
+  axi_absent i_memory (.link(memory));
   card_maps #(
       .Units(1),
       .Banks(4),
@@ -135,8 +135,7 @@ module xdp_bench
       .rst,
       .links,
       .cfg(maps_cfg),
-      .memory_write,
-      .memory_read
+      .memory
   );
 
   beat_check rx_check (

@@ -70,7 +70,7 @@ module xdp_core_bench
   request_t request_data;
   packet_t done_packet;
 
-  packet_memory packets (
+  xdp_packet_memory packets (
       .clk,
       .a_buffer,
       .a_place,

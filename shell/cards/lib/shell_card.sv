@@ -286,12 +286,6 @@ module shell_card
   logic m_axi_awvalid, m_axi_awready, m_axi_wlast, m_axi_wvalid, m_axi_wready;
   logic m_axi_bvalid, m_axi_bready;
   logic m_axi_arvalid, m_axi_arready, m_axi_rlast, m_axi_rvalid, m_axi_rready;
-  logic [0:0] m_axi_mem_awid, m_axi_mem_bid, m_axi_mem_arid, m_axi_mem_rid;
-  logic [7:0] m_axi_mem_arlen;
-  logic [1:0] m_axi_mem_bresp, m_axi_mem_rresp;
-  logic m_axi_mem_awvalid, m_axi_mem_awready, m_axi_mem_wlast, m_axi_mem_wvalid, m_axi_mem_wready;
-  logic m_axi_mem_bvalid, m_axi_mem_bready;
-  logic m_axi_mem_arvalid, m_axi_mem_arready, m_axi_mem_rlast, m_axi_mem_rvalid, m_axi_mem_rready;
   axi_none #(
       .IdW(1)
   ) i_no_host (
@@ -317,63 +311,38 @@ module shell_card
       .rvalid(m_axi_rvalid),
       .rready(m_axi_rready)
   );
-  axi_none #(
-      .IdW(1)
-  ) i_no_mem (
-      .clk(card_clk),
-      .rst(card_rst),
-      .awid(m_axi_mem_awid),
-      .awvalid(m_axi_mem_awvalid),
-      .awready(m_axi_mem_awready),
-      .wlast(m_axi_mem_wlast),
-      .wvalid(m_axi_mem_wvalid),
-      .wready(m_axi_mem_wready),
-      .bid(m_axi_mem_bid),
-      .bresp(m_axi_mem_bresp),
-      .bvalid(m_axi_mem_bvalid),
-      .bready(m_axi_mem_bready),
-      .arid(m_axi_mem_arid),
-      .arlen(m_axi_mem_arlen),
-      .arvalid(m_axi_mem_arvalid),
-      .arready(m_axi_mem_arready),
-      .rid(m_axi_mem_rid),
-      .rresp(m_axi_mem_rresp),
-      .rlast(m_axi_mem_rlast),
-      .rvalid(m_axi_mem_rvalid),
-      .rready(m_axi_mem_rready)
-  );
 `ifdef SYNTHESIS
-  logic [MemoryChannels-1:0][8:0] m_axi_blocks_awid, m_axi_blocks_bid, m_axi_blocks_arid, m_axi_blocks_rid;
-  logic [MemoryChannels-1:0][7:0] m_axi_blocks_arlen;
-  logic [MemoryChannels-1:0][1:0] m_axi_blocks_bresp, m_axi_blocks_rresp;
-  logic [MemoryChannels-1:0] m_axi_blocks_awvalid, m_axi_blocks_awready, m_axi_blocks_wlast, m_axi_blocks_wvalid, m_axi_blocks_wready;
-  logic [MemoryChannels-1:0] m_axi_blocks_bvalid, m_axi_blocks_bready;
-  logic [MemoryChannels-1:0] m_axi_blocks_arvalid, m_axi_blocks_arready, m_axi_blocks_rlast, m_axi_blocks_rvalid, m_axi_blocks_rready;
-  for (genvar c = 0; c < int'(MemoryChannels); c++) begin : gen_no_blocks
+  logic [CardChannels-1:0][8:0] m_axi_mem_awid, m_axi_mem_bid, m_axi_mem_arid, m_axi_mem_rid;
+  logic [CardChannels-1:0][7:0] m_axi_mem_arlen;
+  logic [CardChannels-1:0][1:0] m_axi_mem_bresp, m_axi_mem_rresp;
+  logic [CardChannels-1:0] m_axi_mem_awvalid, m_axi_mem_awready, m_axi_mem_wlast, m_axi_mem_wvalid, m_axi_mem_wready;
+  logic [CardChannels-1:0] m_axi_mem_bvalid, m_axi_mem_bready;
+  logic [CardChannels-1:0] m_axi_mem_arvalid, m_axi_mem_arready, m_axi_mem_rlast, m_axi_mem_rvalid, m_axi_mem_rready;
+  for (genvar c = 0; c < int'(CardChannels); c++) begin : gen_no_memory
     axi_none #(
         .IdW(9)
     ) i_none (
         .clk(card_clk),
         .rst(card_rst),
-        .awid(m_axi_blocks_awid[c]),
-        .awvalid(m_axi_blocks_awvalid[c]),
-        .awready(m_axi_blocks_awready[c]),
-        .wlast(m_axi_blocks_wlast[c]),
-        .wvalid(m_axi_blocks_wvalid[c]),
-        .wready(m_axi_blocks_wready[c]),
-        .bid(m_axi_blocks_bid[c]),
-        .bresp(m_axi_blocks_bresp[c]),
-        .bvalid(m_axi_blocks_bvalid[c]),
-        .bready(m_axi_blocks_bready[c]),
-        .arid(m_axi_blocks_arid[c]),
-        .arlen(m_axi_blocks_arlen[c]),
-        .arvalid(m_axi_blocks_arvalid[c]),
-        .arready(m_axi_blocks_arready[c]),
-        .rid(m_axi_blocks_rid[c]),
-        .rresp(m_axi_blocks_rresp[c]),
-        .rlast(m_axi_blocks_rlast[c]),
-        .rvalid(m_axi_blocks_rvalid[c]),
-        .rready(m_axi_blocks_rready[c])
+        .awid(m_axi_mem_awid[c]),
+        .awvalid(m_axi_mem_awvalid[c]),
+        .awready(m_axi_mem_awready[c]),
+        .wlast(m_axi_mem_wlast[c]),
+        .wvalid(m_axi_mem_wvalid[c]),
+        .wready(m_axi_mem_wready[c]),
+        .bid(m_axi_mem_bid[c]),
+        .bresp(m_axi_mem_bresp[c]),
+        .bvalid(m_axi_mem_bvalid[c]),
+        .bready(m_axi_mem_bready[c]),
+        .arid(m_axi_mem_arid[c]),
+        .arlen(m_axi_mem_arlen[c]),
+        .arvalid(m_axi_mem_arvalid[c]),
+        .arready(m_axi_mem_arready[c]),
+        .rid(m_axi_mem_rid[c]),
+        .rresp(m_axi_mem_rresp[c]),
+        .rlast(m_axi_mem_rlast[c]),
+        .rvalid(m_axi_mem_rvalid[c]),
+        .rready(m_axi_mem_rready[c])
     );
   end
 `endif
@@ -456,6 +425,7 @@ module shell_card
       .m_axi_rlast(m_axi_rlast),
       .m_axi_rvalid(m_axi_rvalid),
       .m_axi_rready(m_axi_rready),
+`ifdef SYNTHESIS
       .m_axi_mem_awid(m_axi_mem_awid),
       .m_axi_mem_awaddr(),
       .m_axi_mem_awlen(),
@@ -489,40 +459,6 @@ module shell_card
       .m_axi_mem_rlast(m_axi_mem_rlast),
       .m_axi_mem_rvalid(m_axi_mem_rvalid),
       .m_axi_mem_rready(m_axi_mem_rready),
-`ifdef SYNTHESIS
-      .m_axi_blocks_awid(m_axi_blocks_awid),
-      .m_axi_blocks_awaddr(),
-      .m_axi_blocks_awlen(),
-      .m_axi_blocks_awsize(),
-      .m_axi_blocks_awburst(),
-      .m_axi_blocks_awcache(),
-      .m_axi_blocks_awprot(),
-      .m_axi_blocks_awvalid(m_axi_blocks_awvalid),
-      .m_axi_blocks_awready(m_axi_blocks_awready),
-      .m_axi_blocks_wdata(),
-      .m_axi_blocks_wstrb(),
-      .m_axi_blocks_wlast(m_axi_blocks_wlast),
-      .m_axi_blocks_wvalid(m_axi_blocks_wvalid),
-      .m_axi_blocks_wready(m_axi_blocks_wready),
-      .m_axi_blocks_bid(m_axi_blocks_bid),
-      .m_axi_blocks_bresp(m_axi_blocks_bresp),
-      .m_axi_blocks_bvalid(m_axi_blocks_bvalid),
-      .m_axi_blocks_bready(m_axi_blocks_bready),
-      .m_axi_blocks_arid(m_axi_blocks_arid),
-      .m_axi_blocks_araddr(),
-      .m_axi_blocks_arlen(m_axi_blocks_arlen),
-      .m_axi_blocks_arsize(),
-      .m_axi_blocks_arburst(),
-      .m_axi_blocks_arcache(),
-      .m_axi_blocks_arprot(),
-      .m_axi_blocks_arvalid(m_axi_blocks_arvalid),
-      .m_axi_blocks_arready(m_axi_blocks_arready),
-      .m_axi_blocks_rid(m_axi_blocks_rid),
-      .m_axi_blocks_rdata('0),
-      .m_axi_blocks_rresp(m_axi_blocks_rresp),
-      .m_axi_blocks_rlast(m_axi_blocks_rlast),
-      .m_axi_blocks_rvalid(m_axi_blocks_rvalid),
-      .m_axi_blocks_rready(m_axi_blocks_rready),
 `endif
       .s_axil_awaddr(awaddr),
       .s_axil_awvalid(awvalid),

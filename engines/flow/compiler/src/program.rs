@@ -371,7 +371,7 @@ pub enum Verdict {
     /// To the element with this number, which comes later in the chain. A number after the last element lets the frame
     /// leave the block.
     Next(usize),
-    /// Out of a port: the low 8 bits.
+    /// Out of the port of this number; a number that no port has is refused.
     Port(Operand),
     /// Out of the port beside its own: the number of its port with the lowest bit inverted.
     Opposite,

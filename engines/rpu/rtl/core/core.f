@@ -7,4 +7,4 @@ core_count.sv
 core_mul.sv
 core_div.sv
 core_csr.sv
-core.sv
+rpu_core.sv

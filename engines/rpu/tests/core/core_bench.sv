@@ -42,7 +42,7 @@ module core_bench (
   logic [31:0] dbus_addr, dbus_wdata, dbus_rdata;
   logic dbus_wait;
 
-  core dut (
+  rpu_core dut (
       .dbus_rdata(128'(dbus_rdata) << {noise[8:7], 5'd0}),
       .dbus_retry(1'b0),
       .halt_load(1'b0),

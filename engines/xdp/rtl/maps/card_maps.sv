@@ -26,8 +26,7 @@ module card_maps
     input wire logic rst,
     map_if.maps      links[Units],
     cfg_if.snk       cfg,
-    axi_write_if.mgr memory_write,
-    axi_read_if.mgr  memory_read
+    axi_if.mgr       memory  // rows that are not on the chip
 );
   localparam int unsigned Links = Units + 1;
   localparam int unsigned Groups = (Links + PortsPerGroup - 1) / PortsPerGroup;
@@ -54,6 +53,7 @@ module card_maps
   logic [4:0] seed_at;
   logic [63:0] seed;
   logic [Banks-1:0] defining;
+  logic memory_failed;
 
   for (genvar u = 0; u < Units; u++) begin : gen_link
     link_stages #(
@@ -105,6 +105,7 @@ module card_maps
       .define_map,
       .define_as,
       .defining(defining != '0),
+      .memory_failed,
       .seed_we,
       .seed_at,
       .seed
@@ -193,24 +194,14 @@ module card_maps
         .coming,
         .coming_row,
         .coming_pop,
-        .axi_write(memory_write),
-        .axi_read(memory_read)
+        .memory,
+        .failed(memory_failed)
     );
   end else begin : gen_no_memory
     assign {line_taken, line_pop, line_written, coming} = '0;
     assign coming_row = '0;
-    assign memory_write.awaddr = '0;
-    assign memory_write.awlen = '0;
-    assign memory_write.awvalid = 1'b0;
-    assign memory_write.wdata = '0;
-    assign memory_write.wstrb = '0;
-    assign memory_write.wlast = 1'b0;
-    assign memory_write.wvalid = 1'b0;
-    assign memory_write.bready = 1'b0;
-    assign memory_read.araddr = '0;
-    assign memory_read.arlen = '0;
-    assign memory_read.arvalid = 1'b0;
-    assign memory_read.rready = 1'b0;
+    assign memory_failed = 1'b0;
+    axi_idle i_none (.link(memory));
   end
 
   logic [Groups-1:0] taken[Banks];

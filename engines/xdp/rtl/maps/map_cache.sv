@@ -13,6 +13,9 @@
 // other writes. A line that was not written since it came is not written back, nor is one fetched that will be written
 // as a whole (`blank`).
 //
+// The line may be used while Settle ends. Until a pass that looked for it just before has decided, no other line is
+// wanted: that pass would want the same line again, and take it away from itself.
+//
 // After configuration line i holds rows 16 i and the following ones, as if they had been fetched; a bank whose maps lie
 // in its first rows therefore never waits.
 module map_cache
@@ -75,6 +78,8 @@ module map_cache
   localparam int unsigned TagW = RowW - AtW;
   localparam int unsigned IndexW = AtW - InW;
   localparam int unsigned Lines = 1 << IndexW;
+  localparam int unsigned Visible = 4;  // cycles from the write of a row until it can be read
+  localparam int unsigned Decide = 2;   // cycles from a look at `holds` until its pass wants a line
   typedef logic [RowW-1:0] at_t;
   typedef logic [TagW-1:0] tag_t;
   typedef logic [IndexW-1:0] index_t;
@@ -127,7 +132,7 @@ module map_cache
     assign dirty[h] = marks[index_q];
   end
 
-  wire ends = state_q == Settle && moved_q == '0;
+  wire ends = state_q == Settle && moved_q == (InW + 1)'(Decide);
   wire begins = state_q == Idle && want;
   always_ff @(posedge clk) begin
     if (begins) holds[index_of(want_row)] <= '{none: 1'b1, tag: '0};
@@ -175,7 +180,7 @@ module map_cache
         dirty_q <= !old_q.none && dirty != '0;
         moved_q <= moved_q - 1'b1;
         if (moved_q == '0) begin
-          moved_q <= '0;
+          moved_q <= dirty_q || !blank_q ? '0 : (InW + 1)'(Decide);
           state_q <= dirty_q ? Evict : blank_q ? Settle : Fetch;
         end
       end
@@ -190,7 +195,7 @@ module map_cache
       Write: begin
         if (line_pop) moved_q <= moved_q + 1'b1;
         if (line_written) begin
-          moved_q <= '0;
+          moved_q <= blank_q ? (InW + 1)'(Decide) : '0;
           state_q <= blank_q ? Settle : Fetch;
         end
       end
@@ -198,11 +203,11 @@ module map_cache
       Fill: begin
         if (fill) moved_q <= moved_q + 1'b1;
         if (moved_q[InW]) begin
-          moved_q <= (InW + 1)'(4);
+          moved_q <= (InW + 1)'(Visible + Decide);
           state_q <= Settle;
         end
       end
-      // Written rows are read after the write.
+      // Written rows are read after the write, and passes that looked before it decide.
       default: begin
         moved_q <= moved_q - 1'b1;
         if (moved_q == '0) state_q <= Idle;

@@ -28,6 +28,7 @@ module map_host
     output map_t        define_map,
     output descriptor_t define_as,
     input wire logic    defining,
+    input wire logic    memory_failed,  // for one cycle
     output logic        seed_we,
     output logic [4:0]  seed_at,
     output logic [63:0] seed
@@ -43,7 +44,7 @@ module map_host
   // ---- access
   logic busy_q, served_q, we_q;
   logic [11:0] addr_q;
-  logic [31:0] wdata_q, info_q, register;
+  logic [31:0] wdata_q, info_q, errors_q, register;
   logic [31:0] descriptor_q[5];
   wire start = cfg.req && !busy_q && !served_q;
   wire data_here = addr_q >= MAPS_HOST_DATA[11:0] && 32'(addr_q) < MAPS_HOST_DATA + 4 * MAPS_HOST_DATA_COUNT;
@@ -74,9 +75,10 @@ module map_host
     unique case (addr_q)
       MAPS_HOST_SHAPE[11:0]: register = {8'd0, 8'(Maps), 8'($clog2(Rows)), 8'($clog2(Banks))};
       MAPS_HOST_INFO[11:0]: register = info_q;
-      MAPS_HOST_COMMAND[11:0]: register = {30'd0, making, state_q != Idle};
+      MAPS_HOST_COMMAND[11:0]: register = {29'd0, errors_q != '0, making, state_q != Idle};
       MAPS_HOST_SEED_LOW[11:0]: register = seed[31:0];
       MAPS_HOST_SEED_HIGH[11:0]: register = seed[63:32];
+      MAPS_HOST_MEMORY_ERRORS[11:0]: register = errors_q;
       default: register = '0;
     endcase
     for (int unsigned i = 0; i < 5; i++) if (32'(addr_q) == MAPS_HOST_DESCRIPTOR + 4 * i) register = descriptor_q[i];
@@ -111,7 +113,9 @@ module map_host
     seed_at <= wdata_q[4:0];
     seed_we <= write && addr_q == MAPS_HOST_SEED_AT[11:0];
     define <= makes;
+    if (memory_failed && errors_q != '1) errors_q <= errors_q + 1'b1;
     if (rst) begin
+      errors_q <= '0;
       seed_we <= 1'b0;
       define  <= 1'b0;
     end

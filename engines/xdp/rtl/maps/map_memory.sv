@@ -1,14 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Lines of banks in the card's memory, over AXI4 in beats of four rows: byte a of the maps is at address a of the
-// memory.
+// Lines of banks in a channel of card memory (lib/rtl/axi_if.sv), in beats of four rows: byte a of the maps is at address
+// a of the channel.
 //
 //   banks ─> one of them ─> AW           rows ─> beat register ─> W           B ─> the bank whose turn it is
-//   banks ─> one of them ─> AR           R ─> beat register ─> rows ─> the bank whose turn it is
+//   banks ─> one of them ─> AR           R ─> queue ─> beat register ─> rows ─> the bank whose turn it is
+//                                             1 cycle  1 cycle
 //
 // A row a cycle each way. All has one ID, so answers come in the order of the questions; writes and reads wait for
 // nobody but the memory and the bank that takes its rows. A bank reads a line only when its last write was answered.
+// The queue has room for all lines that are asked for. They are five at most, which hides the memory's latency: a bank
+// takes 16 cycles for the rows of a line.
+//
+// If the memory answers with an error, `failed` says so, and a row that was read is zeros, as in a map without entries.
+// A bank whose answer never comes waits for ever, and its units with it.
 module map_memory
   import penstock_pkg::*;
   import map_pkg::*;
@@ -31,13 +37,14 @@ module map_memory
     output data_t                                        coming_row,
     input  wire logic [Banks-1:0]                        coming_pop,
 
-    axi_write_if.mgr axi_write,
-    axi_read_if.mgr  axi_read
+    axi_if.mgr   memory,
+    output logic failed   // for one cycle: an answer was an error
 );
   localparam int unsigned BankW = $clog2(Banks);
   localparam int unsigned LineBytes = LineRows * FlitBytes;
   localparam int unsigned BeatRows = BeatBytes / FlitBytes;
   localparam int unsigned Beats = LineRows / BeatRows;
+  localparam int unsigned Lines = 4;  // that are asked for, besides the one that comes
   typedef logic [BankW-1:0] bank_t;
 
   function automatic bank_t number_of(logic [Banks-1:0] one);
@@ -46,8 +53,8 @@ module map_memory
     for (int unsigned b = 0; b < Banks; b++) if (one[b]) number |= bank_t'(b);
     return number;
   endfunction
-  function automatic logic [63:0] address_of(bank_t bank, logic [$clog2(Rows/LineRows)-1:0] at);
-    return 64'({bank, at}) * 64'(LineBytes);
+  function automatic logic [39:0] address_of(bank_t bank, logic [$clog2(Rows/LineRows)-1:0] at);
+    return 40'({bank, at}) * 40'(LineBytes);
   endfunction
 
   // ---- writes
@@ -58,7 +65,7 @@ module map_memory
   logic [$clog2(BeatRows):0] filled_q;  // of the beat
   logic [BeatRows-1:0][8*FlitBytes-1:0] beat_q;
   logic last_q;
-  wire put = axi_write.wvalid && axi_write.wready;
+  wire put = memory.wvalid && memory.wready;
   wire take = writing_q && rows_q != ($clog2(LineRows) + 1)'(LineRows) &&
       (filled_q != ($clog2(BeatRows) + 1)'(BeatRows) || put);
   rr_arbiter #(
@@ -70,19 +77,20 @@ module map_memory
       .accept(!writing_q && answers_room),
       .grant(write_grant)
   );
-  assign axi_write.awvalid = asked_q;
-  assign axi_write.awlen = 8'(Beats - 1);
-  assign axi_write.wdata = beat_q;
-  assign axi_write.wstrb = '1;
-  assign axi_write.wvalid = filled_q == ($clog2(BeatRows) + 1)'(BeatRows);
-  assign axi_write.wlast = last_q;
+  assign memory.awid = '0;
+  assign memory.awvalid = asked_q;
+  assign memory.awlen = 8'(Beats - 1);
+  assign memory.wdata = beat_q;
+  assign memory.wstrb = '1;
+  assign memory.wvalid = filled_q == ($clog2(BeatRows) + 1)'(BeatRows);
+  assign memory.wlast = last_q;
   always_comb begin
     line_pop = '0;
     line_pop[writer_q] = take;
   end
   always_ff @(posedge clk) begin
     if (!writing_q) begin
-      axi_write.awaddr <= address_of(number_of(write_grant), line[number_of(write_grant)]);
+      memory.awaddr <= address_of(number_of(write_grant), line[number_of(write_grant)]);
       writer_q <= number_of(write_grant);
       rows_q <= '0;
       filled_q <= '0;
@@ -92,7 +100,7 @@ module map_memory
         asked_q <= 1'b1;
       end
     end else begin
-      if (axi_write.awready) asked_q <= 1'b0;
+      if (memory.awready) asked_q <= 1'b0;
       if (take) begin
         beat_q <= {line_row[writer_q], beat_q[BeatRows-1:1]};
         rows_q <= rows_q + 1'b1;
@@ -121,14 +129,14 @@ module map_memory
       .din  (number_of(write_grant)),
       .ready(answers_room),
       .valid(answer_due),
-      .pop  (axi_write.bvalid),
+      .pop  (memory.bvalid),
       .dout (answers),
       .level()
   );
-  assign axi_write.bready = answer_due;
+  assign memory.bready = answer_due;
   always_comb begin
     line_written = '0;
-    line_written[answers] = axi_write.bvalid && answer_due;
+    line_written[answers] = memory.bvalid && answer_due;
   end
 
   // ---- reads
@@ -150,9 +158,28 @@ module map_memory
       .accept(asks),
       .grant(read_grant)
   );
-  assign axi_read.arvalid = reading_q;
-  assign axi_read.arlen = 8'(Beats - 1);
-  assign axi_read.rready = reader_due && (!held_q || beat_goes);
+  assign memory.arid = '0;
+  assign memory.arvalid = reading_q;
+  assign memory.arlen = 8'(Beats - 1);
+  // Beats that have come. There is always room: a beat's bank was noted when its line was asked for.
+  logic beat_here, beat_last, queue_room;
+  logic [8*BeatBytes-1:0] beat;
+  wire beat_taken = beat_here && (!held_q || beat_goes);
+  fifo_dist #(
+      .Width(8 * BeatBytes + 1),
+      .Depth(2 * Lines * Beats)
+  ) i_beats (
+      .clk,
+      .rst,
+      .push (memory.rvalid),
+      .din  ({memory.rlast, memory.rresp[1] ? '0 : memory.rdata}),
+      .ready(queue_room),
+      .valid(beat_here),
+      .pop  (beat_taken),
+      .dout ({beat_last, beat}),
+      .level()
+  );
+  assign memory.rready = queue_room;
   assign coming_row = came_q[0];
   always_comb begin
     coming = '0;
@@ -160,12 +187,12 @@ module map_memory
   end
   always_ff @(posedge clk) begin
     line_taken <= asks ? read_grant : '0;
-    if (!reading_q) axi_read.araddr <= address_of(number_of(read_grant), line[number_of(read_grant)]);
+    if (!reading_q) memory.araddr <= address_of(number_of(read_grant), line[number_of(read_grant)]);
     if (asks) reading_q <= 1'b1;
-    else if (axi_read.arready) reading_q <= 1'b0;
-    if (axi_read.rvalid && axi_read.rready) begin
-      came_q <= axi_read.rdata;
-      came_last_q <= axi_read.rlast;
+    else if (memory.arready) reading_q <= 1'b0;
+    if (beat_taken) begin
+      came_q <= beat;
+      came_last_q <= beat_last;
       held_q <= 1'b1;
       row_q <= '0;
     end else if (goes) begin
@@ -181,7 +208,7 @@ module map_memory
   end
   fifo_dist #(
       .Width(BankW),
-      .Depth(2 * Banks)
+      .Depth(Lines)
   ) i_readers (
       .clk,
       .rst,
@@ -194,13 +221,15 @@ module map_memory
       .level()
   );
 
+  always_ff @(posedge clk) begin
+    failed <= !rst && ((memory.bvalid && memory.bresp[1]) || (memory.rvalid && memory.rresp[1]));
+  end
+
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
     if (!rst) begin
-      assert (!axi_write.bvalid || !answer_due || axi_write.bresp == '0) 
-      else $error("%m: the card's memory refuses a write");
-      assert (!axi_read.rvalid || !axi_read.rready || axi_read.rresp == '0) 
-      else $error("%m: the card's memory refuses a read");
+      assert (!memory.rvalid || queue_room) else $error("%m: a beat has no room");
+      assert (!memory.bvalid || answer_due) else $error("%m: an answer to no write");
     end
   end
 `endif

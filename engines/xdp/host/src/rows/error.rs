@@ -12,6 +12,12 @@ pub enum RowsError {
     /// A request for a map was never answered.
     #[error("the card's maps do not answer the host; load the card again")]
     NoAnswer,
+    /// Card memory, in which rows of maps are, has answered with errors.
+    #[error(
+        "card memory has answered {0} times with an error, so entries of maps are lost; load the card again, and look at \
+         its memory if this comes back"
+    )]
+    Memory(u32),
     /// A map refuses an entry that the object declares.
     #[error("map {map} refuses an entry that its object begins with: error {errno}")]
     Initial {

@@ -10,9 +10,10 @@ use super::error::RowsError;
 use super::image::RowImage;
 use crate::window::MAPS_WINDOW;
 
-/// Bits of COMMAND when it is read: a request is under way, a map is being made.
+/// Bits of COMMAND when it is read: a request is under way, a map is being made, card memory has answered with an error.
 const REQUEST: u32 = 1;
 const MAKING: u32 = 2;
+const LOST: u32 = 4;
 /// COMMAND of a store: its operation, with one part for the key and one part in all.
 const STORE: u32 = 1 | 1 << 4 | 1 << 8;
 /// Host address of the parts of a request, and of its answer.
@@ -80,7 +81,11 @@ pub fn request(bus: &mut dyn Bus, command: u32, info: u32, data: &[u8]) -> Resul
 /// Waits until a bit of COMMAND is 0.
 fn wait(bus: &mut dyn Bus, bit: u32) -> Result<(), RowsError> {
     for _ in 0..LOOKS {
-        if bus.read(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_COMMAND)? & bit == 0 {
+        let command = bus.read(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_COMMAND)?;
+        if command & LOST != 0 {
+            return Err(RowsError::Memory(bus.read(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_MEMORY_ERRORS)?));
+        }
+        if command & bit == 0 {
             return Ok(());
         }
         bus.pass(LOOK)?;

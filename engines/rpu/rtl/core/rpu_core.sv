@@ -26,7 +26,7 @@
 // interrupt is taken in a step.
 //
 // PCs have 16 bits: jumps and mepc are taken modulo 64 KiB, the size of the instruction memory.
-module core
+module rpu_core
   import core_pkg::*;
 (
     input  wire         clk,

@@ -5,7 +5,7 @@
 // itself before the headroom that a program may use, and 320 after the packet.
 //
 //   EXEC  sums and limits -> registers, in MEM
-module adjust
+module xdp_adjust
   import xdp_pkg::*;
 (
     input wire logic clk,

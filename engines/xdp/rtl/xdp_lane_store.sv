@@ -6,7 +6,7 @@
 //
 //   EXEC  order of the bytes
 //   MEM   turned; strobes  -> registers, in TURN
-module lane_store
+module xdp_lane_store
   import xdp_pkg::*;
 (
     input wire logic clk,

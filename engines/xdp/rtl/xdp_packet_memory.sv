@@ -6,7 +6,7 @@
 // its stores, frames that arrive and frames that leave, one of them a cycle.
 //
 //   EXEC address     MEM memory -> output register     TURN groups
-module packet_memory
+module xdp_packet_memory
   import xdp_pkg::*;
 (
     input wire logic clk,

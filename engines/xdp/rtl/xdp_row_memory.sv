@@ -3,7 +3,7 @@
 
 // Rows of a program, in two banks: the core reads one, while the host writes a new program into the other. A row
 // arrives two cycles after its address. UltraRAM; the host writes words of 64 bits.
-module row_memory
+module xdp_row_memory
   import xdp_pkg::*;
 #(
     parameter int unsigned Lanes = 4

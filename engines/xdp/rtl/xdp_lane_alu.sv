@@ -8,7 +8,7 @@
 //   TURN  fields and shifts to the left put right, 32-bit results cut         -> result
 //
 // One operation a cycle, nothing stalls. A shift to the left is one to the right with the bits in the other order.
-module lane_alu
+module xdp_lane_alu
   import xdp_pkg::*;
 #(
     parameter bit Mul = 1'b0  // this lane multiplies

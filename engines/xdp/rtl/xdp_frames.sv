@@ -18,7 +18,7 @@
 // A frame may start when its first beat is there; the core asks how much of it has come. A buffer is a slot of the
 // dispatcher: slot n is buffer n - 1. It is free again when its frame's last beat has left, or at once when the frame
 // is dropped.
-module frames
+module xdp_frames
   import penstock_pkg::*;
   import xdp_pkg::*;
 (

@@ -8,7 +8,7 @@
 //   MEM    which groups              -> register
 //   TURN   groups chosen, bytes turned -> register
 //   WRITE  order, sign                 -> value, in the same cycle
-module lane_load
+module xdp_lane_load
   import xdp_pkg::*;
 (
     input wire logic clk,

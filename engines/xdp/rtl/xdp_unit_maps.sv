@@ -8,7 +8,7 @@
 //   banks; done
 //
 // No other access comes between the read and the write of an atomic operation.
-module unit_maps
+module xdp_unit_maps
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
 #(

@@ -6,7 +6,7 @@
 //
 //   EXEC  rows of the groups     MEM  memory -> output register     TURN  window, zeros put in; a store's strobes and
 //   bytes
-module stack
+module xdp_stack
   import xdp_pkg::*;
 (
     input wire logic clk,

@@ -4,7 +4,7 @@
 // Counts the rows that each context has executed for its frame, and signals the limit.
 //
 //   ROW  whether it is over -> register      EXEC  the count -> register      MEM  one more
-module row_limit
+module xdp_row_limit
   import xdp_pkg::*;
 (
     input wire logic clk,

@@ -14,7 +14,7 @@
 // register before the next row reads. An answer may be the row of a program that takes over, but only so often on a
 // frame. A context whose last row has a request becomes idle when the unit accepts that request, so no context has more
 // than one in the request queue.
-module contexts
+module xdp_contexts
   import xdp_pkg::*;
 (
     input wire logic clk,

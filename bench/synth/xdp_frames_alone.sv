@@ -2,7 +2,7 @@
 `default_nettype none
 
 // An xdp unit without core, requests and the host's registers: frames, their memory, and the arbiter of its port B.
-module xdp_frames
+module xdp_frames_alone
   import penstock_pkg::*;
   import xdp_pkg::*;
 (
@@ -51,13 +51,13 @@ module xdp_frames
   logic [DataW-1:0] io_data;
   window_t b_window;
 
-  frames i_frames (
+  xdp_frames i_frames (
       .busy(store),
       .io_window(b_window),
       .*
   );
 
-  packet_memory packets (
+  xdp_packet_memory packets (
       .b_buffer(store ? store_buffer : io_buffer),
       .b_place(store ? store_place : io_place),
       .b_be(store ? store_be : {Window{io_write}}),

@@ -6,7 +6,7 @@
 // frame only.
 //
 //   MEM  ends of each store      TURN  compared with the packet's ends      WRITE  the store
-module store_guard
+module xdp_store_guard
   import xdp_pkg::*;
 #(
     parameter int unsigned StoreLanes = 2

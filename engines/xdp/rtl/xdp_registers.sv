@@ -8,7 +8,7 @@
 //   which it was given
 //
 // A value travels far, to the memories of all ports, so there is a register near each of them, followed only by wires.
-module registers
+module xdp_registers
   import xdp_pkg::*;
 #(
     parameter int unsigned Lanes = 4,

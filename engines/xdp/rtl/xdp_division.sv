@@ -5,7 +5,7 @@
 // what was divided (RFC 9669, section 4.1). The smallest number by -1 gives itself, and remains 0.
 //
 //   start ─> signs off ─> 32 or 64 steps ─> signs on ─> done
-module division
+module xdp_division
   import xdp_pkg::*;
 (
     input wire logic clk,

@@ -2,7 +2,7 @@
 `default_nettype none
 
 // Decodes the number of an operation (engines/xdp/isa/isa.toml). Within READ.
-module decode
+module xdp_decode
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
 (

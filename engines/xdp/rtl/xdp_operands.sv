@@ -2,7 +2,7 @@
 `default_nettype none
 
 // A source's value: a register, or what the core knows of a packet and its surroundings. Within READ.
-module operands
+module xdp_operands
   import xdp_pkg::*;
 (
     input  wire logic [6:0]  source,

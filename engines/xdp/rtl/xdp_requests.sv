@@ -17,7 +17,7 @@
 // waits. A context has one request at most, so the queue is never full. A tail call is answered with the row where its
 // context goes on. A request for an address without memory, or of a kind that the unit does not implement (helpers),
 // gets the answer 0 and is counted.
-module requests
+module xdp_requests
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
   import map_pkg::reply_t;
@@ -131,7 +131,7 @@ module requests
   wire [3:0] count = next.what[REQUEST_COUNT_AT+:REQUEST_COUNT_BITS];
   wire host_begins = state_q == Idle && host_turn;
 
-  unit_maps #(
+  xdp_unit_maps #(
       .Bytes(MapBytes)
   ) maps (
       .clk,
@@ -148,7 +148,7 @@ module requests
       .old_value(maps_before)
   );
 
-  division i_division (
+  xdp_division i_division (
       .clk,
       .rst,
       .start(begins && by.division),
