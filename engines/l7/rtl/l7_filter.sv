@@ -141,21 +141,22 @@ module l7_filter
   end
 
   // A payload beat begins in each beat, or in each beat behind the first one, at the same byte of it. That of a folded
-  // frame may begin in its tail.
+  // frame may begin in its tail. Whether there is a header of QNP is known last.
   function automatic logic [DataW-1:0] aligned(logic [DataW+8*NextBytes-1:0] beats, shape_t shape, logic folded);
-    unique case ({folded && head_bytes(shape) >= 7'd64, shape})
-      4'b0_100, 4'b1_100: return beats[8*42+:DataW];
-      4'b0_101, 4'b1_101: return beats[8*46+:DataW];
-      4'b0_110, 4'b1_110: return beats[8*62+:DataW];
-      4'b0_111: return beats[8*2+:DataW];
-      4'b0_000: return beats[0+:DataW];
-      4'b0_001: return beats[8*4+:DataW];
-      4'b0_010: return beats[8*20+:DataW];
-      4'b0_011: return beats[8*24+:DataW];
-      4'b1_111: return DataW'(beats[8*66+:TailW]);
-      4'b1_000: return DataW'(beats[8*64+:TailW]);
-      default: return DataW'(beats[8*68+:TailW]);
+    logic [DataW-1:0] behind_udp, behind_qnp;
+    unique case ({shape.v6, shape.vlan})
+      2'b00: behind_udp = beats[8*42+:DataW];
+      2'b01: behind_udp = beats[8*46+:DataW];
+      2'b10: behind_udp = beats[8*62+:DataW];
+      default: behind_udp = folded ? DataW'(beats[8*66+:TailW]) : beats[8*2+:DataW];
     endcase
+    unique case ({shape.v6, shape.vlan})
+      2'b00: behind_qnp = folded ? DataW'(beats[8*64+:TailW]) : beats[0+:DataW];
+      2'b01: behind_qnp = folded ? DataW'(beats[8*68+:TailW]) : beats[8*4+:DataW];
+      2'b10: behind_qnp = beats[8*20+:DataW];  // not in a folded frame, which has 80 bytes at most
+      default: behind_qnp = beats[8*24+:DataW];
+    endcase
+    return shape.plain ? behind_udp : behind_qnp;
   endfunction
 
   always_ff @(posedge clk) begin

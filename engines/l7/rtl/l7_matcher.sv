@@ -20,8 +20,7 @@
 // LUT levels as counted by hand: skip: 2 select the branch, 1 the 64 bytes, 2 class and set, 1 place, 4 the first
 // byte; match: 4 place the bytes, 4 compare, 1 all.
 //
-// LUTs by hand: placing the 32 bytes 1,700; four alternatives 4 × 320, of which the ranges 4 × 64; classes and
-// first byte 500; hash 512; window and classes are 3,072 flip-flops; walker 400 and 260 flip-flops: about 4,500.
+// docs/hardware.md has the LUTs that synthesis counts. Window and classes are 3,072 flip-flops.
 module l7_matcher
   import penstock_pkg::*, l7_pkg::*;
 (

@@ -10,8 +10,8 @@
 //
 // Windows of QNP pass in the same cycle. A name of L labels takes about 2L + 5 cycles, a key of up to 64 bytes 6.
 //
-// LUTs by hand: 64 of 256 bytes 4,000, placing them behind those that are kept 3,500, rest 1,500. The window is 2,048
-// flip-flops. The longest path is a label: place, one of 256 bytes, sum, compare.
+// docs/hardware.md has the LUTs that synthesis counts. The window is 2,048 flip-flops. The longest path is a label:
+// place, one of 256 bytes, sum, compare.
 module l7_protocol
   import penstock_pkg::*, l7_pkg::*;
 (

@@ -30,6 +30,11 @@ def test_park() -> None:
     prove(f"{FOLDER}/park.sby", "prove")
 
 
+def test_channel() -> None:
+    """A channel of card memory answers each request once, by the memory or with an error after a silence."""
+    prove(f"{FOLDER}/channel.sby", "prove")
+
+
 def test_delivery() -> None:
     """A message that is whole and decided leaves once, as its decision says, with each packet once."""
     prove(f"{FOLDER}/delivery.sby", "prove")

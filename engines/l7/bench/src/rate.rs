@@ -107,6 +107,8 @@ fn traffic(case: Case) -> Traffic {
     let mut traffic = Traffic::default();
     for id in 0..MESSAGES {
         let path = path(steps, id as usize % rules, rules);
+        // A case ends within a message, whose number the next case must not use with another count.
+        let id = u32::from(packets) << 16 | id;
         for frame in (Message { app: PATHS, path: &path, id, size, packets }).frames() {
             traffic.push(Port::Ethernet(0), &frame, 0);
         }

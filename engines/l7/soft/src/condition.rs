@@ -13,6 +13,8 @@ pub type Bits = Box<[u64]>;
 const STATES: usize = 16_384;
 /// A transition that was not taken yet.
 const UNKNOWN: u32 = u32::MAX;
+/// In a transition, with the state to which it leads: the state stays the same up to a byte ([`State::until`]).
+const STAYS: u32 = 1 << 31;
 
 /// The variants that a field fulfils.
 #[derive(Debug)]
@@ -143,11 +145,11 @@ struct Automaton {
     /// A state, by what is left of the patterns. A state is the index of its first transition.
     known: HashMap<Left, u32>,
     states: Vec<State>,
-    /// Bytes that no pattern tells apart have the same class, so that the transitions of a state fit a cache line.
+    /// Bytes that no pattern tells apart have the same class, so that the transitions of a state are few.
     classes: [u8; 256],
-    /// Binary logarithm of the transitions of a state.
-    width: u32,
-    /// The state after each state and class.
+    /// Number of classes.
+    count: usize,
+    /// The state after each state and class; behind the transitions of a state stands its place in `states`.
     next: Vec<u32>,
 }
 
@@ -189,14 +191,47 @@ struct State {
     left: Left,
     /// The variants that a field fulfils which ends here.
     fulfilled: Fulfilled,
+    /// The byte that leads to another state if all others lead back to this one.
+    until: Until,
+}
+
+/// The bytes that lead from a state to another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// Several.
+    Any,
+    /// This one alone.
+    Byte(u8),
+    /// None.
+    End,
+}
+
+impl Until {
+    fn of(patterns: &[(Pattern, Bits)], left: &Left) -> Self {
+        let mut until = Self::End;
+        for (pattern, state) in left {
+            match patterns[*pattern as usize].0.steps.get(usize::from(*state)) {
+                None if patterns[*pattern as usize].0.open => {}
+                Some(Step::Until(set)) => {
+                    let mut bytes = set.bytes();
+                    until = match (until, bytes.next(), bytes.next()) {
+                        (Self::End, Some(byte), None) => Self::Byte(byte),
+                        (Self::Byte(known), Some(byte), None) if known == byte => until,
+                        _ => return Self::Any,
+                    };
+                }
+                _ => return Self::Any,
+            }
+        }
+        until
+    }
 }
 
 impl Automaton {
     fn new(patterns: Vec<(Pattern, Bits)>, free: &Bits) -> Self {
         let (classes, count) = classes(&patterns);
         let (known, states, next) = (HashMap::new(), Vec::new(), Vec::new());
-        let width = count.next_power_of_two().trailing_zeros();
-        let mut automaton = Self { patterns, free: free.clone(), known, states, classes, width, next };
+        let mut automaton = Self { patterns, free: free.clone(), known, states, classes, count, next };
         automaton.begin();
         automaton
     }
@@ -211,14 +246,19 @@ impl Automaton {
 
     /// Index of the transition of a state with a byte.
     fn place(&self, state: u32, byte: u8) -> usize {
-        state as usize | usize::from(self.classes[usize::from(byte)])
+        state as usize + usize::from(self.classes[usize::from(byte)])
+    }
+
+    /// The state of this number.
+    fn at(&self, state: u32) -> &State {
+        &self.states[self.next[state as usize + self.count] as usize]
     }
 
     fn state(&mut self, left: Left) -> u32 {
         if let Some(state) = self.known.get(&left) {
             return *state;
         }
-        let number = (self.states.len() as u32) << self.width;
+        let number = self.next.len() as u32;
         let mut fulfilled = self.free.clone();
         for (pattern, state) in &left {
             let (pattern, variants) = &self.patterns[*pattern as usize];
@@ -226,19 +266,37 @@ impl Automaton {
                 fulfilled.iter_mut().zip(variants).for_each(|(all, more)| *all |= more);
             }
         }
+        let until = Until::of(&self.patterns, &left);
+        let number = if until == Until::Any { number } else { number | STAYS };
         self.known.insert(left.clone(), number);
-        self.states.push(State { left, fulfilled: fulfilled.into() });
-        self.next.resize(self.states.len() << self.width, UNKNOWN);
+        self.next.resize(self.next.len() + self.count, UNKNOWN);
+        self.next.push(self.states.len() as u32);
+        self.states.push(State { left, fulfilled: fulfilled.into(), until });
         number
     }
 
     fn run(&mut self, field: &[u8]) -> &Fulfilled {
         let mut at = 0;
-        for byte in field {
+        let mut bytes = field.iter();
+        while let Some(byte) = bytes.next() {
             let next = self.next[self.place(at, *byte)];
+            if next < STAYS {
+                at = next;
+                continue;
+            }
             at = if next == UNKNOWN { self.transition(at, *byte) } else { next };
+            if at >= STAYS {
+                at -= STAYS;
+                // Bytes that change nothing take no transition each.
+                let rest = bytes.as_slice();
+                let stays = match self.at(at).until {
+                    Until::Byte(until) => rest.iter().position(|byte| *byte == until).unwrap_or(rest.len()),
+                    Until::Any | Until::End => rest.len(),
+                };
+                bytes = rest[stays..].iter();
+            }
         }
-        &self.states[(at >> self.width) as usize].fulfilled
+        &self.at(at).fulfilled
     }
 
     fn transition(&mut self, from: u32, byte: u8) -> u32 {
@@ -246,7 +304,7 @@ impl Automaton {
             let next = self.patterns[*number as usize].0.next(usize::from(*state), byte)?;
             Some((*number, next as u16))
         };
-        let to: Left = self.states[(from >> self.width) as usize].left.iter().filter_map(step).collect();
+        let to: Left = self.at(from).left.iter().filter_map(step).collect();
         if self.states.len() >= STATES && !self.known.contains_key(&to) {
             self.begin();
             return self.state(to);
@@ -290,6 +348,36 @@ mod tests {
                 assert_eq!(fulfilled >> at & 1 == 1, pattern.matches(&field), "{at} {field:?}");
             }
             assert!(field_rules.patterns.states.len() <= STATES);
+        }
+    }
+    /// Walks that pass over bytes give the results of each pattern, on all fields of up to six of four bytes.
+    #[test]
+    fn bytes_that_change_nothing_are_passed_over() {
+        let byte = |byte: u8| Step::Byte(Some(byte));
+        let until = |bytes: &[u8]| Step::Until(ByteSet::of(bytes));
+        let pattern = |steps: &[Step], open| Pattern { steps: steps.to_vec(), open };
+        let patterns = [
+            pattern(&[byte(b'a'), byte(b'b')], false),
+            pattern(&[until(b"/"), byte(b'a')], true),
+            pattern(&[until(b"/"), until(b"/")], false),
+            pattern(&[byte(b'a'), until(b"/b")], true),
+            pattern(&[byte(b'b'), until(b"c"), until(b"/")], true),
+        ];
+        let conditions = patterns.clone().map(Condition::Bytes);
+        let together = FieldRules::new(&conditions.iter().map(Some).collect::<Vec<_>>());
+        let alone = conditions.iter().map(|condition| FieldRules::new(&[Some(condition)]));
+        let mut sets: Vec<(FieldRules, &[Pattern])> = vec![(together, &patterns)];
+        sets.extend(alone.zip(patterns.chunks(1)));
+        for length in 0..=6u32 {
+            for number in 0..4usize.pow(length) {
+                let field: Vec<u8> = (0..length).map(|at| b"abc/"[number >> (2 * at) & 3]).collect();
+                for (rules, patterns) in &mut sets {
+                    let fulfilled = rules.fulfilled(Some(&field)).variants[0];
+                    for (at, pattern) in patterns.iter().enumerate() {
+                        assert_eq!(fulfilled >> at & 1 == 1, pattern.matches(&field), "{pattern:?} {field:?}");
+                    }
+                }
+            }
         }
     }
 }

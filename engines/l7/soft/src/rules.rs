@@ -34,14 +34,8 @@ pub struct Rules {
 /// The rules of a message type.
 #[derive(Debug)]
 struct OfType {
-    /// Number of the type's first decision.
-    first: usize,
-    /// The decision of each rule, and of the default behind them, counted from `first`.
-    decisions: Vec<usize>,
-    /// The rule of each variant.
-    variants: Vec<usize>,
-    /// The action of each rule, and of the default behind them.
-    actions: Vec<Action>,
+    /// The decision and action of each variant of a rule, and of the default behind them.
+    outcomes: Vec<(usize, Action)>,
     /// Fields that rules look at.
     fields: Vec<(usize, FieldRules)>,
 }
@@ -54,7 +48,7 @@ impl Rules {
         let mut decisions = 1;
         for rules in &application.types {
             let of_type = OfType::new(rules, decisions);
-            decisions += of_type.decisions[of_type.actions.len() - 1] + 1;
+            decisions = of_type.default().0 + 1;
             types[usize::from(program.message(rules).number) % NUMBERS] = Some(of_type);
         }
         Self { others: application.others, types, decisions }
@@ -73,9 +67,8 @@ impl Rules {
             return Decision { index: 0, action: self.others, number: number(self.others, &[None; NUMBERS]) };
         };
         let fields = fields(&payload[..payload.len().min(SEEN)]);
-        let rule = of_type.rule(&fields);
-        let action = of_type.actions[rule];
-        Decision { index: of_type.first + of_type.decisions[rule], action, number: number(action, &fields) }
+        let (index, action) = of_type.outcome(&fields);
+        Decision { index, action, number: number(action, &fields) }
     }
 }
 
@@ -89,20 +82,22 @@ impl OfType {
             let conditions: Vec<_> = variants.iter().map(|(_, variant)| of(variant).map(|at| &variant[at].1)).collect();
             conditions.iter().any(Option::is_some).then(|| (number, FieldRules::new(&conditions)))
         };
-        let mut decisions = rules.decisions();
-        decisions.push(decisions.iter().max().map_or(0, |last| last + 1));
+        let decisions = rules.decisions();
+        let default = (decisions.iter().max().map_or(first, |last| first + last + 1), rules.default);
+        let outcome = |(rule, _): &(usize, _)| (first + decisions[*rule], rules.rules[*rule].action);
         Self {
-            first,
-            decisions,
             fields: (1..NUMBERS).filter_map(field).collect(),
-            actions: rules.rules.iter().map(|rule| rule.action).chain([rules.default]).collect(),
-            variants: variants.iter().map(|(rule, _)| *rule).collect(),
+            outcomes: variants.iter().map(outcome).chain([default]).collect(),
         }
     }
 
-    /// The first rule whose conditions the fields fulfil; the default is behind the last one.
-    fn rule(&mut self, fields: &Fields<'_>) -> usize {
-        let count = self.variants.len();
+    fn default(&self) -> (usize, Action) {
+        self.outcomes[self.outcomes.len() - 1]
+    }
+
+    /// The outcome of the first variant whose conditions the fields fulfil.
+    fn outcome(&mut self, fields: &Fields<'_>) -> (usize, Action) {
+        let count = self.outcomes.len() - 1;
         let looked_at = self.fields.len();
         let mut fulfilled: [&[u64]; NUMBERS] = [&[]; NUMBERS];
         // No rule in front of the first one that a field leaves can win.
@@ -112,15 +107,19 @@ impl OfType {
             *place = &of_field.variants;
             first = first.max(of_field.first);
         }
+        // With one field, it wins.
+        if looked_at == 1 {
+            return self.outcomes[first.min(count)];
+        }
         let fulfilled = &fulfilled[..looked_at];
         for word in first / 64..count.div_ceil(64) {
             let left = fulfilled.iter().fold(u64::MAX, |left, of_field| left & of_field[word]);
             let variant = 64 * word + left.trailing_zeros() as usize;
             if left != 0 && variant < count {
-                return self.variants[variant];
+                return self.outcomes[variant];
             }
         }
-        self.actions.len() - 1
+        self.default()
     }
 }
 
