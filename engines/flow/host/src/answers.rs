@@ -92,8 +92,8 @@ pub struct TableUse {
     pub places: u32,
     /// Contexts.
     pub contexts: u32,
-    /// Times that a context moved out of the stash to a place, modulo 2^32.
-    pub moved: u32,
+    /// Times that a context moved out of the stash to a place.
+    pub moved: u64,
     /// Contexts in the stash.
     pub stash: u32,
     /// Most contexts in the stash since the load or the last request that forgot it.

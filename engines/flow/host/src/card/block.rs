@@ -92,9 +92,9 @@ impl CardBlock {
         Ok(())
     }
 
-    /// Frames that have entered the block, modulo 2^32.
-    pub fn entered(&self, bus: &mut dyn Bus) -> Result<u32, FlowError> {
-        Ok(Window { bus, block: self.block, element: 0 }.read(own::FLOW_HOST_FRAMES)?)
+    /// Frames that have entered the block.
+    pub fn entered(&self, bus: &mut dyn Bus) -> Result<u64, FlowError> {
+        Ok(Window { bus, block: self.block, element: 0 }.count(own::FLOW_HOST_FRAMES)?)
     }
 
     /// Whether the table of an element has no room.
@@ -345,19 +345,19 @@ impl Elements for OnCard<'_> {
         let mut counters = BlockCounters { changes: self.on.changes, ..BlockCounters::default() };
         for (number, element) in self.on.program.elements.iter().enumerate() {
             let mut window = self.on.window(self.bus, number);
-            counters.events_lost += u64::from(window.read(own::FLOW_HOST_EVENTS_LOST)?);
+            counters.events_lost += window.count(own::FLOW_HOST_EVENTS_LOST)?;
             let mut frames = vec![0; element.rows.len()];
             for (at, row) in (0..).zip(&self.on.rows[number]) {
-                frames[*row] += u64::from(window.read(own::FLOW_HOST_ROWS + 4 * at)?);
+                frames[*row] += window.count(own::FLOW_HOST_ROWS + 4 * at)?;
             }
             counters.elements.push(ElementCounters {
                 name: element.name.clone(),
-                frames: window.read(own::FLOW_HOST_FRAMES)?.into(),
-                keyless: window.read(own::FLOW_HOST_KEYLESS)?.into(),
-                unmatched: window.read(own::FLOW_HOST_UNMATCHED)?.into(),
-                unkept: window.read(own::FLOW_HOST_UNKEPT)?.into(),
-                expired: window.read(own::FLOW_HOST_EXPIRED)?.into(),
-                evicted: window.read(own::FLOW_HOST_EVICTED)?.into(),
+                frames: window.count(own::FLOW_HOST_FRAMES)?,
+                keyless: window.count(own::FLOW_HOST_KEYLESS)?,
+                unmatched: window.count(own::FLOW_HOST_UNMATCHED)?,
+                unkept: window.count(own::FLOW_HOST_UNKEPT)?,
+                expired: window.count(own::FLOW_HOST_EXPIRED)?,
+                evicted: window.count(own::FLOW_HOST_EVICTED)?,
                 contexts: window.read(own::FLOW_HOST_CONTEXTS)?.into(),
                 rows: rows(element, &frames),
             });
@@ -372,7 +372,7 @@ impl Elements for OnCard<'_> {
         let table = TableUse {
             places: window.shape()?.places,
             contexts: window.read(own::FLOW_HOST_CONTEXTS)?,
-            moved: window.read(own::FLOW_HOST_MOVED)?,
+            moved: window.count(own::FLOW_HOST_MOVED)?,
             stash: stash & 0xFF,
             most: stash >> 8 & 0xFF,
         };
