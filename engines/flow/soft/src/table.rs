@@ -12,6 +12,10 @@ use crate::frame::fetch;
 pub const NEVER: u64 = u64::MAX;
 /// Instead of a state: the context is removed.
 pub const GONE: u16 = u16::MAX;
+/// Contexts in a slice of a table, and places that are looked at for it, at most: about a millisecond of work between two
+/// frames.
+const SLICE: usize = 1024;
+const SLICE_PLACES: usize = 1 << 16;
 /// Contexts that are compared if one must be evicted.
 const CANDIDATES: usize = 4;
 
@@ -199,6 +203,33 @@ impl<const K: usize> Table<K> {
         self.entries.get(place).filter(|entry| entry.state.used).map(|entry| (&entry.key, &entry.state))
     }
 
+    /// A slice of the contexts, and the `from` of the next slice; None after the last slice. The first slice begins at 0.
+    ///
+    /// A slice has the contexts whose search begins between `from` and its end. A context may move, but its search
+    /// always begins at the same place. Therefore a context that is there from the first slice to the last is in exactly
+    /// one slice.
+    pub fn slice(&self, from: usize) -> (Vec<(&Words<K>, &State)>, Option<usize>) {
+        let places = self.entries.len();
+        let from = from.min(places);
+        let (mut end, mut seen) = (from, 0);
+        while end < places && end - from < SLICE_PLACES && seen < SLICE {
+            seen += usize::from(self.entries[end].state.used);
+            end += 1;
+        }
+        let mut found = Vec::with_capacity(seen);
+        // Searches that begin in the slice may go on behind its end, and behind the last place at the first one.
+        let mut at = from;
+        while at < end || self.entries[at & (places - 1)].state.used {
+            let entry = &self.entries[at & (places - 1)];
+            let displaced = at.wrapping_sub(self.home(&entry.key)) & (places - 1);
+            if entry.state.used && at.checked_sub(displaced).is_some_and(|home| (from..end).contains(&home)) {
+                found.push((&entry.key, &entry.state));
+            }
+            at += 1;
+        }
+        (found, (end < places).then_some(end))
+    }
+
     /// Adds a context for a key without one and gives its place; None: the table is full.
     pub fn insert(&mut self, key: Words<K>, home: usize, state: State) -> Option<usize> {
         if self.count == self.capacity {
@@ -265,8 +296,9 @@ impl<const K: usize> Table<K> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::{HashMap, HashSet};
 
     use super::*;
 
@@ -286,6 +318,40 @@ mod tests {
             assert_eq!(homes(&known, &key), 1);
             assert!(homes(&other, &key) > 900, "{}", homes(&other, &key));
         }
+    }
+
+    #[test]
+    fn a_context_that_stays_is_in_one_slice() {
+        let mut table = Table::<2>::new(10_900, 7);
+        let new = State::new([0; REGISTERS]);
+        let key = |number: u64| [number, !number];
+        let add = |table: &mut Table<2>, number| table.insert(key(number), table.home(&key(number)), new);
+        for number in 0..10_000 {
+            assert!(add(&mut table, number).is_some());
+        }
+        assert!((0..10_000).any(|number| {
+            let home = table.home(&key(number));
+            table.find(&key(number), home).is_some_and(|place| place < home)
+        }));
+        // Even numbers stay; between two slices odd ones go, which moves others, and new ones come.
+        let (mut odd, mut fresh) = ((1..10_000).step_by(2), 10_000..);
+        let (mut times, mut slices, mut from) = (HashMap::<u64, usize>::new(), 0, Some(0));
+        while let Some(begin) = from {
+            let (found, next) = table.slice(begin);
+            assert!(found.len() <= SLICE + 100, "{}", found.len());
+            found.iter().for_each(|(key, _)| *times.entry(key[0]).or_default() += 1);
+            (slices, from) = (slices + 1, next);
+            for gone in odd.by_ref().take(400) {
+                let place = table.find(&key(gone), table.home(&key(gone))).unwrap();
+                table.remove(place);
+            }
+            fresh.by_ref().take(400).for_each(|number| assert!(add(&mut table, number).is_some()));
+        }
+        assert!(slices >= 10, "{slices}");
+        assert!((0..10_000).step_by(2).all(|number| times[&number] == 1));
+        assert!(times.values().all(|count| *count == 1));
+        assert_eq!(table.slice(usize::MAX).1, None);
+        assert!(table.slice(usize::MAX).0.is_empty());
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn command() -> Command {
     Words::augment_args(Command::new(SERVICE))
 }
 
-fn ask(matches: &ArgMatches) -> Result<Json, String> {
+fn ask(matches: &ArgMatches) -> Result<Vec<Json>, String> {
     let words = Words::from_arg_matches(matches).map_err(|error| error.to_string())?;
     let ask = match words.action {
         Action::Show => Ask::Show {},
@@ -93,7 +93,7 @@ fn ask(matches: &ArgMatches) -> Result<Json, String> {
             Ask::Set { routes: routes::print(&all) }
         }
     };
-    serde_json::to_value(ask).map_err(|error| error.to_string())
+    Ok(vec![serde_json::to_value(ask).map_err(|error| error.to_string())?])
 }
 
 fn show(ask: &Json, answer: &Json) -> String {
