@@ -374,7 +374,9 @@ fn fill(name: &str, file: &Path, entries: Json) -> Result<Vec<Json>, String> {
 fn pieces(entries: Json) -> Vec<(usize, Json)> {
     let list: Vec<Json> = match entries {
         Json::Array(list) if !list.is_empty() => list,
-        Json::Object(by_key) if !by_key.is_empty() => by_key.into_iter().map(|(key, value)| json!([key, value])).collect(),
+        Json::Object(by_key) if !by_key.is_empty() => {
+            by_key.into_iter().map(|(key, value)| json!([key, value])).collect()
+        }
         // It has no entry, or the card refuses it.
         other => return vec![(0, other)],
     };
