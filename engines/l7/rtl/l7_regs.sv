@@ -83,12 +83,14 @@ module l7_regs
   localparam int unsigned AllCounters = Apps * Counters;
   localparam int unsigned CounterW = $clog2(AllCounters);
   logic in_counters;
+  logic [AppBits-1:0] counter_addr;
   logic [CounterW-1:0] counter;
   logic [15:0] step[AllCounters];
   logic [63:0] count;
   logic [31:0] count_high_q;
   assign in_counters = in_app && app_addr >= at(L7_APP_PACKETS) && app_addr <= at(L7_APP_FAILED);
-  assign counter = CounterW'(Counters * 32'(app) + 32'((app_addr - at(L7_APP_PACKETS)) >> 2));
+  assign counter_addr = app_addr - at(L7_APP_PACKETS);
+  assign counter = CounterW'(Counters * 32'(app) + 32'(counter_addr[AppBits-1:2]));
   always_comb
     for (int unsigned a = 0; a < Apps; a++)
       for (int unsigned c = 0; c < Counters; c++)
