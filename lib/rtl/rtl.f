@@ -29,4 +29,5 @@ fifo_block.sv
 rr_arbiter.sv
 reg_copy.sv
 unit_clock.sv
+first_count.sv
 wide_counters.sv

@@ -51,17 +51,11 @@ module wide_counters #(
 `endif
   end
 
-  // The RAM has no reset: until its first visit a total is `first`, which is 0.
+  // The RAM has no reset: until its first visit a total is `first`.
   (* ram_style = "distributed" *) logic [63:0] total[2**IndexW];
   logic [Counters-1:0] begun_q;
-  logic [63:0] sum;
-`ifdef SYNTHESIS
-  localparam logic [63:0] first = '0;
-`else
-  // A test may begin near a bound: +first_count=VALUE
-  logic [63:0] first;
-  initial if (!$value$plusargs("first_count=%d", first)) first = '0;
-`endif
+  logic [63:0] sum, first;
+  first_count i_first (.first);
   assign sum = (begun_q[index_q] ? total[index_q] : first) + 64'(narrow_q);
 
   always_ff @(posedge clk) begin

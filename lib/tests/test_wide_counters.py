@@ -69,7 +69,7 @@ def test_wide_counters(counters: int, step_bits: int, lengths: int) -> None:
     first = (1 << 32) - 2000
     simulate(
         "wide_counters",
-        ["lib/rtl/wide_counters.sv"],
+        ["lib/rtl/first_count.sv", "lib/rtl/wide_counters.sv"],
         "test_wide_counters",
         {"Counters": counters, "StepW": step_bits, "Bytes": lengths},
         env={"FIRST_COUNT": str(first)},

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Services of engines as subcommands of `penstock ctl`.
 
+use std::collections::VecDeque;
+
 use clap::{ArgMatches, ColorChoice, Command, FromArgMatches};
 use penstock_device::Request;
 use penstock_engine::{Service, next_slice, say};
@@ -36,20 +38,23 @@ pub fn run(ctl: &ArgMatches) -> Result<(), CtlError> {
     let Some((service, arguments)) = named(ctl) else { return Ok(()) };
     let which = Which::from_arg_matches(ctl)?;
     let json = arguments.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(which.json);
-    let mut ask = (service.ask)(arguments).map_err(CtlError::Arguments)?;
+    let mut asks = VecDeque::from((service.ask)(arguments).map_err(CtlError::Arguments)?);
     let (mut client, mut joined) = (which.connect()?, Joined::default());
-    // Each slice of a long answer is printed when it comes.
-    loop {
+    while let Some(ask) = asks.pop_front() {
         let request = protocol::Request::Call(Request { service: service.name.to_owned(), ask: ask.clone() });
         let answer = client.ask(&request)?.answer.unwrap_or_default();
         let next = next_slice(&ask, &answer);
+        // The last request has the answer. Each slice of a long one is printed when it comes.
         match json {
+            _ if !asks.is_empty() => {}
             true => say::text(&joined.add(answer, next.is_none())?),
             false => say::text(&(service.show)(&ask, &answer)),
         }
-        let Some(next) = next else { return Ok(()) };
-        ask = next;
+        if let Some(next) = next {
+            asks.push_front(next);
+        }
     }
+    Ok(())
 }
 
 /// The slices of an answer as one JSON text: an object whose list has the elements of all slices.
@@ -92,16 +97,19 @@ impl Joined {
 /// why there is none.
 pub fn call(
     words: &[String],
-    ask: impl FnOnce(&protocol::Request) -> Result<Json, ControlError>,
+    mut ask: impl FnMut(&protocol::Request) -> Result<Json, ControlError>,
 ) -> Result<String, String> {
     let ctl = add(Command::new("ctl").no_binary_name(true).subcommand_required(true).color(ColorChoice::Never));
     let matches = ctl.try_get_matches_from(words).map_err(|error| error.to_string())?;
     let (service, arguments) = named(&matches).ok_or("no service has this name")?;
-    let asked = (service.ask)(arguments)?;
-    let request = protocol::Request::Call(Request { service: service.name.to_owned(), ask: asked.clone() });
-    let answer = ask(&request).map_err(|error| error.to_string())?;
-    let more = next_slice(&asked, &answer).map_or("", |_| "... (`penstock ctl` prints all)\n");
-    Ok((service.show)(&asked, &answer) + more)
+    let mut text = String::new();
+    for asked in (service.ask)(arguments)? {
+        let request = protocol::Request::Call(Request { service: service.name.to_owned(), ask: asked.clone() });
+        let answer = ask(&request).map_err(|error| error.to_string())?;
+        let more = next_slice(&asked, &answer).map_or("", |_| "... (`penstock ctl` prints all)\n");
+        text = (service.show)(&asked, &answer) + more;
+    }
+    Ok(text)
 }
 
 #[cfg(test)]

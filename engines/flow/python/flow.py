@@ -232,7 +232,14 @@ class Element:
         return self.get(key) is not None
 
     def __iter__(self) -> Iterator[Context]:
-        return map(context_of, asked(self._card, "dump", element=self.name))
+        words: dict[str, Any] = {"element": self.name}
+        while True:
+            answer = asked(self._card, "dump", **words)
+            yield from map(context_of, answer["contexts"])
+            if "next" not in answer:
+                return
+            # A large table comes in slices.
+            words["from"] = answer["next"]
 
     def __len__(self) -> int:
         """The number of contexts, including expired ones that have not been visited since."""

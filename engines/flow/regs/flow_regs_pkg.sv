@@ -28,6 +28,7 @@ package flow_regs_pkg;
   localparam logic [31:0] FLOW_HOST_TABLE = 32'h00000048;
   localparam logic [31:0] FLOW_HOST_ROOM = 32'h0000004C;
   localparam logic [31:0] FLOW_HOST_TELL = 32'h00000050;
+  localparam logic [31:0] FLOW_HOST_COUNT_H = 32'h00000054;
   localparam logic [31:0] FLOW_HOST_GLOBALS = 32'h00000060;
   localparam logic [31:0] FLOW_HOST_GLOBALS_COUNT = 32'h00000008;
   localparam logic [31:0] FLOW_HOST_KEY = 32'h00000080;

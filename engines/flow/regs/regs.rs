@@ -56,6 +56,9 @@ pub const FLOW_HOST_ROOM: u32 = 0x4C;
 /// Kinds of events that go into the queue, as EVENT names them; all after a reset. Other events are not kept and do not
 /// count as lost.
 pub const FLOW_HOST_TELL: u32 = 0x50;
+/// High word of the counter whose low word was read last. FRAMES to EVENTS_LOST and ROWS have 64 bits; a read of the
+/// low word, which has the counter's name, latches the high word here.
+pub const FLOW_HOST_COUNT_H: u32 = 0x54;
 /// Global registers. Written between two frames; no change may be in progress.
 pub const FLOW_HOST_GLOBALS: u32 = 0x60;
 /// How many there are, 4 bytes apart.

@@ -10,10 +10,9 @@
 // Eight cycles, one vector a cycle, in order. Vectors for another element pass through. `ready` falls for vectors that
 // must wait (flow_core.sv). The element never stalls its output, so the next stage must have room for it.
 //
-// `host_`: registers of engines/flow/regs/flow.rdl by byte address. A write takes one cycle; `host_rdata` is what
-// stands at `host_addr` two cycles before. To run a program: secret, words of the program, commit; frames wait for the
-// change until nothing is on its way, some eight cycles, and longer when the table is to be emptied, a cycle for each
-// address of a way. Contexts stay when only rows change.
+// `host_`: registers of engines/flow/regs/flow.rdl by byte address (flow_host.sv). To run a program: secret, words of
+// the program, commit; frames wait for the change until nothing is on its way, some eight cycles, and longer when the
+// table is to be emptied, a cycle for each address of a way. Contexts stay when only rows change.
 module flow_element
   import flow_pkg::*;
 #(
@@ -31,6 +30,7 @@ module flow_element
     output vector_t      out,
 
     input  wire logic       host_we,
+    input  wire logic       host_re,
     input  wire logic [9:0] host_addr,
     input  wire word_t      host_wdata,
     output word_t           host_rdata
@@ -177,9 +177,11 @@ module flow_element
   logic event_valid, event_take;
   kinds_t tell;
   event_t event_;
-  word_t events_lost, row_count;
-  counts_t counts;
+  kinds_count_t events_lost;
+  logic read_count;
+  counter_t of_counter;
   row_t of_row;
+  logic [63:0] count, row_count;
 
   flow_events events (
       .clk,
@@ -205,7 +207,10 @@ module flow_element
       .evicted(told_valid && told.kinds.evicted),
       .moved,
       .begin_rows(commit),
-      .counts,
+      .lost(events_lost),
+      .read(read_count),
+      .of_counter,
+      .count,
       .of_row,
       .row_count
   );
@@ -217,6 +222,7 @@ module flow_element
       .clk,
       .rst,
       .host_we,
+      .host_re,
       .host_addr,
       .host_wdata,
       .host_rdata,
@@ -247,7 +253,9 @@ module flow_element
       .answer_found,
       .answer_key,
       .answer_context,
-      .counts,
+      .read_count,
+      .of_counter,
+      .count,
       .of_row,
       .row_count,
       .contexts,
@@ -256,8 +264,7 @@ module flow_element
       .told_valid(event_valid),
       .told(event_),
       .told_take(event_take),
-      .tell,
-      .told_lost(events_lost)
+      .tell
   );
 endmodule
 

@@ -2,7 +2,7 @@
 `default_nettype none
 
 // The queue of events for the host: one entry for each operation with events of the kinds that the host has selected.
-// Events that find the queue full are counted by kind and lost; no frame ever waits for the queue.
+// Events that find the queue full are lost, each kind of an operation for itself; no frame ever waits for the queue.
 module flow_events
   import flow_pkg::*;
 #(
@@ -19,14 +19,13 @@ module flow_events
     output logic      valid,
     input  wire logic take,    // ignored while !valid
     output event_t    out,
-    output word_t     lost     // modulo 2^32
+    output kinds_count_t lost  // events
 );
   localparam int unsigned LevelW = $clog2(Depth) + 1;
 
   logic in_valid_q, push;
   event_t in_q;
   logic [LevelW-1:0] level_q;  // entries, with that at the exit
-  word_t lost_q;
 
   assign push = in_valid_q && !level_q[LevelW-1];
   always_ff @(posedge clk) begin
@@ -34,10 +33,9 @@ module flow_events
     in_q <= in;
     in_q.kinds <= in.kinds & tell;
     level_q <= level_q + LevelW'(push) - LevelW'(valid && take);
-    if (in_valid_q && !push) lost_q <= lost_q + word_t'($countones(in_q.kinds));
-    if (rst) {level_q, lost_q} <= '0;
+    if (rst) level_q <= '0;
   end
-  assign lost = lost_q;
+  assign lost = in_valid_q && !push ? kinds_count_t'($countones(in_q.kinds)) : '0;
 
   fifo_block #(
       .Width($bits(event_t)),

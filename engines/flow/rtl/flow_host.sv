@@ -2,7 +2,11 @@
 `default_nettype none
 
 // The host's window into an element: registers by byte address (engines/flow/regs/flow.rdl). A write takes one cycle;
-// read data follows two cycles after its address. Reads have no side effects.
+// read data follows two cycles after its address. A read of a counter begins with `host_re`, and its data follows four
+// cycles after it if the address stands until then; COUNT_H then has the high word. Other reads have no side effects.
+//
+//   re, addr ─> decode ─> counter is read ─> low and high word
+//               1         2                  1
 module flow_host
   import flow_pkg::*;
   import edit_pkg::*;
@@ -17,6 +21,7 @@ module flow_host
     input wire logic rst,
 
     input  wire logic       host_we,
+    input  wire logic       host_re,
     input  wire logic [9:0] host_addr,
     input  wire word_t      host_wdata,
     output word_t           host_rdata,
@@ -54,25 +59,30 @@ module flow_host
     input  wire logic [KeyBits-1:0] answer_key,
     input  wire context_t           answer_context,
 
+    // counters
+    output logic              read_count,
+    output counter_t          of_counter,
+    input  wire logic [63:0]  count,
+    output row_t              of_row,
+    input  wire logic [63:0]  row_count,
+
     // events
-    input  wire counts_t                          counts,
-    output row_t                                  of_row,
-    input  wire word_t                            row_count,
     input  wire logic [$clog2(Entries):0]         contexts,
     input  wire logic                             is_full,
     input  wire logic [$clog2(StashEntries):0]    stash_used,
     input  wire logic                             told_valid,
     input  wire event_t                           told,
     output logic                                  told_take,
-    output kinds_t                                tell,
-    input  wire word_t                            told_lost
+    output kinds_t                                tell
 );
   // ---- a cycle to get here
   logic we_q;
-  logic [7:0] at_q;  // words
+  logic [2:0] read_q;  // the steps of a read
+  logic [7:0] at_q;    // words
   word_t wdata_q;
   always_ff @(posedge clk) begin
     we_q <= host_we && !rst;
+    read_q <= rst ? '0 : {read_q[1:0], host_re};
     at_q <= host_addr[9:2];
     wdata_q <= host_wdata;
   end
@@ -168,7 +178,18 @@ module flow_host
     if (rst) tell_q <= '1;
   end
   assign tell = tell_q;
-  assign of_row = host_addr[2+:$bits(row_t)];
+
+  // ---- counters
+  localparam logic [7:0] FirstCounter = at(FLOW_HOST_FRAMES);
+  localparam logic [7:0] FirstRow = at(FLOW_HOST_ROWS);
+  logic in_counters, in_rows;
+  word_t count_high_q;
+  assign in_counters = at_q >= FirstCounter && at_q < FirstCounter + 8'(Counters);
+  assign in_rows = at_q >= FirstRow && at_q < FirstRow + 8'(Rows);
+  assign read_count = read_q[0] && in_counters;
+  assign of_counter = counter_t'(at_q - FirstCounter);
+  assign of_row = row_t'(at_q - FirstRow);
+  wire [63:0] counted = in_rows ? row_count : count;
 
   word_t [255:0] all;
   always_comb begin
@@ -178,17 +199,10 @@ module flow_host
     all[at(FLOW_HOST_PLACE)] = place_q;
     all[at(FLOW_HOST_CONTEXTS)] = word_t'(contexts);
     all[at(FLOW_HOST_STASH)] = {16'd0, 8'(most_q), 8'(stash_used)};
-    all[at(FLOW_HOST_FRAMES)] = counts.frames;
-    all[at(FLOW_HOST_KEYLESS)] = counts.keyless;
-    all[at(FLOW_HOST_UNMATCHED)] = counts.unmatched;
-    all[at(FLOW_HOST_UNKEPT)] = counts.unkept;
-    all[at(FLOW_HOST_EXPIRED)] = counts.expired;
-    all[at(FLOW_HOST_EVICTED)] = counts.evicted;
-    all[at(FLOW_HOST_MOVED)] = counts.moved;
-    all[at(FLOW_HOST_EVENTS_LOST)] = told_lost;
     all[at(FLOW_HOST_TABLE)] = {16'(SecretW), 8'(StashEntries), 8'(Ways)};
     all[at(FLOW_HOST_ROOM)] = room_of(Entries);
     all[at(FLOW_HOST_TELL)] = word_t'(tell_q);
+    all[at(FLOW_HOST_COUNT_H)] = count_high_q;
     for (int unsigned i = 0; i < Globals; i++) all[at(FLOW_HOST_GLOBALS + 4 * i)] = g[i];
     for (int unsigned i = 0; i < KeyBits / 32; i++) all[at(FLOW_HOST_KEY + 4 * i)] = key_q[i];
     all[at(FLOW_HOST_STATE)] = word_t'(content_q.state);
@@ -197,8 +211,6 @@ module flow_host
     all[at(FLOW_HOST_TIMEOUT + 4 * 1)] = word_t'({content_q.idle.period, content_q.idle.on});
     all[at(FLOW_HOST_DEADLINE)] = content_q.hard.at;
     all[at(FLOW_HOST_DEADLINE + 4 * 1)] = content_q.idle.at;
-    // of the row in the address
-    for (int unsigned i = 0; i < Rows; i++) all[at(FLOW_HOST_ROWS + 4 * i)] = row_count;
     all[at(FLOW_HOST_EVENT)] = told_valid ? word_t'(told.kinds) : '0;
     all[at(FLOW_HOST_EVENT_TIME)] = told.at;
     for (int unsigned i = 0; i < KeyBits / 32; i++) begin
@@ -214,7 +226,10 @@ module flow_host
   end
 
   word_t rdata_q;
-  always_ff @(posedge clk) rdata_q <= all[at_q];
+  always_ff @(posedge clk) begin
+    rdata_q <= in_counters || in_rows ? counted[31:0] : all[at_q];
+    if (read_q[2] && (in_counters || in_rows)) count_high_q <= counted[63:32];
+  end
   assign host_rdata = rdata_q;
 endmodule
 

@@ -289,16 +289,10 @@ package flow_pkg;
     flow_t  gone;   // what has expired, as it was, or was evicted: never both
   } event_t;
 
-  // ---- what an element counts, modulo 2^32
-  typedef struct packed {
-    word_t frames;     // that it took
-    word_t keyless;    // they lack a field of the key
-    word_t unmatched;  // no row fits them
-    word_t unkept;     // their context found no room
-    word_t expired;    // contexts
-    word_t evicted;
-    word_t moved;      // entries that went to another place
-  } counts_t;
+  // ---- counters of an element: those with the registers FRAMES to EVENTS_LOST
+  localparam int unsigned Counters = 8;
+  typedef logic [$clog2(Counters)-1:0] counter_t;
+  typedef logic [$clog2($bits(kinds_t)+1)-1:0] kinds_count_t;
 
   // Timeouts are at most 4,000 s. Times up to 2^28 us (268 s) ago are in the past, and all others in the future.
   function automatic logic has_passed(word_t now, word_t at);

@@ -25,8 +25,8 @@ module flow_stage
 
     cfg_if.snk cfg  // 20 address bits
 );
-  // An access: the stage presents the address, reads the data two cycles later, and then answers.
-  logic [2:0] step_q;
+  // An access: the stage presents the address, reads the data four cycles later, which is the time of a counter, and answers.
+  logic [3:0] step_q;
   logic start, outside;
   word_t rdata;
 
@@ -34,8 +34,8 @@ module flow_stage
   assign outside = cfg.addr[19:10] != '0;
 
   always_ff @(posedge clk) begin
-    step_q <= {step_q[1:0], start};
-    cfg.ack <= step_q[2];
+    step_q <= {step_q[2:0], start};
+    cfg.ack <= step_q[3];
     cfg.err <= outside;
     cfg.rdata <= rdata;
     if (rst) begin
@@ -57,6 +57,7 @@ module flow_stage
       .out_valid,
       .out,
       .host_we(start && cfg.we && !outside),
+      .host_re(start && !cfg.we && !outside),
       .host_addr(cfg.req && !outside ? cfg.addr[9:0] : '0),
       .host_wdata(cfg.wdata),
       .host_rdata(rdata)

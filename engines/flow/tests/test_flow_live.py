@@ -12,6 +12,7 @@ from pathlib import Path
 
 from netns import LEFT, RIGHT, Net, Up, finish
 from system import ROOT
+from test_xdp import CAPTURE
 
 # Sends each client its apparent address, and then echoes its bytes until it ends.
 ECHO = """
@@ -75,6 +76,10 @@ def flow(up: Up, *words: str) -> list[dict]:
     return json.loads(up.ctl("--json", "flow", *words))
 
 
+def contexts(up: Up, element: str) -> list[dict]:
+    return json.loads(up.ctl("--json", "flow", "dump", element))["contexts"]
+
+
 def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     """The server outside sees the public address and a separate port for each connection; every byte returns."""
     net.run(LEFT, "ip", "route", "add", "203.0.113.1/32", "dev", "l0")
@@ -87,9 +92,9 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     ports = {int(inside): int(outside) for inside, _, outside, _ in lines}
     assert sorted(ports.values()) == list(range(1024, 1044))
     # The card's tables agree with the ends.
-    assigned = {context["key"]["l4.sport"]: context["registers"]["public"] for context in flow(up, "dump", "assign")}
+    assigned = {context["key"]["l4.sport"]: context["registers"]["public"] for context in contexts(up, "assign")}
     assert assigned == ports
-    for context in flow(up, "dump", "translate"):
+    for context in contexts(up, "translate"):
         registers = context["registers"]
         assert (
             context["key"] == {"meta0": ports[registers["inside_port"]], "ip.proto": 6} and context["state"] == "TAKEN"
@@ -129,10 +134,10 @@ def test_tcp_through_tracking(net: Net, tmp_path: Path) -> None:
     # The card counts the frames that the ends sent: a SYN, the bytes, a FIN. Servers finish a little after their
     # clients.
     deadline = time.monotonic() + 10
-    while {context["state"] for context in flow(up, "dump", "tracking.windows")} != {"DONE"}:
+    while {context["state"] for context in contexts(up, "tracking.windows")} != {"DONE"}:
         assert time.monotonic() < deadline
-    ends = {context["key"]["l4.dport"]: context["registers"] for context in flow(up, "dump", "tracking.windows")}
-    begins = {context["key"]["l4.dport"]: context["registers"] for context in flow(up, "dump", "tracking.handshake")}
+    ends = {context["key"]["l4.dport"]: context["registers"] for context in contexts(up, "tracking.windows")}
+    begins = {context["key"]["l4.dport"]: context["registers"] for context in contexts(up, "tracking.handshake")}
     assert set(ends) == set(begins) == {int(inside) for inside, _, _, _ in lines}
     for port in ends:
         assert (ends[port]["inside_end"] - begins[port]["first"]) % 2**32 == 1 + 200_000 + 1
@@ -166,7 +171,7 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
 
     assert not is_open()
     knock(5123, 7345, 6234)
-    assert not is_open() and flow(up, "dump", "knock") == []
+    assert not is_open() and contexts(up, "knock") == []
     knock(5123, 6234, 7345)
     assert is_open()
     text = up.ctl("flow", "dump", "knock")
@@ -210,9 +215,66 @@ def test_nobody_knows_where_contexts_lie(net: Net, tmp_path: Path) -> None:
         up = Up(net, tmp_path, ROOT / "designs/nat.toml")
         for host in range(12):
             up.ctl("flow", "insert", "assign", f'["10.0.0.{host}", "10.1.0.1", 6, 1024, 80]')
-        orders.append([context["key"]["ip.src"] for context in flow(up, "dump", "assign")])
+        orders.append([context["key"]["ip.src"] for context in contexts(up, "assign")])
         up.stop()
     assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1])
+
+
+# Sends argv[2] frames to the interface argv[1], 20,000 a second, each of another station; if argv[3] is given, all of
+# that station.
+STATIONS = """
+    import socket, sys, time
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    sock.bind((sys.argv[1], 0))
+    print("ready", flush=True)
+    begin, count = time.monotonic(), int(sys.argv[2])
+    for number in range(count):
+        while time.monotonic() < begin + number / 20_000:
+            time.sleep(0.0005)
+        station = int(sys.argv[3]) if len(sys.argv) > 3 else number
+        sock.send(bytes.fromhex("02ffffffffff") + station.to_bytes(6, "big") + bytes([0x88, 0xB5]) + bytes(46))
+    print(count)
+"""
+SEEN = """
+element seen {
+  key eth.src
+  states NEW, SEEN
+  flow count
+  table 100000
+  in NEW { else => count = 1, goto SEEN }
+  in SEEN { else => count = count + 1 }
+}
+"""
+
+
+def test_contexts_are_listed_while_frames_pass(net: Net, tmp_path: Path) -> None:
+    """The slices take little memory of the card, and no frame is lost."""
+    (tmp_path / "seen.efsm").write_text(SEEN)
+    design = guide()["knock.toml"].replace("../engines", str(ROOT / "engines")).replace("knock.efsm", "seen.efsm")
+    (tmp_path / "seen.toml").write_text(design)
+    up = Up(net, tmp_path, tmp_path / "seen.toml", driver="packet")
+    stations = 60_000
+    assert int(finish(net.python(LEFT, STATIONS, "l0", str(stations)))) == stations
+    deadline = time.monotonic() + 20
+    while flow(up, "list")[0]["contexts"] < stations:
+        assert time.monotonic() < deadline, up.ctl("flow", "list")
+
+    def memory() -> int:
+        status = Path(f"/proc/{up.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) // 1024
+
+    before = memory()
+    receiver = net.python(RIGHT, CAPTURE, "r0", "3")
+    sender = net.python(LEFT, STATIONS, "l0", "20000", "7")
+    text = up.ctl("flow", "dump", "seen")
+    listed = sorted(re.findall(r"^eth\.src ([0-9a-f:]+): SEEN, count \d+$", text, flags=re.MULTILINE))
+    assert listed == [f"00:00:00:00:{number >> 8:02x}:{number & 255:02x}" for number in range(stations)]
+    sent = int(finish(sender))
+    assert len(finish(receiver).split()) == sent
+    counts = {context["key"]["eth.src"]: context["registers"]["count"] for context in contexts(up, "seen")}
+    assert len(counts) == stations and counts.pop("00:00:00:00:00:07") == 1 + sent and set(counts.values()) == {1}
+    assert memory() - before < 20, f"{before} MiB, then {memory()}"
+    up.stop()
 
 
 def test_a_card_without_a_chain(net: Net, tmp_path: Path) -> None:

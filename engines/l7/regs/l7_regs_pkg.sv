@@ -9,6 +9,7 @@ package l7_regs_pkg;
   localparam logic [31:0] L7_BLOCK_ROW = 32'h0000000C;
   localparam logic [31:0] L7_BLOCK_CYCLES = 32'h00000010;
   localparam logic [31:0] L7_BLOCK_CARD = 32'h00000014;
+  localparam logic [31:0] L7_BLOCK_COUNT_H = 32'h00000018;
   localparam logic [31:0] L7_BLOCK_FILTER = 32'h00000020;
   localparam logic [31:0] L7_BLOCK_FILTER_COUNT = 32'h00000008;
   localparam logic [31:0] L7_BLOCK_STARTS = 32'h00000400;

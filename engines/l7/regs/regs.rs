@@ -16,6 +16,9 @@ pub const L7_BLOCK_CYCLES: u32 = 0x10;
 /// Messages of several packets that card memory has place for, of all applications; 0: messages in flight are on the
 /// chip.
 pub const L7_BLOCK_CARD: u32 = 0x14;
+/// High word of the counter whose low word was read last. HITS and the applications' PACKETS to FAILED have 64 bits; a
+/// read of the low word, which has the counter's name, latches the high word here.
+pub const L7_BLOCK_COUNT_H: u32 = 0x18;
 /// Packets of messages: UDP destination port, [15:0]; application number on the wire, [23:16]; tenant, [29:24];
 /// application, [30]; valid, [31]. The lowest row that matches wins.
 pub const L7_BLOCK_FILTER: u32 = 0x20;
@@ -30,7 +33,7 @@ pub const L7_BLOCK_STARTS_COUNT: u32 = 0x40;
 pub const L7_BLOCK_DECISIONS: u32 = 0x800;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_DECISIONS_COUNT: u32 = 0x100;
-/// Messages that got this decision. Written: it becomes this number.
+/// Messages that got this decision. Written: the counter becomes this number, with the high word 0.
 pub const L7_BLOCK_HITS: u32 = 0xC00;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_HITS_COUNT: u32 = 0x100;

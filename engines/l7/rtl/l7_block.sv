@@ -80,7 +80,8 @@ module l7_block
   logic [5:0] start_waddr;
   branch_t start_wdata;
   logic [7:0] decision_waddr, hits_addr;
-  logic [31:0] decision_wdata, hits_wdata, hits_rdata, classes_wdata;
+  logic [31:0] decision_wdata, hits_wdata, classes_wdata;
+  logic [63:0] hits_rdata;
   logic [6:0] classes_waddr;
 
   for (genvar a = 0; a < Apps; a++) begin : gen_app

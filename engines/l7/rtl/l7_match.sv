@@ -34,7 +34,7 @@ module l7_match
     input wire logic       [7:0] hits_addr,
     input wire logic      [31:0] hits_wdata,
     output logic                 hits_ready,   // a write is taken
-    output logic          [31:0] hits_rdata,   // in the same cycle
+    output logic          [63:0] hits_rdata,   // in the same cycle
 
     input wire logic [Matchers-1:0] serves[Apps],
     input wire protocol_e protocol[Apps],
@@ -204,7 +204,7 @@ module l7_match
   );
 
   (* ram_style = "distributed" *) logic [31:0] decisions[Decisions];
-  (* ram_style = "distributed" *) logic [31:0] hits[Decisions];
+  (* ram_style = "distributed" *) logic [63:0] hits[Decisions];
   found_t chosen, found_q;
   logic [31:0] word_q;
   logic valid_q;
@@ -223,8 +223,8 @@ module l7_match
 
   assign hits_ready = !valid_q;
   always_ff @(posedge clk) begin
-    if (valid_q && !found_q.stuck) hits[found_q.decision] <= hits[found_q.decision] + 32'd1;
-    else if (hits_we && hits_ready) hits[hits_addr] <= hits_wdata;
+    if (valid_q && !found_q.stuck) hits[found_q.decision] <= hits[found_q.decision] + 64'd1;
+    else if (hits_we && hits_ready) hits[hits_addr] <= 64'(hits_wdata);
   end
   assign hits_rdata = hits[hits_addr];
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Registers of an l7 block (engines/l7/regs/l7.rdl). An access takes two cycles; a write to HITS waits for a cycle in
+// Registers of an l7 block (engines/l7/regs/l7.rdl). An access takes three cycles; a write to HITS waits for a cycle in
 // which no message is decided. An address without a register answers with `err`, and so do a write to a register that
 // can only be read, a read of one that can only be written, and a write to BANK while OLD is not 0.
 module l7_regs
@@ -40,17 +40,19 @@ module l7_regs
     output logic     [7:0] hits_addr,
     output logic    [31:0] hits_wdata,
     input  wire logic      hits_ready,
-    input  wire logic [31:0] hits_rdata,
+    input  wire logic [63:0] hits_rdata,
     input wire logic [15:0] decision_cycles,
     output logic           classes_we,
     output logic     [6:0] classes_waddr,
     output logic    [31:0] classes_wdata
 );
-  // ---- an access: its address is compared in the first cycle, it is answered in the second one
+  // ---- an access: its address is compared in the first cycle, in which the read of a counter begins, and it is answered
+  // in the third one
   localparam logic [23:0] AppBase = 24'h000100;
   localparam int unsigned AppBits = 7;  // of the address, in the registers of an application
 
-  logic req_q, writes, reads, bank_writes, ok, waits;
+  logic [1:0] step_q;
+  logic writes, reads, bank_writes, ok, waits;
   logic [13:0] addr;
   logic in_app, in_filter, in_starts, in_decisions, in_hits, in_row_words, in_classes, is_low;
   app_t app;
@@ -74,30 +76,48 @@ module l7_regs
     return register[AppBits-1:0];
   endfunction
 
-  assign writes = cfg.req && req_q && !cfg.ack && cfg.we;
-  assign reads = cfg.req && req_q && !cfg.ack && !cfg.we;
+  assign writes = cfg.req && step_q[1] && !cfg.ack && cfg.we;
+  assign reads = cfg.req && step_q[1] && !cfg.ack && !cfg.we;
 
-  // ---- counters
-  logic [31:0] counters_q[Apps][Counters];
-  always_ff @(posedge clk)
+  // ---- counters of all applications
+  localparam int unsigned AllCounters = Apps * Counters;
+  localparam int unsigned CounterW = $clog2(AllCounters);
+  logic in_counters;
+  logic [AppBits-1:0] counter_addr;
+  logic [CounterW-1:0] counter;
+  logic [15:0] step[AllCounters];
+  logic [63:0] count;
+  logic [31:0] count_high_q;
+  assign in_counters = in_app && app_addr >= at(L7_APP_PACKETS) && app_addr <= at(L7_APP_FAILED);
+  assign counter_addr = app_addr - at(L7_APP_PACKETS);
+  assign counter = CounterW'(Counters * 32'(app) + 32'(counter_addr[AppBits-1:2]));
+  always_comb
     for (int unsigned a = 0; a < Apps; a++)
       for (int unsigned c = 0; c < Counters; c++)
-        if (rst) counters_q[a][c] <= '0;
-        else counters_q[a][c] <= counters_q[a][c] + 32'(counted[a][c]) + 32'(park_counted[a][c]);
+        step[Counters*a+c] = 16'(counted[a][c]) + 16'(park_counted[a][c]);
+  wide_counters #(
+      .Counters(AllCounters),
+      .StepW(2)
+  ) i_counters (
+      .clk,
+      .rst,
+      .step(step),
+      .read(cfg.req && step_q == '0 && !cfg.ack && !cfg.we && in_counters),
+      .index(counter),
+      .value(count)
+  );
 
   // ---- reads
-  logic readable, writable, in_counters;
-  logic [3:0] counter;
+  logic readable, writable;
   filter_row_t filter;
-  assign in_counters = app_addr >= at(L7_APP_PACKETS) && app_addr <= at(L7_APP_FAILED);
-  assign counter = 4'((app_addr - at(L7_APP_PACKETS)) >> 2);
   assign filter = rows[addr[4:2]];
 
   always_comb begin
     answer = '0;
     readable = 1'b1;
     if (in_filter) answer = {filter.valid, filter.app, filter.tenant, filter.app_id, filter.dport};
-    else if (in_hits) answer = hits_rdata;
+    else if (in_hits) answer = hits_rdata[31:0];
+    else if (in_counters) answer = count[31:0];
     else if (in_app) begin
       unique case (app_addr)
         at(L7_APP_BANK): answer = 32'(bank[app]);
@@ -108,15 +128,14 @@ module l7_regs
         at(L7_APP_PAGES): answer = 32'(pages_used[app]);
         at(L7_APP_MESSAGES): answer = 32'(messages_used[app]);
         at(L7_APP_PROTOCOL): answer = 32'(protocol[app]);
-        default:
-        if (in_counters) answer = counters_q[app][counter];
-        else readable = 1'b0;
+        default: readable = 1'b0;
       endcase
     end else if (is_low && addr == L7_BLOCK_SHAPE[13:0]) answer = {16'(Rows), 8'(Matchers), 8'(Apps)};
     else if (is_low && addr == L7_BLOCK_LIMITS[13:0]) answer = {16'(Pages), 16'(Slots)};
     else if (is_low && addr == L7_BLOCK_TIMEOUT[13:0]) answer = timeout;
     else if (is_low && addr == L7_BLOCK_CYCLES[13:0]) answer = 32'(decision_cycles);
     else if (is_low && addr == L7_BLOCK_CARD[13:0]) answer = SetsLog2 == 0 ? 0 : 4 << SetsLog2;
+    else if (is_low && addr == L7_BLOCK_COUNT_H[13:0]) answer = count_high_q;
     else readable = 1'b0;
   end
 
@@ -140,10 +159,12 @@ module l7_regs
   assign row_writes = writes && is_low && addr == L7_BLOCK_ROW[13:0];
 
   always_ff @(posedge clk) begin
-    req_q <= cfg.req && !cfg.ack;
+    step_q <= cfg.req && !cfg.ack ? {step_q[0], 1'b1} : '0;
     cfg.ack <= (writes || reads) && !waits;
     cfg.err <= !ok;
     cfg.rdata <= answer;
+    if (reads && in_hits) count_high_q <= hits_rdata[63:32];
+    if (reads && in_counters) count_high_q <= count[63:32];
     if (writes) begin
       if (is_low && addr == L7_BLOCK_TIMEOUT[13:0]) timeout <= cfg.wdata;
       if (in_filter)
@@ -167,7 +188,7 @@ module l7_regs
     row_waddr <= cfg.wdata[9:0];
     row_wdata <= row_of(words_q);
     if (rst) begin
-      req_q <= 1'b0;
+      step_q <= '0;
       cfg.ack <= 1'b0;
       timeout <= 32'd976563;
       bank <= '0;

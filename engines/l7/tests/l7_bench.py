@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 from l7_machine import Machine, Out, Packet, Rules
@@ -22,6 +23,9 @@ SOURCES = [
     "lib/sim/axi_fault.sv",
     "engines/l7/tests/l7_block_bench.sv",
 ]
+# Counters begin near the end of their low word: those of messages by a write, the others if a simulation has PLUSARGS.
+FIRST_HITS, FIRST_COUNT = (1 << 32) - 4, (1 << 32) - 20
+PLUSARGS = [f"+first_count={FIRST_COUNT}"]
 SOURCE = 0x80 + 1  # of made frames: the block's number in the bench
 COUNTERS = (
     "PACKETS",
@@ -269,8 +273,21 @@ class Bench:
     async def write(self, addr: int, data: int) -> None:
         assert await self.access(addr, data) >= 0, hex(addr)
 
+    async def count(self, addr: int) -> int:
+        """A counter of 64 bits, by its low word."""
+        low, high = await self.access(addr), await self.access(regs.L7_BLOCK_COUNT_H)
+        assert low >= 0 and high >= 0, hex(addr)
+        return low | high << 32
+
     async def counter(self, app: int, name: str) -> int:
+        """A register of an application; if it is a counter, since the reset."""
+        if name in COUNTERS:
+            return await self.count(self.app(app, name)) - int(cocotb.plusargs.get("first_count", 0))
         return await self.access(self.app(app, name))
+
+    async def hits(self, decision: int) -> int:
+        """Messages that got a decision since the rules were loaded."""
+        return await self.count(regs.L7_BLOCK_HITS + 4 * decision) - FIRST_HITS
 
     @staticmethod
     def app(app: int, name: str) -> int:
@@ -283,7 +300,7 @@ class Bench:
             await self.write(regs.L7_BLOCK_ROW, number)
         for number, (kind, first, bits) in rules.decisions.items():
             await self.write(regs.L7_BLOCK_DECISIONS + 4 * number, kind | bits << 8 | first << 16)
-            await self.write(regs.L7_BLOCK_HITS + 4 * number, 0)
+            await self.write(regs.L7_BLOCK_HITS + 4 * number, FIRST_HITS)
         for i, branch in enumerate(rules.starts):
             await self.write(regs.L7_BLOCK_STARTS + 4 * (32 * app + 16 * bank + i), branch.word())
         for i in range(32):

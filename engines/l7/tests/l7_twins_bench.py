@@ -171,7 +171,7 @@ class Twin:
             assert await bench.counter(app, "MESSAGES") == await bench.counter(app, "PAGES") == 0
             hits: Counter = Counter()
             for at, (message, rule) in enumerate(current[app]["names"], current[app]["first"]):
-                hits[f"{message}.{rule}" if message else rule] += await bench.access(regs.L7_BLOCK_HITS + 4 * at)
+                hits[f"{message}.{rule}" if message else rule] += await bench.count(regs.L7_BLOCK_HITS + 4 * at)
             assert +hits == +share.hits, f"application {app}: {dict(+hits)}, not {dict(share.hits)}"
 
 

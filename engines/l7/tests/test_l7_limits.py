@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import itertools
 
-from l7_bench import SOURCES, Bench, Frame, tlv
+from l7_bench import PLUSARGS, SOURCES, Bench, Frame, tlv
 from l7_machine import Branch, Packet, Row, Rules, at_field, decide
 from penstock import regs
 from penstock.hdl import simulate
@@ -354,10 +354,10 @@ async def registers(dut: Any) -> None:
         await bench.write(regs.L7_BLOCK_FILTER + 4 * i, 0x12345678 + i)
     assert [await bench.access(regs.L7_BLOCK_FILTER + 4 * i) for i in range(8)] == [0x12345678 + i for i in range(8)]
     await bench.write(regs.L7_BLOCK_HITS + 4 * 255, 77)
-    assert await bench.access(regs.L7_BLOCK_HITS + 4 * 255) == 77
+    assert await bench.count(regs.L7_BLOCK_HITS + 4 * 255) == 77
     assert await bench.access(regs.L7_BLOCK_CARD) == 0
     for addr in (
-        0x18,
+        0x1C,
         0x40,
         0x14C,
         0x200,
@@ -370,9 +370,9 @@ async def registers(dut: Any) -> None:
         0x800,
     ):
         assert await bench.access(addr) == -1, hex(addr)
-    for addr in (0, 4, 0x10, 0x14, 0x40, 0x104, 0x114, 0x120, 0x144, 0x148, 0x14C, 0x10B8, 0x2200, 0x4008):
+    for addr in (0, 4, 0x10, 0x14, 0x18, 0x40, 0x104, 0x114, 0x120, 0x144, 0x148, 0x14C, 0x10B8, 0x2200, 0x4008):
         assert await bench.access(addr, 1) == -1, hex(addr)
 
 
 def test_l7_limits() -> None:
-    simulate("l7_block_bench", SOURCES, Path(__file__).stem)
+    simulate("l7_block_bench", SOURCES, Path(__file__).stem, plusargs=PLUSARGS)

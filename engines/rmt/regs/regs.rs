@@ -22,6 +22,9 @@ pub const RMT_BLOCK_LOST_CLONES: u32 = 0x1C;
 pub const RMT_BLOCK_TABLES: u32 = 0x20;
 /// Stages with meters, bit s for stage s, [11:0].
 pub const RMT_BLOCK_METERS: u32 = 0x24;
+/// High word of the counter whose low word was read last. LOST, LOST_PACKETS and LOST_CLONES have 64 bits; a read of
+/// the low word, which has the counter's name, latches the high word here.
+pub const RMT_BLOCK_COUNT_H: u32 = 0x28;
 /// Words of a row. Written: the word is staged. Read: the word of the selected row, from the memory.
 pub const RMT_BLOCK_DATA: u32 = 0x100;
 /// How many there are, 4 bytes apart.

@@ -13,6 +13,7 @@ package rmt_regs_pkg;
   localparam logic [31:0] RMT_BLOCK_LOST_CLONES = 32'h0000001C;
   localparam logic [31:0] RMT_BLOCK_TABLES = 32'h00000020;
   localparam logic [31:0] RMT_BLOCK_METERS = 32'h00000024;
+  localparam logic [31:0] RMT_BLOCK_COUNT_H = 32'h00000028;
   localparam logic [31:0] RMT_BLOCK_DATA = 32'h00000100;
   localparam logic [31:0] RMT_BLOCK_DATA_COUNT = 32'h00000020;
 

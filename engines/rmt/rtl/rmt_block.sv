@@ -75,7 +75,7 @@ module rmt_block
   // ---- the host
   logic under_way, request, started, passed;
   logic [Stages-1:0] stage_busy;
-  logic [31:0] lost, lost_packets, lost_clones_q;
+  logic [Lanes-1:0] lost_digests, lost_packets, lost_clones;
   host_t host;
   word_t host_word;
   word_t [Stages+2:0] words;
@@ -94,9 +94,9 @@ module rmt_block
       .passed(passed),
       .busy(stage_busy != '0),
       .word(host_word),
-      .lost,
+      .lost_digests,
       .lost_packets,
-      .lost_clones(lost_clones_q)
+      .lost_clones
   );
 
   always_comb begin
@@ -105,7 +105,7 @@ module rmt_block
   end
 
   // ---- lanes
-  logic [Lanes-1:0] window_valid, window_pop, came_valid, edit_valid, busy_of, lost_clones;
+  logic [Lanes-1:0] window_valid, window_pop, came_valid, edit_valid, busy_of;
   window_t [Lanes-1:0] window, entered_window, came_window;
   info_t [Lanes-1:0] info;
   parse_t [Lanes-1:0] entered;
@@ -219,7 +219,7 @@ module rmt_block
       .now,
       .digests,
       .to_host(records[0]),
-      .lost
+      .lost(lost_digests)
   );
   rmt_packets #(
       .Ports(Ports)
@@ -341,11 +341,6 @@ module rmt_block
     end
   end
   assign busy = busy_of != '0 || waits || owed_q;
-
-  always_ff @(posedge clk) begin
-    lost_clones_q <= lost_clones_q + 32'($countones(lost_clones));
-    if (rst) lost_clones_q <= '0;
-  end
 endmodule
 
 `default_nettype wire

@@ -23,8 +23,8 @@ module rmt_digests
 
     input wire digest_t [Lanes-1:0] digests,
 
-    record_if.src       to_host,
-    output logic [31:0] lost  // frames, since the reset
+    record_if.src            to_host,
+    output logic [Lanes-1:0] lost  // a frame of the lane
 );
   localparam int unsigned Depth = 512;
   localparam int unsigned LevelW = $clog2(Depth) + 1;
@@ -117,7 +117,7 @@ module rmt_digests
       to_host.data <= record_d;
     end
     to_host.valid <= sends || (to_host.valid && !to_host.ready);
-    lost <= lost + 32'($countones(full));
+    lost <= full;
     if (rst) begin
       active_q <= 1'b0;
       lane_q <= '0;

@@ -4,8 +4,9 @@
 // The registers of an rmt block (engines/rmt/regs/rmt.rdl) and the host's access to the machine's memories.
 //
 // An access waits for its slot at the entry, travels down the lanes, and is acknowledged when it has passed the last
-// memory and no stage is busy with it. `access` stands all that time. An address without a register answers with `err`,
-// and so does an access to a memory, stage or row that does not exist.
+// memory and no stage is busy with it. `access` stands all that time. A read of a counter takes three cycles, other
+// registers answer in the next one. An address without a register answers with `err`, and so does an access to a memory,
+// stage or row that does not exist.
 module rmt_regs
   import rmt_pkg::*, rmt_regs_pkg::*;
 #(
@@ -24,9 +25,9 @@ module rmt_regs
     input  wire logic passed,
     input  wire logic busy,     // it has passed, but is not done yet
     input  wire word_t word,    // that was read
-    input  wire logic [31:0] lost,  // digests
-    input  wire logic [31:0] lost_packets,
-    input  wire logic [31:0] lost_clones
+    input  wire logic [Lanes-1:0] lost_digests,  // of a frame of the lane
+    input  wire logic [Lanes-1:0] lost_packets,
+    input  wire logic [Lanes-1:0] lost_clones
 );
   localparam int unsigned Stages = 32'(Pipeline.stages);
 
@@ -64,7 +65,39 @@ module rmt_regs
   logic exists;
   assign exists = 17'(select_q[15:0]) < rows_of(select_q[31:24], select_q[23:16]);
 
-  assign start = cfg.req && !cfg.ack && !busy_q;
+  // ---- counters: 1 begins to read, 2 waits, 3 answers
+  localparam int unsigned Counters = 3;
+  logic counts, read_count;
+  logic [1:0] counter, count_steps_q;
+  logic [15:0] step[Counters];
+  logic [63:0] count;
+  word_t count_high_q;
+
+  always_comb begin
+    step = '{16'($countones(lost_digests)), 16'($countones(lost_packets)), 16'($countones(lost_clones))};
+    counts = !cfg.we;
+    counter = '0;
+    case (32'(cfg.addr))
+      RMT_BLOCK_LOST: ;
+      RMT_BLOCK_LOST_PACKETS: counter = 2'd1;
+      RMT_BLOCK_LOST_CLONES: counter = 2'd2;
+      default: counts = 1'b0;
+    endcase
+  end
+  assign read_count = start && counts;
+  wide_counters #(
+      .Counters(Counters),
+      .StepW($clog2(Lanes + 1))
+  ) i_counters (
+      .clk,
+      .rst,
+      .step(step),
+      .read(read_count),
+      .index(counter),
+      .value(count)
+  );
+
+  assign start = cfg.req && !cfg.ack && !busy_q && count_steps_q == '0;
   assign is_data = 32'(cfg.addr) >= RMT_BLOCK_DATA && 32'(cfg.addr) < RMT_BLOCK_DATA + 4 * RMT_BLOCK_DATA_COUNT;
   assign travels = cfg.we ? 32'(cfg.addr) == RMT_BLOCK_COMMIT : is_data;
 
@@ -81,7 +114,13 @@ module rmt_regs
 
   always_ff @(posedge clk) begin
     cfg.ack <= 1'b0;
-    if (start && !(travels && exists)) begin
+    count_steps_q <= {count_steps_q[0], read_count};
+    if (count_steps_q[1]) begin
+      cfg.ack <= 1'b1;
+      cfg.err <= 1'b0;
+      {count_high_q, cfg.rdata} <= count;
+    end
+    if (start && !counts && !(travels && exists)) begin
       cfg.ack   <= 1'b1;
       cfg.err   <= 1'b0;
       cfg.rdata <= '0;
@@ -108,16 +147,8 @@ module rmt_regs
             cfg.rdata <= {20'd0, Pipeline.meters};
             cfg.err   <= cfg.we;
           end
-          RMT_BLOCK_LOST: begin
-            cfg.rdata <= lost;
-            cfg.err   <= cfg.we;
-          end
-          RMT_BLOCK_LOST_PACKETS: begin
-            cfg.rdata <= lost_packets;
-            cfg.err   <= cfg.we;
-          end
-          RMT_BLOCK_LOST_CLONES: begin
-            cfg.rdata <= lost_clones;
+          RMT_BLOCK_COUNT_H: begin
+            cfg.rdata <= count_high_q;
             cfg.err   <= cfg.we;
           end
           RMT_BLOCK_SELECT: begin
@@ -143,6 +174,7 @@ module rmt_regs
     end
     if (rst) begin
       {busy_q, request_q, passed_q} <= '0;
+      count_steps_q <= '0;
       cfg.ack <= 1'b0;
       select_q <= '0;
     end

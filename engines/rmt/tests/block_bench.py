@@ -22,6 +22,7 @@ BEAT, TAIL = 64, 16
 CLONES = 8  # number of the first queue of clones
 PIECE = 32  # bytes of a frame in a record
 CLOCK_NS = 4
+FIRST_COUNT = (1 << 32) - 50  # counters of losses begin near the end of their low word
 KINDS = {"port": 1, "host": 2}
 DISPATCH, BLOCKED, REFUSED = 4, 0, 2  # the kind of verdict with which the bench's frames come; reasons
 
@@ -132,6 +133,19 @@ class Bench:
     # ---- the host
     def access(self, write: bool, addr: int, data: int = 0, done: Callable[[int, bool], None] | None = None) -> None:
         self.accesses.append(Access(write, addr, data, done))
+
+    async def count(self, register: int) -> int:
+        """A counter of 64 bits, since the reset."""
+        words: list[int] = []
+
+        def note(value: int, err: bool) -> None:
+            assert not err
+            words.append(value)
+
+        self.access(False, register, 0, note)
+        self.access(False, regs.RMT_BLOCK_COUNT_H, 0, note)
+        await self.settle()
+        return (words[0] | words[1] << 32) - FIRST_COUNT
 
     def select(self, memory: int, stage: int, row: int) -> None:
         self.access(True, regs.RMT_BLOCK_SELECT, memory << 24 | stage << 16 | row)

@@ -18,7 +18,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import machine
-from block_bench import CLONES, Bench, beats
+from block_bench import CLONES, FIRST_COUNT, Bench, beats
 from machine import M32, Machine, Result
 from machine_random import Program, Write, nodes, pack, random_frame, random_program, second, unit, units
 from penstock import regs
@@ -30,6 +30,7 @@ NO_DIGEST = (0, 0)  # of EXIT: no record goes to the host
 NO_HEAD = (*(0,) * 9, *NO_DIGEST)  # and no header is added or removed
 WHOLE = {machine.TENANT, machine.CHECK, machine.EXIT, machine.GROUP, machine.CLONE}  # memories that no stage has
 CHANGED = {machine.REGISTER, machine.COUNTER}  # memories that frames change
+PLUSARGS = [f"+first_count={FIRST_COUNT}"]
 BATCH, BATCH_NS = 150, 700  # frames that meet the same time, and the time between two batches
 
 
@@ -593,7 +594,7 @@ async def clones_take_nothing_from_others(dut: Any) -> None:
     """
     bench = Bench(dut, 58)
     await bench.start()
-    rng, lost = bench.rng, 0
+    rng = bench.rng
     model = Machine(bench.stages)
     program = cloning(1, 0, 0, 0, bench.stages, True) + cloning(2, 1, 5, 0, bench.stages, False, 1)
     program += [(machine.CLONE, 0, group_row(0, 0, 7), group_words([0, 1] * 4))]
@@ -603,11 +604,6 @@ async def clones_take_nothing_from_others(dut: Any) -> None:
         model.write(*write)
     bench.write(program)
     await bench.settle()
-
-    def note(value: int, err: bool) -> None:
-        nonlocal lost
-        assert not err
-        lost = value
 
     sent = {1: 0, 2: 0, 3: 0}
     copies, owed = 0, 0.0
@@ -631,8 +627,7 @@ async def clones_take_nothing_from_others(dut: Any) -> None:
     left = [frame.tenant for port in bench.ports for frame in port.gone]
     assert {tenant: left.count(tenant) for tenant in sent} == sent and copies > 20
     assert not any(port.lost for port in bench.ports)
-    bench.access(False, regs.RMT_BLOCK_LOST_CLONES, 0, note)
-    await bench.settle()
+    lost = await bench.count(regs.RMT_BLOCK_LOST_CLONES)
     assert lost == sum(port.clones_lost + sum(map(len, port.kept.values())) for port in bench.ports) > 100
     assert not any(port.kept.get(CLONES + 5) for port in bench.ports), "clones of the other tenant"
 
@@ -685,7 +680,7 @@ async def controllers_take_nothing_from_others(dut: Any) -> None:
     """
     bench = Bench(dut, 37)
     await bench.start()
-    rng, lost = bench.rng, 0
+    rng = bench.rng
     model = Machine(bench.stages)
     program = punting(5, 1, 2, 0, bench.stages, 510) + copying(6, 0, 3, 0, bench.stages)
     program += [(machine.GROUP, 0, group_row(3, 0, 1), group_words([0, 1]))]
@@ -694,11 +689,6 @@ async def controllers_take_nothing_from_others(dut: Any) -> None:
         model.write(*write)
     bench.write(program)
     await bench.settle()
-
-    def note(value: int, err: bool) -> None:
-        nonlocal lost
-        assert not err
-        lost = value
 
     def send(p: int, tenant: int, group: int, length: int) -> None:
         data = rng.randbytes(14) + group.to_bytes(2, "big") + rng.randbytes(length)
@@ -715,8 +705,7 @@ async def controllers_take_nothing_from_others(dut: Any) -> None:
                 await bench.step()
     await bench.drain()
     assert not any(port.lost or any(port.kept.values()) for port in bench.ports), "frames and copies of others"
-    bench.access(False, regs.RMT_BLOCK_LOST_PACKETS, 0, note)
-    await bench.settle()
+    lost = await bench.count(regs.RMT_BLOCK_LOST_PACKETS)
     sent = sum(len(frames) for port in bench.ports for frames in port.packets.values())
     bench.host_takes = 1.0
     for _ in range(8000):
@@ -815,7 +804,7 @@ async def digests_reach_the_host(dut: Any) -> None:
     """
     bench = Bench(dut, 23)
     await bench.start()
-    rng, lost = bench.rng, 0
+    rng = bench.rng
     model = Machine(bench.stages)
     for n, tenant in enumerate((0, 9, 62, 63)):
         program = telling(tenant, n % 2, [0, 11, 5, 6][n], bench.stages)
@@ -831,11 +820,6 @@ async def digests_reach_the_host(dut: Any) -> None:
                 tenant = rng.choice((0, 9, 62, 63))
                 bench.send(p, data, tenant, mark, [model.carry(p, data, tenant, mark)])
 
-    def note(value: int, err: bool) -> None:
-        nonlocal lost
-        assert not err
-        lost = value
-
     for takes in (1.0, 0.3):
         bench.host_takes = takes
         send(150)
@@ -847,8 +831,7 @@ async def digests_reach_the_host(dut: Any) -> None:
     start = bench.cycle
     await bench.drain()
     assert bench.cycle - start < count * 8 / 7 + 200, "frames waited"
-    bench.access(False, regs.RMT_BLOCK_LOST, 0, note)
-    await bench.settle()
+    lost = await bench.count(regs.RMT_BLOCK_LOST)
     bench.host_takes = 1.0
     bench.record_cycles.clear()
     for _ in range(20 * 2 * count):
@@ -1559,11 +1542,13 @@ async def what_the_host_may_ask(dut: Any) -> None:
     ask("tables", False, regs.RMT_BLOCK_TABLES)
     ask("meters", False, regs.RMT_BLOCK_METERS)
     ask("lost", False, regs.RMT_BLOCK_LOST)
+    ask("high word", False, regs.RMT_BLOCK_COUNT_H)
+    ask("high word write", True, regs.RMT_BLOCK_COUNT_H)
     ask("shape write", True, regs.RMT_BLOCK_SHAPE)
     ask("lost write", True, regs.RMT_BLOCK_LOST)
     ask("tables write", True, regs.RMT_BLOCK_TABLES)
     ask("meters write", True, regs.RMT_BLOCK_METERS)
-    for n, addr in enumerate((0x28, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
+    for n, addr in enumerate((0x2C, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
         ask(f"nothing {n}", False, addr)
     ask("commit read", False, regs.RMT_BLOCK_COMMIT)
     await bench.settle()
@@ -1572,7 +1557,8 @@ async def what_the_host_may_ask(dut: Any) -> None:
     assert answers.pop("more") == (bench.rows.bit_length() - 1 | 10 << 8 | 10 << 16, False)
     assert answers.pop("tables") == (bench.masks[0] | bench.masks[1] << 16, False)
     assert answers.pop("meters") == (bench.masks[2], False)
-    assert answers.pop("lost") == (0, False)
+    assert answers.pop("lost") == (FIRST_COUNT, False)
+    assert answers.pop("high word") == (FIRST_COUNT >> 32, False)
     assert answers and all(err for _, err in answers.values())
 
     shapes = {**machine.SHAPES, machine.TERNARY: (bench.rows, 9), machine.TARGET: (bench.rows, 5)}
@@ -1649,10 +1635,10 @@ SOME = {"Ternary": 0b10, "Prefixes": 0b01, "Meters": 0b01, "TernaryW": 9}
 )
 def test_stages_that_differ(case: str) -> None:
     sources = ["engines/rmt/rtl/rtl.f", "engines/rmt/tests/rmt_bench.sv"]
-    simulate("rmt_bench", sources, Path(__file__).stem, SOME, testcase=case)
+    simulate("rmt_bench", sources, Path(__file__).stem, SOME, testcase=case, plusargs=PLUSARGS)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_rmt_block(case: str) -> None:
     sources = ["engines/rmt/rtl/rtl.f", "engines/rmt/tests/rmt_bench.sv"]
-    simulate("rmt_bench", sources, Path(__file__).stem, testcase=case)
+    simulate("rmt_bench", sources, Path(__file__).stem, testcase=case, plusargs=PLUSARGS)

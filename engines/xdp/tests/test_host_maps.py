@@ -324,6 +324,35 @@ def test_a_large_map_is_dumped_while_frames_pass(make_design: DesignMaker, net: 
     assert memory() - before < 40, f"{before} MiB, then {memory()}"
 
 
+def test_a_large_map_is_filled_while_frames_pass(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
+    """The pieces take little memory of the card, and no frame is lost. If the last piece is wrong, none is set."""
+    program = tmp_path / "big.c"
+    program.write_text(BIG)
+    up = Up(net, tmp_path, make_design(program, units=1, engine="xdp"), driver="packet")
+
+    def memory() -> int:
+        status = Path(f"/proc/{up.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) // 1024
+
+    entries: list[list[int | str]] = [[key, 3 * key + 1] for key in range(1, 400_000)]
+    (tmp_path / "big.json").write_text(json.dumps(entries))
+    (tmp_path / "wrong.json").write_text(json.dumps([*entries, [400_000, "many"]]))
+    told = up.refusal("map", "fill", "big", tmp_path / "wrong.json")
+    assert "wrong.json: entry 400000: " in told and "many" in told, told
+    assert up.ctl("map", "get", "big", "1") == "1: 0\n"
+    before = memory()
+    receiver = net.python(LEFT, CAPTURE, "l0", "3")
+    sender = net.python(LEFT, PACED, "l0", "20000", frame_of(2, *FLOWS[0], 60).hex())
+    answer = json.loads(up.ctl("--json", "map", "fill", "big", tmp_path / "big.json"))
+    assert answer == {"changed": len(entries)}
+    sent = int(finish(sender))
+    assert len(finish(receiver).split()) == sent == 20_000
+    # Values are pages of the card's memory, 3 MiB of them.
+    assert memory() - before < 20, f"{before} MiB, then {memory()}"
+    found = json.loads(up.ctl("map", "dump", "big", "--json"))["entries"]
+    assert [[entry["key"], entry["value"]] for entry in found] == [[0, sent], *entries]
+
+
 def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
     """Frames flow meanwhile, and none is missing, neither at the exits nor in the counts of maps."""
     design = make_design(PROGRAM, units=2, engine="xdp", policy="round-robin")

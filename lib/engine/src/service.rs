@@ -14,8 +14,9 @@ pub struct Service {
     pub name: &'static str,
     /// Its subcommands and arguments on the command line.
     pub command: fn() -> Command,
-    /// Makes the request of the arguments; it reads the files that they name. An error is a sentence.
-    pub ask: fn(&ArgMatches) -> Result<Json, String>,
+    /// Makes the requests of the arguments; it reads the files that they name. Most have one; a long one comes in
+    /// pieces, so that frames pass in between, and the answer to the last is that to all. An error is a sentence.
+    pub ask: fn(&ArgMatches) -> Result<Vec<Json>, String>,
     /// An answer as text for people, from the request and the answer.
     pub show: fn(&Json, &Json) -> String,
     /// The service's contents, as files for `run --dump NAME=FOLDER`; None if it has nothing to keep.
@@ -37,12 +38,28 @@ pub struct View {
 pub type Dump = fn(&mut Ask<'_>) -> Result<Vec<(String, String)>, EngineError>;
 
 /// The request for the next slice of an answer. Long answers come in slices, so that frames pass in between: an answer
-/// with a field `next` is a slice, and the same request with its value as `from` brings the next one. None if this is
-/// the whole answer or its last slice.
+/// with a field `next` is a slice, and the same request with its value as `from` brings the next one. `from` stands
+/// among the other fields of the request, which may be under its name. None if this is the whole answer or its last
+/// slice.
+///
+/// ```
+/// use penstock_engine::next_slice;
+/// use serde_json::json;
+///
+/// let (asked, answer) = (json!({"do": "dump", "name": "flows"}), json!({"entries": [], "next": 512}));
+/// assert_eq!(next_slice(&asked, &answer), Some(json!({"do": "dump", "name": "flows", "from": 512})));
+/// let (asked, answer) = (json!({"dump": {"element": "knock"}}), json!({"contexts": [], "next": 512}));
+/// assert_eq!(next_slice(&asked, &answer), Some(json!({"dump": {"element": "knock", "from": 512}})));
+/// assert_eq!(next_slice(&asked, &json!({"contexts": []})), None);
+/// ```
 #[must_use]
 pub fn next_slice(ask: &Json, answer: &Json) -> Option<Json> {
     let (next, mut ask) = (answer.get("next")?, ask.clone());
-    ask.as_object_mut()?.insert("from".to_owned(), next.clone());
+    let mut fields = ask.as_object_mut()?;
+    if fields.len() == 1 && fields.values().all(Json::is_object) {
+        fields = fields.values_mut().next()?.as_object_mut()?;
+    }
+    fields.insert("from".to_owned(), next.clone());
     Some(ask)
 }
 

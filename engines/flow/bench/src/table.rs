@@ -129,7 +129,7 @@ fn case(load: u32, test: &str, trace: Option<(Trace, Pace)>) -> BTreeMap<String,
 }
 
 /// Rows of insertions one at a time.
-fn alone(load: u32, moves: Vec<u32>) -> Vec<Row> {
+fn alone(load: u32, moves: Vec<u64>) -> Vec<Row> {
     let case = case(load, "one at a time", None);
     let [median, mean, most] = summary(moves);
     let (paper_median, paper_most) = PAPER_MOVES;
@@ -155,12 +155,12 @@ fn arrivals(load: u32, trace: Trace, pace: Pace, added: &Added) -> [Row; 3] {
 }
 
 /// Median, mean and most; 0 of nothing.
-fn summary(mut values: Vec<u32>) -> [f64; 3] {
+fn summary(mut values: Vec<u64>) -> [f64; 3] {
     values.sort_unstable();
-    let (count, sum) = (values.len(), values.iter().copied().map(f64::from).sum::<f64>());
+    let (count, sum) = (values.len(), values.iter().sum::<u64>() as f64);
     let Some(most) = values.last() else { return [0.0; 3] };
-    let median = (f64::from(values[(count - 1) / 2]) + f64::from(values[count / 2])) / 2.0;
-    [median, sum / count as f64, f64::from(*most)]
+    let median = (values[(count - 1) / 2] + values[count / 2]) as f64 / 2.0;
+    [median, sum / count as f64, *most as f64]
 }
 
 /// Flows, none of them twice.
@@ -222,14 +222,14 @@ impl Bench {
     }
 
     /// Moves of insertions one at a time, each of which is undone.
-    fn alone(&mut self) -> Result<Vec<u32>, BenchError> {
+    fn alone(&mut self) -> Result<Vec<u64>, BenchError> {
         let mut moves = Vec::with_capacity(SAMPLES);
         for _ in 0..SAMPLES {
             let (key, element) = (key(&self.flows.draw()), self.element.clone());
             let before = self.settled()?.moved;
             let insert = Ask::Insert { element, key: json!(key), context: Value::Null };
             card::ask::<Value>(&mut self.device, &insert)?;
-            moves.push(self.settled()?.moved.wrapping_sub(before));
+            moves.push(self.settled()?.moved - before);
             if !self.remove(&key)? {
                 return Err(BenchError::Wrong(BENCH, "a context that was added is not there".to_string()));
             }
@@ -302,7 +302,7 @@ impl Bench {
         let after = self.settled()?;
         card::counters(BENCH, &mut self.device)?;
         let contexts = f64::from(after.contexts) - f64::from(before.contexts);
-        let moves = f64::from(after.moved.wrapping_sub(before.moved)) / added.max(1) as f64;
+        let moves = (after.moved - before.moved) as f64 / added.max(1) as f64;
         Ok(Added { lost: added as f64 - contexts + dropped as f64, moves, most: after.most.into(), cycles })
     }
 

@@ -25,6 +25,16 @@ pub struct ElementAbout {
     pub of: Option<u32>,
 }
 
+/// A slice of the contexts of an element.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SliceAbout {
+    /// The contexts, in any order.
+    pub contexts: Vec<ContextAbout>,
+    /// Where the next slice begins; not there in the last slice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<usize>,
+}
+
 /// A context: `{"key": {"ip.src": "192.0.2.1"}, "state": "OPEN", "registers": {"count": 3}, "for": {"us": 59000000},
 /// "idle": {"us": 300000000, "left": 299000000, "then": "CLOSED"}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,8 +102,8 @@ pub struct TableUse {
     pub places: u32,
     /// Contexts.
     pub contexts: u32,
-    /// Times that a context moved out of the stash to a place, modulo 2^32.
-    pub moved: u32,
+    /// Times that a context moved out of the stash to a place.
+    pub moved: u64,
     /// Contexts in the stash.
     pub stash: u32,
     /// Most contexts in the stash since the load or the last request that forgot it.

@@ -20,10 +20,13 @@ pub const NAME: &str = "flow";
 pub enum Ask {
     /// All elements: a list of [`crate::ElementAbout`].
     List,
-    /// All contexts of an element: a list of [`crate::ContextAbout`].
+    /// A slice of the contexts of an element: [`crate::SliceAbout`]. Frames pass between two slices.
     Dump {
         /// The element.
         element: String,
+        /// 0, or `next` of the slice before.
+        #[serde(default, skip_serializing_if = "is_first")]
+        from: usize,
     },
     /// The context of a flow: a list of one [`crate::ContextAbout`], or an empty one.
     Get {
@@ -94,6 +97,10 @@ pub enum Ask {
     },
 }
 
+fn is_first(from: &usize) -> bool {
+    *from == 0
+}
+
 impl Ask {
     /// The request as JSON.
     #[must_use]
@@ -131,6 +138,8 @@ mod tests {
         for (ask, text) in [
             (Ask::List, json!("list")),
             (get.clone(), json!({"get": {"element": "one", "key": {"ip.src": 1}, "exist": false}})),
+            (Ask::Dump { element: "one".into(), from: 0 }, json!({"dump": {"element": "one"}})),
+            (Ask::Dump { element: "one".into(), from: 7 }, json!({"dump": {"element": "one", "from": 7}})),
             (Ask::Time { us: Some(5) }, json!({"time": {"us": 5}})),
         ] {
             assert_eq!((ask.json(), Ask::read(&text)), (text, Ok(ask)));

@@ -87,7 +87,7 @@ impl Flow {
     pub fn ask(self) -> Ask {
         match self {
             Self::List => Ask::List,
-            Self::Dump { element } => Ask::Dump { element },
+            Self::Dump { element } => Ask::Dump { element, from: 0 },
             Self::Get { element, key } => Ask::Get { element, key, exist: true },
             Self::Insert { element, key, context } => {
                 Ask::Insert { element, key, context: context.unwrap_or_default() }
@@ -132,8 +132,8 @@ mod tests {
 
     use crate::engine::FLOW;
 
-    /// The request of a command line, or its fault.
-    fn asked(line: &[&str]) -> Result<serde_json::Value, String> {
+    /// The requests of a command line, or its fault.
+    fn asked(line: &[&str]) -> Result<Vec<serde_json::Value>, String> {
         let service = FLOW.services()[0];
         let words = [service.name].into_iter().chain(line.iter().copied());
         let matches = (service.command)().try_get_matches_from(words).map_err(|error| error.to_string())?;
@@ -160,7 +160,7 @@ mod tests {
             (&["time", "5"], json!({"time": {"us": 5}})),
             (&["table", "one", "--forget"], json!({"table": {"element": "one", "forget": true}})),
         ] {
-            assert_eq!(asked(line), Ok(ask), "{line:?}");
+            assert_eq!(asked(line), Ok(vec![ask]), "{line:?}");
         }
         for (line, words) in [
             (&["dump"][..], "<ELEMENT>"),

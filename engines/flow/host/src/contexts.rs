@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Elements, contexts and events by names, as the service `flow` has them.
 
-use penstock_flow::{Context, Deadline, EventKind, HostError};
+use penstock_flow::{Context, Deadline, EventKind, HostError, Slice};
 use penstock_flow_compiler::program::{Element, Register, Timeout};
 use penstock_headers::Field;
 use serde_json::{Map, Value as Json};
 
-use crate::answers::{ContextAbout, ElementAbout, EventAbout, Hard, Idle};
+use crate::answers::{ContextAbout, ElementAbout, EventAbout, Hard, Idle, SliceAbout};
 use crate::elements::Elements;
 use crate::error::FlowError;
 
@@ -32,14 +32,14 @@ pub fn list(elements: &mut dyn Elements) -> Result<Vec<ElementAbout>, FlowError>
     program.elements.iter().enumerate().map(about).collect()
 }
 
-/// All contexts of an element, in the order of its table.
+/// A slice of the contexts of an element ([`Elements::slice`]).
 ///
 /// # Errors
 /// There is no such element, or its contexts move too fast to be listed.
-pub fn dump(elements: &mut dyn Elements, element: &str) -> Result<Vec<ContextAbout>, FlowError> {
+pub fn dump(elements: &mut dyn Elements, element: &str, from: usize) -> Result<SliceAbout, FlowError> {
     let (number, element) = find(elements, element)?;
-    let (all, now) = (elements.contexts(number)?, elements.time()?);
-    Ok(all.iter().map(|context| described(&element, context, now)).collect())
+    let (Slice { contexts, next }, now) = (elements.slice(number, from)?, elements.time()?);
+    Ok(SliceAbout { contexts: contexts.iter().map(|context| described(&element, context, now)).collect(), next })
 }
 
 /// The context of a flow, if it has one.
@@ -319,24 +319,24 @@ mod tests {
             "state": "TWO", "registers": {"count": 7, "last": 9},
             "for": {"us": 5, "then": "ONE"}, "idle": {"us": 4_000_000_000u32, "left": 4_000_000_000u32},
         });
-        assert_eq!(json_of(dump(&mut block, "both").unwrap()), json!([whole]));
+        assert_eq!(json_of(dump(&mut block, "both", 0).unwrap()), json!({"contexts": [whole]}));
         let as_list = json!(["10.0.0.1", "10.0.0.2", "0x6"]);
         assert_eq!(json_of(get(&mut block, "both", &as_list).unwrap()), whole);
         // A context that was read can be written again.
         assert_eq!(delete(&mut block, "both", &key), Ok(true));
         assert_eq!(delete(&mut block, "both", &key), Ok(false));
         insert(&mut block, "both", &whole["key"], &whole).unwrap();
-        assert_eq!(json_of(dump(&mut block, "both").unwrap()), json!([whole]));
+        assert_eq!(json_of(dump(&mut block, "both", 0).unwrap()), json!({"contexts": [whole]}));
         // Its deadline has passed, and the walker has reached its place.
         block.set_time(1000 * MS + 5000);
         block.set_time(2000 * MS);
         assert_eq!(get(&mut block, "both", &key).unwrap().unwrap().state, "ONE");
         assert_eq!(events(&mut block).unwrap()[0].kind, "expired");
         clear(&mut block, "both").unwrap();
-        assert_eq!(dump(&mut block, "both"), Ok(vec![]));
+        assert_eq!(dump(&mut block, "both", 0), Ok(SliceAbout::default()));
         insert(&mut block, "both", &key, &json!("TWO")).unwrap();
         insert(&mut block, "mac", &json!("02:00:00:00:00:0a"), &Json::Null).unwrap();
-        let key = &dump(&mut block, "mac").unwrap()[0].key;
+        let key = &dump(&mut block, "mac", 0).unwrap().contexts[0].key;
         assert_eq!(json_of(key), json!({"eth.src": "02:00:00:00:00:0a"}));
         set(&mut block, "both", &json!({"all": u32::MAX})).unwrap();
         let all = list(&mut block).unwrap();

@@ -56,11 +56,6 @@ pub(crate) fn rows(element: &Element, frames: &[u64]) -> Vec<RowCounter> {
     element.rows.iter().zip(frames).map(counter).collect()
 }
 
-/// The difference of a counter. Native counters have 64 bits, counters of hardware have 32 and wrap.
-fn since(now: u64, then: u64) -> u64 {
-    now.checked_sub(then).unwrap_or_else(|| now.wrapping_sub(then) & 0xFFFF_FFFF)
-}
-
 impl BlockCounters {
     /// The difference to `earlier`, which was read before.
     #[must_use]
@@ -68,8 +63,8 @@ impl BlockCounters {
         let same_rows = self.changes == earlier.changes;
         let elements = self.elements.iter().zip(&earlier.elements);
         Self {
-            events_lost: since(self.events_lost, earlier.events_lost),
-            changes: since(self.changes, earlier.changes),
+            events_lost: self.events_lost.saturating_sub(earlier.events_lost),
+            changes: self.changes.saturating_sub(earlier.changes),
             elements: elements.map(|(now, then)| now.since(then, same_rows)).collect(),
         }
     }
@@ -79,16 +74,16 @@ impl ElementCounters {
     fn since(&self, earlier: &Self, same_rows: bool) -> Self {
         let rows = self.rows.iter().enumerate().map(|(at, now)| {
             let then = earlier.rows.get(at).filter(|_| same_rows).map_or(0, |then| then.frames);
-            RowCounter { frames: since(now.frames, then), ..*now }
+            RowCounter { frames: now.frames.saturating_sub(then), ..*now }
         });
         Self {
             name: self.name.clone(),
-            frames: since(self.frames, earlier.frames),
-            keyless: since(self.keyless, earlier.keyless),
-            unmatched: since(self.unmatched, earlier.unmatched),
-            unkept: since(self.unkept, earlier.unkept),
-            expired: since(self.expired, earlier.expired),
-            evicted: since(self.evicted, earlier.evicted),
+            frames: self.frames.saturating_sub(earlier.frames),
+            keyless: self.keyless.saturating_sub(earlier.keyless),
+            unmatched: self.unmatched.saturating_sub(earlier.unmatched),
+            unkept: self.unkept.saturating_sub(earlier.unkept),
+            expired: self.expired.saturating_sub(earlier.expired),
+            evicted: self.evicted.saturating_sub(earlier.evicted),
             contexts: self.contexts,
             rows: rows.collect(),
         }
@@ -117,8 +112,9 @@ mod tests {
     }
 
     #[test]
-    fn counters_of_hardware_wrap_and_native_ones_do_not() {
-        assert_eq!(since(5, u64::from(u32::MAX) - 4), 10);
-        assert_eq!(since(3 << 32, 1 << 32), 2 << 32);
+    fn counters_have_64_bits() {
+        let since = counters(5 << 32, &[3 << 32], 1).since(&counters((1 << 32) - 1, &[1 << 32], 1));
+        let element = &since.elements[0];
+        assert_eq!((element.frames, element.rows[0].frames), ((4 << 32) + 1, 2 << 32));
     }
 }

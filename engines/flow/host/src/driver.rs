@@ -6,7 +6,7 @@ use penstock_flow::{Block, Chain, Options};
 use penstock_unit::Block as _;
 use serde_json::{Value as Json, json};
 
-use crate::answers::{ContextAbout, ElementAbout, EventAbout};
+use crate::answers::{ElementAbout, EventAbout, SliceAbout};
 use crate::ask::Ask;
 use crate::card::{CardBlock, Clock, OnCard};
 use crate::contexts;
@@ -98,12 +98,12 @@ impl FlowDriver {
         self.of_all(bus, |elements| contexts::list(elements))
     }
 
-    /// The contexts of an element.
+    /// A slice of the contexts of an element ([`Elements::slice`]).
     ///
     /// # Errors
     /// No block has this element, or its contexts move too fast to be listed.
-    pub fn dump(&mut self, bus: &mut dyn Bus, element: &str) -> Result<Vec<ContextAbout>, FlowError> {
-        self.with_element(bus, element, |elements| contexts::dump(elements, element))
+    pub fn dump(&mut self, bus: &mut dyn Bus, element: &str, from: usize) -> Result<SliceAbout, FlowError> {
+        self.with_element(bus, element, |elements| contexts::dump(elements, element, from))
     }
 
     /// Takes the events of all blocks, oldest first.
@@ -160,7 +160,7 @@ impl FlowDriver {
         let must = |there: bool, exist: &bool| if there || !exist { Ok(()) } else { Err(FlowError::NoContext) };
         match ask {
             Ask::List => Ok(json!(self.list(bus)?)),
-            Ask::Dump { element } => Ok(json!(self.dump(bus, element)?)),
+            Ask::Dump { element, from } => Ok(json!(self.dump(bus, element, *from)?)),
             Ask::Get { element, key, exist } => {
                 let found = self.with_element(bus, element, |elements| contexts::get(elements, element, key))?;
                 must(found.is_some(), exist)?;
@@ -372,7 +372,7 @@ mod tests {
             assert_eq!(error.kind, ErrorKind::Service("flow"));
         }
         assert_eq!(call(driver, &mut card, get("front.seen".to_owned())).unwrap()[0]["state"], "SEEN");
-        let error = call(driver, &mut card, Ask::Dump { element: "seen".to_owned() }).unwrap_err().to_string();
+        let error = call(driver, &mut card, Ask::Dump { element: "seen".to_owned(), from: 0 }).unwrap_err().to_string();
         assert_eq!(error, "there is no element `seen`; there are: front.seen, back.seen");
         let counters = driver.count_block(&mut card, 2).unwrap();
         assert_eq!(counters["elements"][0]["frames"], 2);
@@ -430,9 +430,10 @@ mod tests {
         assert_eq!(call(driver, &mut card, Ask::Events).unwrap(), json!([]));
         let list = call(driver, &mut card, Ask::List).unwrap();
         assert_eq!((&list[0]["registers"], &list[0]["contexts"]), (&json!({"hits": 3}), &json!(2)));
-        assert_eq!(call(driver, &mut card, Ask::Dump { element: element() }).unwrap().as_array().unwrap().len(), 2);
+        let dump = || Ask::Dump { element: element(), from: 0 };
+        assert_eq!(call(driver, &mut card, dump()).unwrap()["contexts"].as_array().unwrap().len(), 2);
         call(driver, &mut card, Ask::Clear { element: element() }).unwrap();
-        assert_eq!(call(driver, &mut card, Ask::Dump { element: element() }).unwrap(), json!([]));
+        assert_eq!(call(driver, &mut card, dump()).unwrap(), json!({"contexts": []}));
         let error = call(driver, &mut card, Ask::Table { element: element(), forget: false }).unwrap_err();
         assert_eq!((error.kind, error.downcast_ref()), (ErrorKind::Unsupported, Some(&FlowError::NoHardware)));
         let request = Request { service: "flow".to_owned(), ask: json!("lost") };

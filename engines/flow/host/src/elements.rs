@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The elements of a block, the same on every target.
 
-use penstock_flow::{Context, Event, EventKind};
+use penstock_flow::{Context, Event, EventKind, Slice};
 use penstock_flow_compiler::limits::GLOBALS;
 use penstock_flow_compiler::program::Program;
 
@@ -42,11 +42,13 @@ pub trait Elements {
     /// The errors of the trait, or the card refuses.
     fn count(&mut self, element: usize) -> Result<usize, FlowError>;
 
-    /// All contexts, in the order of the table.
+    /// A slice of the contexts, from 0 or the [`Slice::next`] of the slice before ([`penstock_flow::Chain::slice`]).
+    /// Hardware gives all contexts in the first slice, because a walk over its table finds contexts that move only if it
+    /// can go round again.
     ///
     /// # Errors
     /// The errors of the trait, or contexts of hardware move too fast to be listed.
-    fn contexts(&mut self, element: usize) -> Result<Vec<Context>, FlowError>;
+    fn slice(&mut self, element: usize, from: usize) -> Result<Slice, FlowError>;
 
     /// The context of a flow, if it has one.
     ///

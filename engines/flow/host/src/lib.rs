@@ -5,7 +5,7 @@
 //! ```
 //! use penstock_flow_host::Ask;
 //!
-//! let ask = Ask::Dump { element: "knock".to_owned() };
+//! let ask = Ask::Dump { element: "knock".to_owned(), from: 0 };
 //! assert_eq!(ask.json().to_string(), r#"{"dump":{"element":"knock"}}"#);
 //! ```
 
@@ -26,7 +26,7 @@ mod service;
 mod settings;
 mod text;
 
-pub use answers::{ContextAbout, ElementAbout, EventAbout, Hard, Idle, TableUse};
+pub use answers::{ContextAbout, ElementAbout, EventAbout, Hard, Idle, SliceAbout, TableUse};
 pub use ask::{Ask, NAME};
 pub use counters::{BlockCounters, ElementCounters, RowCounter};
 pub use driver::FlowDriver;

@@ -4,7 +4,7 @@
 use std::any::Any;
 
 use penstock_engine::Bus;
-use penstock_flow::{Block, Context, Event, EventKind};
+use penstock_flow::{Block, Context, Event, EventKind, Slice};
 use penstock_flow_compiler::limits::GLOBALS;
 use penstock_flow_compiler::program::{Element, Program};
 
@@ -45,8 +45,8 @@ impl Elements for Block {
         Ok(self.chain().count(element)?)
     }
 
-    fn contexts(&mut self, element: usize) -> Result<Vec<Context>, FlowError> {
-        Ok(self.chain().contexts(element)?)
+    fn slice(&mut self, element: usize, from: usize) -> Result<Slice, FlowError> {
+        Ok(self.chain().slice(element, from)?)
     }
 
     fn context(&mut self, element: usize, key: &[u128]) -> Result<Option<Context>, FlowError> {

@@ -24,9 +24,9 @@ fn command() -> Command {
     Flow::augment_subcommands(Command::new(NAME).about(about).subcommand_required(true).arg_required_else_help(true))
 }
 
-fn ask(arguments: &clap::ArgMatches) -> Result<Json, String> {
+fn ask(arguments: &clap::ArgMatches) -> Result<Vec<Json>, String> {
     let flow = Flow::from_arg_matches(arguments).map_err(|error| error.to_string())?;
-    Ok(flow.ask().json())
+    Ok(vec![flow.ask().json()])
 }
 
 fn show(asked: &Json, answer: &Json) -> String {

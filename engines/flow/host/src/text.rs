@@ -17,7 +17,8 @@ pub fn text(asked: &Ask, answer: &Value) -> String {
         Ask::Table { .. } => return fields(answer).join(", ") + "\n",
         _ => return String::new(),
     };
-    answer.as_array().into_iter().flatten().map(|one| line(one) + "\n").collect()
+    let list = answer.get("contexts").unwrap_or(answer);
+    list.as_array().into_iter().flatten().map(|one| line(one) + "\n").collect()
 }
 
 /// Text without quotes, other values as JSON.
@@ -95,7 +96,7 @@ mod tests {
         });
         let bare = json!({"key": {"ip.src": "192.0.2.1"}, "state": "", "registers": {}});
         assert_eq!(
-            text(&Ask::Dump { element: "knock".into() }, &json!([open, bare])),
+            text(&Ask::Dump { element: "knock".into(), from: 0 }, &json!({"contexts": [open, bare], "next": 9})),
             "ip.src 192.0.2.1, l4.sport 80: OPEN, count 3, for 59.000 s, idle 1.500 s then ONE\nip.src 192.0.2.1:\n"
         );
         let gone = json!({"kind": "expired", "element": "knock", "time": 1_000_001, "key": {"ip.src": "1.2.3.4"},

@@ -68,8 +68,13 @@ fn answer(chain: &mut Chain, line: &str) -> Result<String, String> {
             "done".to_owned()
         }
         ["contexts", at] => {
-            let all = chain.contexts(element(at)?).map_err(refused)?;
-            Value::Array(all.iter().map(context).collect()).to_string()
+            let (mut all, mut from) = (vec![], Some(0));
+            while let Some(begin) = from {
+                let slice = chain.slice(element(at)?, begin).map_err(refused)?;
+                all.extend(slice.contexts.iter().map(context));
+                from = slice.next;
+            }
+            Value::Array(all).to_string()
         }
         ["counters", at] => {
             let at = element(at)?;

@@ -30,6 +30,15 @@ impl Default for Options {
     }
 }
 
+/// Contexts of an element, as many as are read between two frames.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Slice {
+    /// The contexts.
+    pub contexts: Vec<Context>,
+    /// Where the next slice begins; None if this is the last one.
+    pub next: Option<usize>,
+}
+
 /// A context, as the host sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
@@ -239,16 +248,18 @@ impl Chain {
         })
     }
 
-    /// All contexts of an element, in the order of its table.
-    pub fn contexts(&self, element: usize) -> Result<Vec<Context>, HostError> {
-        fn all<const K: usize>(packing: &Packing, table: &Table<K>) -> Vec<Context> {
-            let used = (0..table.places()).filter_map(|place| table.get(place));
-            used.map(|(key, state)| seen(packing.unpack(key), state)).collect()
+    /// A slice of the contexts of an element, from 0 or the [`Slice::next`] of the slice before. Frames may pass between
+    /// two slices. A context that is there from the first slice to the last is in exactly one slice.
+    pub fn slice(&self, element: usize, from: usize) -> Result<Slice, HostError> {
+        fn some<const K: usize>(packing: &Packing, table: &Table<K>, from: usize) -> Slice {
+            let (found, next) = table.slice(from);
+            let contexts = found.into_iter().map(|(key, state)| seen(packing.unpack(key), state)).collect();
+            Slice { contexts, next }
         }
         Ok(match &self.element(element)?.contexts {
-            Contexts::None => vec![],
-            Contexts::Short(packing, table) => all(packing, table),
-            Contexts::Long(packing, table) => all(packing, table),
+            Contexts::None => Slice::default(),
+            Contexts::Short(packing, table) => some(packing, table, from),
+            Contexts::Long(packing, table) => some(packing, table, from),
         })
     }
 

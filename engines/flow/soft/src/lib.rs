@@ -25,7 +25,7 @@ mod key;
 mod table;
 
 pub use block::Block;
-pub use chain::{Chain, Context, Deadline, HostError, Options};
+pub use chain::{Chain, Context, Deadline, HostError, Options, Slice};
 pub use element::Counters;
 pub use event::{Event, EventKind};
 pub use frame::{Arrival, Frame, Verdict};

@@ -12,6 +12,10 @@ use crate::frame::fetch;
 pub const NEVER: u64 = u64::MAX;
 /// Instead of a state: the context is removed.
 pub const GONE: u16 = u16::MAX;
+/// Contexts in a slice of a table, and places that are looked at for it, at most: about a millisecond of work between two
+/// frames.
+const SLICE: usize = 1024;
+const SLICE_PLACES: usize = 1 << 16;
 /// Contexts that are compared if one must be evicted.
 const CANDIDATES: usize = 4;
 
@@ -199,6 +203,33 @@ impl<const K: usize> Table<K> {
         self.entries.get(place).filter(|entry| entry.state.used).map(|entry| (&entry.key, &entry.state))
     }
 
+    /// A slice of the contexts, and the `from` of the next slice; None after the last slice. The first slice begins at 0.
+    ///
+    /// A slice has the contexts whose search begins between `from` and its end. A context may move, but its search
+    /// always begins at the same place. Therefore a context that is there from the first slice to the last is in exactly
+    /// one slice.
+    pub fn slice(&self, from: usize) -> (Vec<(&Words<K>, &State)>, Option<usize>) {
+        let places = self.entries.len();
+        let from = from.min(places);
+        let (mut end, mut seen) = (from, 0);
+        while end < places && end - from < SLICE_PLACES && seen < SLICE {
+            seen += usize::from(self.entries[end].state.used);
+            end += 1;
+        }
+        let mut found = Vec::with_capacity(seen);
+        // Searches that begin in the slice may go on behind its end, and behind the last place at the first one.
+        let mut at = from;
+        while at < end || self.entries[at & (places - 1)].state.used {
+            let entry = &self.entries[at & (places - 1)];
+            let displaced = at.wrapping_sub(self.home(&entry.key)) & (places - 1);
+            if entry.state.used && at.checked_sub(displaced).is_some_and(|home| (from..end).contains(&home)) {
+                found.push((&entry.key, &entry.state));
+            }
+            at += 1;
+        }
+        (found, (end < places).then_some(end))
+    }
+
     /// Adds a context for a key without one and gives its place; None: the table is full.
     pub fn insert(&mut self, key: Words<K>, home: usize, state: State) -> Option<usize> {
         if self.count == self.capacity {
@@ -265,8 +296,9 @@ impl<const K: usize> Table<K> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::{HashMap, HashSet};
 
     use super::*;
 
@@ -286,6 +318,46 @@ mod tests {
             assert_eq!(homes(&known, &key), 1);
             assert!(homes(&other, &key) > 900, "{}", homes(&other, &key));
         }
+    }
+
+    /// Reads a table in slices while half of its contexts change between two of them, and checks the other half.
+    fn read_while_it_changes(seed: u64) {
+        let mut table = Table::<2>::new(10_900, seed);
+        let new = State::new([0; REGISTERS]);
+        let key = |number: u64| [number, !number];
+        let add = |table: &mut Table<2>, number| table.insert(key(number), table.home(&key(number)), new);
+        for number in 0..10_000 {
+            assert!(add(&mut table, number).is_some());
+        }
+        // Three searches begin at the last place, so two of them end at the first places.
+        let last = table.places() - 1;
+        let behind: Vec<u64> = (100_000..).filter(|number| table.home(&key(*number)) == last).take(3).collect();
+        behind.iter().for_each(|number| assert!(add(&mut table, *number).is_some()));
+        // Even numbers and these stay; between two slices the others go, which moves contexts, and new ones come.
+        let (mut others, mut fresh): (Vec<u64>, _) = ((1..10_000).step_by(2).collect(), 10_000..);
+        let (mut times, mut slices, mut from) = (HashMap::<u64, usize>::new(), 0, Some(0));
+        while let Some(begin) = from {
+            let (found, next) = table.slice(begin);
+            assert!(found.len() <= SLICE + 100, "{}", found.len());
+            found.iter().for_each(|(key, _)| *times.entry(key[0]).or_default() += 1);
+            (slices, from) = (slices + 1, next);
+            for gone in others.drain(..) {
+                let place = table.find(&key(gone), table.home(&key(gone))).unwrap();
+                table.remove(place);
+            }
+            others.extend(fresh.by_ref().take(5_000));
+            others.iter().for_each(|number| assert!(add(&mut table, *number).is_some()));
+        }
+        assert!(slices >= 10, "{slices}");
+        assert!((0..10_000).step_by(2).chain(behind).all(|number| times.get(&number) == Some(&1)));
+        assert!(times.values().all(|count| *count == 1));
+    }
+
+    #[test]
+    fn a_context_that_stays_is_in_one_slice() {
+        (0..10).for_each(read_while_it_changes);
+        let table = Table::<2>::new(10, 7);
+        assert_eq!((table.slice(usize::MAX).0.len(), table.slice(usize::MAX).1), (0, None));
     }
 
     #[test]

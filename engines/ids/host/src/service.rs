@@ -58,9 +58,9 @@ fn command() -> Command {
     Line::augment_subcommands(Command::new(NAME).about(about).subcommand_required(true).arg_required_else_help(true))
 }
 
-fn ask(arguments: &clap::ArgMatches) -> Result<Json, String> {
+fn ask(arguments: &clap::ArgMatches) -> Result<Vec<Json>, String> {
     let line = Line::from_arg_matches(arguments).map_err(|error| error.to_string())?;
-    Ok(match line {
+    let ask = match line {
         Line::Stats => Ask::Stats,
         Line::Alerts => Ask::Alerts,
         Line::Rules { what: Rules::List { hits } } => Ask::Rules { hits },
@@ -71,8 +71,8 @@ fn ask(arguments: &clap::ArgMatches) -> Result<Json, String> {
             };
             Ask::Reload { files: paths.into_iter().map(read).collect::<Result<_, String>>()? }
         }
-    }
-    .json())
+    };
+    Ok(vec![ask.json()])
 }
 
 fn show(asked: &Json, answer: &Json) -> String {

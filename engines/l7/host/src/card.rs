@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use penstock_engine::Bus;
+use penstock_engine::window::read_count;
 use penstock_l7_compiler::Compiled;
 use penstock_l7_compiler::limits::{APPLICATIONS, DECISIONS, ROWS};
 use penstock_l7_compiler::program::Application;
@@ -49,6 +50,11 @@ struct Window<'a> {
 impl Window<'_> {
     fn read(&mut self, offset: u32) -> Result<u32, L7Error> {
         Ok(self.bus.read(self.base + offset)?)
+    }
+
+    /// Reads a counter of 64 bits, by the offset of its low word.
+    fn count(&mut self, low: u32) -> Result<u64, L7Error> {
+        Ok(read_count(self.bus, self.base + low, self.base + own::L7_BLOCK_COUNT_H)?)
     }
 
     fn write(&mut self, offset: u32, value: u32) -> Result<(), L7Error> {
@@ -196,25 +202,25 @@ pub struct OnCard<'a> {
 impl Machine for OnCard<'_> {
     fn count(&mut self, app: usize) -> Result<(AppCounters, Vec<u64>), L7Error> {
         let mut window = window(self.bus, self.block);
-        let mut read = |register| window.read(Window::app(app, register)).map(u64::from);
+        let mut count = |register| window.count(Window::app(app, register));
         let counters = AppCounters {
-            packets: read(own::L7_APP_PACKETS)?,
-            malformed: read(own::L7_APP_MALFORMED)?,
-            duplicates: read(own::L7_APP_DUPLICATES)?,
-            oversize: read(own::L7_APP_OVERSIZE)?,
-            refused: read(own::L7_APP_REFUSED)?,
-            busy: read(own::L7_APP_BUSY)?,
-            delivered: read(own::L7_APP_DELIVERED)?,
-            denied: read(own::L7_APP_DENIED)?,
-            expired: read(own::L7_APP_EXPIRED)?,
-            stuck: read(own::L7_APP_STUCK)?,
-            failed: read(own::L7_APP_FAILED)?,
-            in_flight: read(own::L7_APP_MESSAGES)?,
-            pages: read(own::L7_APP_PAGES)?,
+            packets: count(own::L7_APP_PACKETS)?,
+            malformed: count(own::L7_APP_MALFORMED)?,
+            duplicates: count(own::L7_APP_DUPLICATES)?,
+            oversize: count(own::L7_APP_OVERSIZE)?,
+            refused: count(own::L7_APP_REFUSED)?,
+            busy: count(own::L7_APP_BUSY)?,
+            delivered: count(own::L7_APP_DELIVERED)?,
+            denied: count(own::L7_APP_DENIED)?,
+            expired: count(own::L7_APP_EXPIRED)?,
+            stuck: count(own::L7_APP_STUCK)?,
+            failed: count(own::L7_APP_FAILED)?,
+            in_flight: window.read(Window::app(app, own::L7_APP_MESSAGES))?.into(),
+            pages: window.read(Window::app(app, own::L7_APP_PAGES))?.into(),
             ..AppCounters::default()
         };
         let decisions = self.card.apps.get(app).map_or(0..0, |app| app.decisions.clone());
-        let hits = decisions.map(|at| window.read(own::L7_BLOCK_HITS + 4 * at as u32).map(u64::from));
+        let hits = decisions.map(|at| window.count(own::L7_BLOCK_HITS + 4 * at as u32));
         Ok((counters, hits.collect::<Result<_, _>>()?))
     }
 
@@ -224,8 +230,52 @@ impl Machine for OnCard<'_> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
+    use penstock_engine::{CardError, Native};
+
     use super::*;
+
+    /// A card whose counters have the address of their register in the low word and its complement in the high one.
+    struct Counting {
+        high: u32,
+    }
+
+    impl Bus for Counting {
+        fn read(&mut self, address: u32) -> Result<u32, CardError> {
+            if address == BLOCKS + own::L7_BLOCK_COUNT_H {
+                return Ok(self.high);
+            }
+            self.high = !address;
+            Ok(address)
+        }
+
+        fn write(&mut self, address: u32, _: u32) -> Result<(), CardError> {
+            Err(CardError::Broken(format!("0x{address:08x} was written")))
+        }
+
+        fn pass(&mut self, _: u64) -> Result<(), CardError> {
+            Ok(())
+        }
+
+        fn native(&mut self) -> Option<&mut dyn Native> {
+            None
+        }
+    }
+
+    #[test]
+    fn counters_have_64_bits() {
+        let app = CardApp { name: "one".into(), rows: 0..0, decisions: 3..5 };
+        let mut card = CardBlock { apps: vec![app.clone(), app] };
+        let mut on = OnCard { card: &mut card, block: 0, bus: &mut Counting { high: 0 } };
+        let (counters, hits) = on.count(1).unwrap();
+        let count = |offset: u32| u64::from(!(BLOCKS + offset)) << 32 | u64::from(BLOCKS + offset);
+        let of_app = APPS + APP;
+        let packets_and_failed = [count(of_app + own::L7_APP_PACKETS), count(of_app + own::L7_APP_FAILED)];
+        assert_eq!([counters.packets, counters.failed], packets_and_failed);
+        assert_eq!(counters.pages, u64::from(BLOCKS + of_app + own::L7_APP_PAGES));
+        assert_eq!(hits, [count(own::L7_BLOCK_HITS + 12), count(own::L7_BLOCK_HITS + 16)]);
+    }
 
     #[test]
     fn rules_go_into_the_first_gap() {

@@ -68,8 +68,8 @@ mod tests {
 
     use crate::engine::L7;
 
-    /// The request of a command line, or its fault.
-    fn asked(line: &[&str]) -> Result<serde_json::Value, String> {
+    /// The requests of a command line, or its fault.
+    fn asked(line: &[&str]) -> Result<Vec<serde_json::Value>, String> {
         let service = L7.services()[0];
         let words = [service.name].into_iter().chain(line.iter().copied());
         let matches = (service.command)().try_get_matches_from(words).map_err(|error| error.to_string())?;
@@ -79,13 +79,13 @@ mod tests {
     #[test]
     fn command_lines_are_requests() {
         for word in ["apps", "rules", "queues", "messages", "counters"] {
-            assert_eq!(asked(&[word]), Ok(json!(word)));
+            assert_eq!(asked(&[word]), Ok(vec![json!(word)]));
         }
         let path = std::env::temp_dir().join(format!("penstock-l7-{}.l7", std::process::id()));
         let file = path.display().to_string();
         std::fs::write(&path, "rules").unwrap();
         let load = json!({"load": {"application": "reviews", "file": file, "text": "rules"}});
-        assert_eq!(asked(&["rules", "load", "reviews", &file]), Ok(load));
+        assert_eq!(asked(&["rules", "load", "reviews", &file]), Ok(vec![load]));
         std::fs::remove_file(&path).unwrap();
         let error = asked(&["rules", "load", "reviews", &file]).unwrap_err();
         assert!(error.starts_with(&file) && error.ends_with(super::PROGRAM), "{error}");

@@ -110,11 +110,6 @@ pub(crate) fn rules(application: &Application, program: &Program, image: &AppIma
     rules
 }
 
-/// The difference of a counter. Native counters have 64 bits, counters of hardware have 32 and wrap.
-fn since(now: u64, then: u64) -> u64 {
-    now.checked_sub(then).unwrap_or_else(|| now.wrapping_sub(then) & 0xFFFF_FFFF)
-}
-
 impl BlockCounters {
     /// The difference to `earlier`, which was read before. Messages in flight stay what they are now.
     #[must_use]
@@ -129,21 +124,21 @@ impl AppCounters {
         let same_rules = self.swaps == then.swaps;
         let rules = self.rules.iter().enumerate().map(|(at, now)| {
             let before = then.rules.get(at).filter(|_| same_rules).map_or(0, |then| then.messages);
-            RuleCounter { messages: since(now.messages, before), ..now.clone() }
+            RuleCounter { messages: now.messages.saturating_sub(before), ..now.clone() }
         });
         Self {
             name: self.name.clone(),
-            packets: since(self.packets, then.packets),
-            malformed: since(self.malformed, then.malformed),
-            duplicates: since(self.duplicates, then.duplicates),
-            oversize: since(self.oversize, then.oversize),
-            refused: since(self.refused, then.refused),
-            busy: since(self.busy, then.busy),
-            delivered: since(self.delivered, then.delivered),
-            denied: since(self.denied, then.denied),
-            expired: since(self.expired, then.expired),
-            stuck: since(self.stuck, then.stuck),
-            failed: since(self.failed, then.failed),
+            packets: self.packets.saturating_sub(then.packets),
+            malformed: self.malformed.saturating_sub(then.malformed),
+            duplicates: self.duplicates.saturating_sub(then.duplicates),
+            oversize: self.oversize.saturating_sub(then.oversize),
+            refused: self.refused.saturating_sub(then.refused),
+            busy: self.busy.saturating_sub(then.busy),
+            delivered: self.delivered.saturating_sub(then.delivered),
+            denied: self.denied.saturating_sub(then.denied),
+            expired: self.expired.saturating_sub(then.expired),
+            stuck: self.stuck.saturating_sub(then.stuck),
+            failed: self.failed.saturating_sub(then.failed),
             in_flight: self.in_flight,
             pages: self.pages,
             swaps: self.swaps,
@@ -169,6 +164,7 @@ mod tests {
         // Counters of rules that were swapped in between started at 0.
         let app = of(17, 2, 2).since(&of(10, 4, 1)).applications.remove(0);
         assert_eq!(app.rules[0].messages, 2);
-        assert_eq!(of(3, 0, 0).since(&of(u64::from(u32::MAX), 0, 0)).applications[0].packets, 4);
+        let app = of(5 << 32, 3 << 32, 1).since(&of((1 << 32) - 1, 1 << 32, 1)).applications.remove(0);
+        assert_eq!((app.packets, app.rules[0].messages), ((4 << 32) + 1, 2 << 32));
     }
 }

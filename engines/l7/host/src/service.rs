@@ -30,9 +30,9 @@ fn command() -> Command {
     )
 }
 
-fn ask(arguments: &clap::ArgMatches) -> Result<Json, String> {
+fn ask(arguments: &clap::ArgMatches) -> Result<Vec<Json>, String> {
     let command = L7Command::from_arg_matches(arguments).map_err(|error| error.to_string())?;
-    Ok(command.ask()?.json())
+    Ok(vec![command.ask()?.json()])
 }
 
 fn show(asked: &Json, answer: &Json) -> String {

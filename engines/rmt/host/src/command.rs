@@ -268,8 +268,8 @@ mod tests {
 
     use crate::engine::RMT;
 
-    /// The request of a command line, or what is wrong with it.
-    fn asked(line: &[&str]) -> Result<serde_json::Value, String> {
+    /// The requests of a command line, or what is wrong with it.
+    fn asked(line: &[&str]) -> Result<Vec<serde_json::Value>, String> {
         let service = RMT.services()[0];
         let words = [service.name].into_iter().chain(line.iter().copied());
         let matches = (service.command)().try_get_matches_from(words).map_err(|error| error.to_string())?;
@@ -317,7 +317,7 @@ mod tests {
             ),
             (&["counters", "seen"], json!({"counters": {"tenant": null, "counter": "seen"}})),
         ] {
-            assert_eq!(asked(line), Ok(ask), "{line:?}");
+            assert_eq!(asked(line), Ok(vec![ask]), "{line:?}");
         }
         assert!(asked(&["add-item", "{}"]).unwrap_err().contains("missing field `table`"));
         assert!(asked(&["swap", "bob", "no/such.p4"]).unwrap_err().starts_with("no/such.p4: "));

@@ -18,9 +18,9 @@ fn command() -> Command {
     Rmt::augment_subcommands(Command::new(NAME).about(about).subcommand_required(true).arg_required_else_help(true))
 }
 
-fn ask(arguments: &clap::ArgMatches) -> Result<Json, String> {
+fn ask(arguments: &clap::ArgMatches) -> Result<Vec<Json>, String> {
     let rmt = Rmt::from_arg_matches(arguments).map_err(|error| error.to_string())?;
-    Ok(rmt.ask()?.json())
+    Ok(vec![rmt.ask()?.json()])
 }
 
 fn show(asked: &Json, answer: &Json) -> String {

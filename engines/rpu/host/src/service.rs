@@ -79,7 +79,7 @@ fn command() -> Command {
     Var::augment_subcommands(Command::new(NAME).about(about).subcommand_required(true).arg_required_else_help(true))
 }
 
-fn ask(arguments: &ArgMatches) -> Result<Json, String> {
+fn ask(arguments: &ArgMatches) -> Result<Vec<Json>, String> {
     let ask = match Var::from_arg_matches(arguments).map_err(|error| error.to_string())? {
         Var::List { unit } => Ask::List { unit },
         Var::Get { name, unit } => Ask::Get { unit, name },
@@ -89,7 +89,7 @@ fn ask(arguments: &ArgMatches) -> Result<Json, String> {
             Ask::Set { unit, name, value }
         }
     };
-    serde_json::to_value(ask).map_err(|error| error.to_string())
+    Ok(vec![serde_json::to_value(ask).map_err(|error| error.to_string())?])
 }
 
 fn show(_: &Json, answer: &Json) -> String {

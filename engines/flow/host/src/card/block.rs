@@ -5,7 +5,7 @@ use crate::regs as own;
 use std::collections::VecDeque;
 
 use penstock_engine::Bus;
-use penstock_flow::{Context, Event, EventKind, HostError};
+use penstock_flow::{Context, Event, EventKind, HostError, Slice};
 use penstock_flow_compiler::hardware::{Contexts, Hardware, KEY_WORDS};
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::{Element, Program, Timeout};
@@ -92,9 +92,9 @@ impl CardBlock {
         Ok(())
     }
 
-    /// Frames that have entered the block, modulo 2^32.
-    pub fn entered(&self, bus: &mut dyn Bus) -> Result<u32, FlowError> {
-        Ok(Window { bus, block: self.block, element: 0 }.read(own::FLOW_HOST_FRAMES)?)
+    /// Frames that have entered the block.
+    pub fn entered(&self, bus: &mut dyn Bus) -> Result<u64, FlowError> {
+        Ok(Window { bus, block: self.block, element: 0 }.count(own::FLOW_HOST_FRAMES)?)
     }
 
     /// Whether the table of an element has no room.
@@ -235,11 +235,11 @@ impl Elements for OnCard<'_> {
     }
 
     /// Contexts move while the table is read, so the walk may find one context twice and another only in a later round.
-    fn contexts(&mut self, element: usize) -> Result<Vec<Context>, FlowError> {
+    fn slice(&mut self, element: usize, from: usize) -> Result<Slice, FlowError> {
         let now = self.time()?;
-        // An element without a key has a list without contexts.
-        if self.on.element(element)?.key.is_none() {
-            return Ok(Vec::new());
+        // An element without a key has a list without contexts, and there is nothing behind the first slice.
+        if self.on.element(element)?.key.is_none() || from > 0 {
+            return Ok(Slice::default());
         }
         let known = self.on.known(element)?;
         let Shape { places, ways, stash, .. } = self.on.window(self.bus, element).shape()?;
@@ -250,7 +250,7 @@ impl Elements for OnCard<'_> {
             let of_ways = (0..places).map(|place| (place / ways) | ((place % ways) << WAY_AT));
             for place in (0..stash).map(|slot| IN_STASH | slot << WAY_AT).chain(of_ways) {
                 if found.all.len() >= count {
-                    return Ok(found.all);
+                    return Ok(Slice { contexts: found.all, next: None });
                 }
                 window.write(own::FLOW_HOST_PLACE, place)?;
                 if window.command(READ)? {
@@ -260,7 +260,7 @@ impl Elements for OnCard<'_> {
         }
         let contexts = self.on.count(self.bus, element)?;
         if found.all.len() >= contexts {
-            return Ok(found.all);
+            return Ok(Slice { contexts: found.all, next: None });
         }
         let element = self.on.element(element)?.name.clone();
         Err(FlowError::Moving { element, contexts, found: found.all.len() })
@@ -345,19 +345,19 @@ impl Elements for OnCard<'_> {
         let mut counters = BlockCounters { changes: self.on.changes, ..BlockCounters::default() };
         for (number, element) in self.on.program.elements.iter().enumerate() {
             let mut window = self.on.window(self.bus, number);
-            counters.events_lost += u64::from(window.read(own::FLOW_HOST_EVENTS_LOST)?);
+            counters.events_lost += window.count(own::FLOW_HOST_EVENTS_LOST)?;
             let mut frames = vec![0; element.rows.len()];
             for (at, row) in (0..).zip(&self.on.rows[number]) {
-                frames[*row] += u64::from(window.read(own::FLOW_HOST_ROWS + 4 * at)?);
+                frames[*row] += window.count(own::FLOW_HOST_ROWS + 4 * at)?;
             }
             counters.elements.push(ElementCounters {
                 name: element.name.clone(),
-                frames: window.read(own::FLOW_HOST_FRAMES)?.into(),
-                keyless: window.read(own::FLOW_HOST_KEYLESS)?.into(),
-                unmatched: window.read(own::FLOW_HOST_UNMATCHED)?.into(),
-                unkept: window.read(own::FLOW_HOST_UNKEPT)?.into(),
-                expired: window.read(own::FLOW_HOST_EXPIRED)?.into(),
-                evicted: window.read(own::FLOW_HOST_EVICTED)?.into(),
+                frames: window.count(own::FLOW_HOST_FRAMES)?,
+                keyless: window.count(own::FLOW_HOST_KEYLESS)?,
+                unmatched: window.count(own::FLOW_HOST_UNMATCHED)?,
+                unkept: window.count(own::FLOW_HOST_UNKEPT)?,
+                expired: window.count(own::FLOW_HOST_EXPIRED)?,
+                evicted: window.count(own::FLOW_HOST_EVICTED)?,
                 contexts: window.read(own::FLOW_HOST_CONTEXTS)?.into(),
                 rows: rows(element, &frames),
             });
@@ -372,7 +372,7 @@ impl Elements for OnCard<'_> {
         let table = TableUse {
             places: window.shape()?.places,
             contexts: window.read(own::FLOW_HOST_CONTEXTS)?,
-            moved: window.read(own::FLOW_HOST_MOVED)?,
+            moved: window.count(own::FLOW_HOST_MOVED)?,
             stash: stash & 0xFF,
             most: stash >> 8 & 0xFF,
         };
@@ -547,15 +547,15 @@ mod tests {
         let holds = vec![(0, [Some(1), None]), (1 << WAY_AT, [Some(1), None]), (IN_STASH, [None, Some(2)])];
         let mut card = Restless { holds, contexts: 2, ..Restless::default() };
         let found =
-            OnCard { on: &mut CardBlock::one(), clock: &mut Clock::default(), bus: &mut card }.contexts(0).unwrap();
-        let keys: Vec<_> = found.into_iter().map(|context| context.key).collect();
+            OnCard { on: &mut CardBlock::one(), clock: &mut Clock::default(), bus: &mut card }.slice(0, 0).unwrap();
+        let keys: Vec<_> = found.contexts.into_iter().map(|context| context.key).collect();
         assert_eq!((keys, card.round), (vec![vec![1], vec![2]], 2));
     }
 
     #[test]
     fn a_list_that_is_not_whole_is_an_error() {
         let mut card = Restless { holds: vec![(0, [Some(1); 2])], contexts: 2, ..Restless::default() };
-        let found = OnCard { on: &mut CardBlock::one(), clock: &mut Clock::default(), bus: &mut card }.contexts(0);
+        let found = OnCard { on: &mut CardBlock::one(), clock: &mut Clock::default(), bus: &mut card }.slice(0, 0);
         assert_eq!(found, Err(FlowError::Moving { element: "one".into(), contexts: 2, found: 1 }));
         assert_eq!(card.round, ROUNDS as usize);
     }

@@ -30,7 +30,7 @@ pub struct Clock {
     /// The clock is stopped.
     held: bool,
     /// Frames that had entered all blocks at the load, until the clock is set.
-    unset: Option<u32>,
+    unset: Option<u64>,
     /// Time at the last sweep over all tables.
     swept: u64,
 }
@@ -120,9 +120,9 @@ impl Clock {
     }
 }
 
-/// Frames that have entered blocks, modulo 2^32. The first element of a block gets all its frames.
-fn entered(bus: &mut dyn Bus, blocks: &[&mut CardBlock]) -> Result<u32, FlowError> {
-    blocks.iter().try_fold(0u32, |frames, block| Ok(frames.wrapping_add(block.entered(bus)?)))
+/// Frames that have entered blocks. The first element of a block gets all its frames.
+fn entered(bus: &mut dyn Bus, blocks: &[&mut CardBlock]) -> Result<u64, FlowError> {
+    blocks.iter().map(|block| block.entered(bus)).sum()
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
         ns: u64,
         high: u32,
         held: bool,
-        frames: u32,
+        frames: u64,
         contexts: u32,
         /// Times of sweeps.
         sweeps: Vec<u64>,
@@ -158,7 +158,8 @@ mod tests {
                     self.ns as u32
                 }
                 None if address == TIME_H => self.high,
-                Some(own::FLOW_HOST_FRAMES) => self.frames,
+                Some(own::FLOW_HOST_FRAMES) => self.frames as u32,
+                Some(own::FLOW_HOST_COUNT_H) => (self.frames >> 32) as u32,
                 Some(own::FLOW_HOST_CONTEXTS) => self.contexts,
                 Some(own::FLOW_HOST_ROOM) => 62,
                 _ => 0,
@@ -212,9 +213,9 @@ mod tests {
         assert_eq!((card.time(), clock.now(&mut card)), (7, Ok(7)));
         clock.release(&mut card).unwrap();
         assert!(!card.held);
-        // Frames have seen the time that has passed.
+        // Frames have seen the time that has passed, as many as have no bit in the low word of their count.
         let (mut card, mut clock, mut block) = loaded();
-        card.frames = 1;
+        card.frames = 1 << 32;
         clock.hold(&mut card, &mut [&mut block], 7).unwrap();
         assert_eq!((card.time(), card.held), (50, true));
     }

@@ -2,6 +2,7 @@
 //! The window of an element in the host address space (engines/flow/regs/flow.rdl).
 
 use crate::regs as own;
+use penstock_engine::window::read_count;
 use penstock_engine::{Bus, CardError};
 use penstock_flow::{Context, Deadline};
 use penstock_flow_compiler::hardware::{Contexts, KEY_WORDS};
@@ -79,6 +80,12 @@ impl Window<'_> {
     pub fn read(&mut self, register: u32) -> Result<u32, CardError> {
         let address = self.address(register);
         self.bus.read(address)
+    }
+
+    /// Reads a counter of 64 bits, by the register of its low word.
+    pub fn count(&mut self, low: u32) -> Result<u64, CardError> {
+        let (low, high) = (self.address(low), self.address(own::FLOW_HOST_COUNT_H));
+        read_count(self.bus, low, high)
     }
 
     pub fn write(&mut self, register: u32, value: u32) -> Result<(), CardError> {

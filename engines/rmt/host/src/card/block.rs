@@ -59,7 +59,7 @@ pub struct AtWork {
     pub packets: Packets,
     bank: u32,
     /// Frames whose clones were lost before the program was loaded.
-    pub clones_lost_before: u32,
+    pub clones_lost_before: u64,
     /// The queue for copies, if the program makes some.
     queue: Option<u32>,
     /// Tables by stage.
@@ -335,27 +335,27 @@ impl CardBlock {
         }
     }
 
-    /// Frames to controllers that found no room on their way to the host, of all tenants, modulo 2^32.
+    /// Frames to controllers that found no room on their way to the host, of all tenants.
     ///
     /// # Errors
     /// The card refuses.
-    pub fn lost_packets(&self, bus: &mut dyn Bus) -> Result<u32, RmtError> {
+    pub fn lost_packets(&self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
         Ok(Window::new(bus, self.block).lost_packets()?)
     }
 
-    /// Frames whose clones found no room, of all tenants, modulo 2^32.
+    /// Frames whose clones found no room, of all tenants.
     ///
     /// # Errors
     /// The card refuses.
-    pub fn lost_clones(&self, bus: &mut dyn Bus) -> Result<u32, RmtError> {
+    pub fn lost_clones(&self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
         Ok(Window::new(bus, self.block).lost_clones()?)
     }
 
-    /// Frames whose digests found no room on their way to the host, of all tenants, modulo 2^32.
+    /// Frames whose digests found no room on their way to the host, of all tenants.
     ///
     /// # Errors
     /// The card refuses.
-    pub fn lost(&self, bus: &mut dyn Bus) -> Result<u32, RmtError> {
+    pub fn lost(&self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
         Ok(Window::new(bus, self.block).lost()?)
     }
 

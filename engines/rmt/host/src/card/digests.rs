@@ -28,7 +28,7 @@ pub struct Messages {
     /// Those that nobody has taken yet, the oldest first.
     pub waiting: VecDeque<Message>,
     /// Frames whose digests were lost before the program was loaded, as the card counts them.
-    pub lost_before: u32,
+    pub lost_before: u64,
 }
 
 impl Messages {

@@ -33,7 +33,7 @@ pub struct Packets {
     /// Frames that were lost here, as too many waited.
     pub lost: u64,
     /// Frames that were lost before the program was loaded, as the card counts them.
-    pub lost_before: u32,
+    pub lost_before: u64,
 }
 
 impl Packets {

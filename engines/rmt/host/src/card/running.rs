@@ -190,9 +190,9 @@ impl Running for OnCard<'_> {
         let lost_on_card = self.card.lost_packets(self.bus)?;
         let lost_clones = self.card.lost_clones(self.bus)?;
         let at = self.card.at_work(self.tenant)?;
-        let lost_clones = lost_clones.wrapping_sub(at.clones_lost_before).into();
-        let lost_packets = at.packets.lost + u64::from(lost_on_card.wrapping_sub(at.packets.lost_before));
-        let lost_digests = lost.wrapping_sub(at.messages.lost_before).into();
+        let lost_clones = lost_clones.saturating_sub(at.clones_lost_before);
+        let lost_packets = at.packets.lost + lost_on_card.saturating_sub(at.packets.lost_before);
+        let lost_digests = lost.saturating_sub(at.messages.lost_before);
         let messages = messages::named(&at.shadow.program, at.messages.waiting.drain(..));
         let sent = at.messages.sent;
         Ok(EventsAbout { sent, lost_packets, lost_digests, lost_clones, messages, ..EventsAbout::default() })

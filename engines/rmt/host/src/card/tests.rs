@@ -38,9 +38,11 @@ struct Rows {
     sends: Vec<u8>,
     /// How often the block was asked for room; every third time the block has no room.
     asked: u32,
-    lost: u32,
-    lost_packets: u32,
-    lost_clones: u32,
+    lost: u64,
+    lost_packets: u64,
+    lost_clones: u64,
+    /// High word of the one that was read last.
+    count_high: u32,
     /// The block's pipeline, if its stages differ.
     pipeline: Option<Pipeline>,
 }
@@ -55,6 +57,12 @@ const RECORDS_ROOM: u32 = RECORDS + regs::INLINE_RECORDS_ROOM;
 impl Rows {
     fn pipeline(&self) -> Pipeline {
         self.pipeline.unwrap_or(Pipeline::new(STAGES as usize))
+    }
+
+    /// The low word of a counter.
+    fn count(&mut self, count: u64) -> u32 {
+        self.count_high = (count >> 32) as u32;
+        count as u32
     }
 
     fn row(&self, memory: u32, stage: u32, row: u32) -> [u32; 32] {
@@ -93,9 +101,10 @@ impl Bus for Rows {
             0x10 => 7 | 10 << 8 | 10 << 16,
             0x20 => u32::from(self.pipeline().ternary) | u32::from(self.pipeline().prefixes) << 16,
             0x24 => self.pipeline().meters.into(),
-            0x14 => self.lost,
-            0x18 => self.lost_packets,
-            0x1C => self.lost_clones,
+            0x14 => self.count(self.lost),
+            0x18 => self.count(self.lost_packets),
+            0x1C => self.count(self.lost_clones),
+            0x28 => self.count_high,
             at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
         })
     }
@@ -377,12 +386,12 @@ fn sessions_are_of_the_tenant_and_of_its_bank() {
     assert_eq!(row(&bus, 1, 0, 3)[..2], [0x8001 | 0x8100 << 16, 0]);
     // The next program has sessions of its own; those of the program before stay until then.
     bus.rows.insert(CLONE << 24 | (128 + 64 + 4), [7; 32]);
-    bus.lost_clones = 7;
+    bus.lost_clones = (1 << 32) - 1;
     card.load(&mut bus, 4, &source, &[]).unwrap();
     assert_eq!((row(&bus, 1, 1, 4)[..4].to_vec(), row(&bus, 1, 0, 3)[0]), (vec![0; 4], 0x8001 | 0x8100 << 16));
-    bus.lost_clones = 9;
+    bus.lost_clones = (5 << 32) + 1;
     let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: 4 };
-    assert_eq!(on.events().unwrap().lost_clones, 2);
+    assert_eq!(on.events().unwrap().lost_clones, (4 << 32) + 2);
     one(&mut on, &Change::Object(Act::Insert, session(63, &[2, 0, 255]))).unwrap();
     let cut = Session { length: 64, ..Session::default() };
     let by_group = Session { group: Some(1), ..Session::default() };
@@ -520,11 +529,11 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
 fn records_are_messages_of_the_program_that_sent_them() {
     let source = Source::compile("tells.p4", TELLS.to_owned()).unwrap();
     let digest = |name: &str| source.program.digests.iter().position(|digest| digest.name == name).unwrap();
-    // The count wraps around while the program runs.
-    let mut bus = Rows { lost: u32::MAX - 1, ..Rows::default() };
+    // The count passes 32 bits while the program runs.
+    let mut bus = Rows { lost: (1 << 32) - 2, ..Rows::default() };
     let mut card = CardBlock::begin(&mut bus, 0).unwrap();
     card.load(&mut bus, TENANT, &source, &[]).unwrap();
-    bus.lost = 1;
+    bus.lost = (1 << 32) + 1;
     let row = bus.row(EXIT, 0, TENANT.into());
     assert_eq!(row[14] >> 20, 3);
     // The header is in words 0 to 3; word 28 says the port, and the copy of the key lies in a word of its own.
@@ -602,7 +611,7 @@ fn pieces(frame: &[u8], bank: u16) -> Vec<Record> {
 #[test]
 fn records_are_frames_to_and_from_controllers() {
     let source = Source::compile("control.p4", CONTROLLED.to_owned()).unwrap();
-    let mut bus = Rows { lost_packets: u32::MAX, ..Rows::default() };
+    let mut bus = Rows { lost_packets: (1 << 32) - 1, ..Rows::default() };
     let mut card = CardBlock::begin(&mut bus, 0).unwrap();
     card.load(&mut bus, TENANT, &source, &[]).unwrap();
     assert_eq!(bus.row(EXIT, 0, TENANT.into())[3] >> 25 & 1, 1);
@@ -612,7 +621,7 @@ fn records_are_frames_to_and_from_controllers() {
     bus.records.extend(pieces(&frame(97), 0).into_iter().take(3));
     bus.records.extend(pieces(&frame(65), 0));
     bus.records.extend(pieces(&frame(40), 1));
-    bus.lost_packets = 1;
+    bus.lost_packets = (1 << 32) + 1;
     let mut on = OnCard { card: &mut card, bus: &mut bus, tenant: TENANT };
     assert_eq!(on.stream().unwrap().packets, [frame(32), frame(65)]);
     assert_eq!(on.events().unwrap().lost_packets, 2);

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The window of an rmt block in the host address space: rows of the machine's memories (engines/rmt/machine.md).
 
+use penstock_engine::window::read_count;
 use penstock_engine::{Bus, CardError};
 use penstock_rmt_compiler::backend::Pipeline;
 
@@ -134,6 +135,12 @@ impl<'a> Window<'a> {
         self.bus.read(address)
     }
 
+    /// A counter of 64 bits, by the register of its low word.
+    fn count(&mut self, low: u32) -> Result<u64, CardError> {
+        let (low, high) = (self.address(low), self.address(own::RMT_BLOCK_COUNT_H));
+        read_count(self.bus, low, high)
+    }
+
     /// Sizes of the block.
     pub fn shape(&mut self) -> Result<Shape, CardError> {
         let shape = self.get(own::RMT_BLOCK_SHAPE)?;
@@ -160,19 +167,19 @@ impl<'a> Window<'a> {
         })
     }
 
-    /// Frames whose digests found no room, since the card's reset, modulo 2^32.
-    pub fn lost(&mut self) -> Result<u32, CardError> {
-        self.get(own::RMT_BLOCK_LOST)
+    /// Frames whose digests found no room, since the card's reset.
+    pub fn lost(&mut self) -> Result<u64, CardError> {
+        self.count(own::RMT_BLOCK_LOST)
     }
 
-    /// Frames to controllers that found no room, since the card's reset, modulo 2^32.
-    pub fn lost_packets(&mut self) -> Result<u32, CardError> {
-        self.get(own::RMT_BLOCK_LOST_PACKETS)
+    /// Frames to controllers that found no room, since the card's reset.
+    pub fn lost_packets(&mut self) -> Result<u64, CardError> {
+        self.count(own::RMT_BLOCK_LOST_PACKETS)
     }
 
-    /// Frames whose clones found no room, since the card's reset, modulo 2^32.
-    pub fn lost_clones(&mut self) -> Result<u32, CardError> {
-        self.get(own::RMT_BLOCK_LOST_CLONES)
+    /// Frames whose clones found no room, since the card's reset.
+    pub fn lost_clones(&mut self) -> Result<u64, CardError> {
+        self.count(own::RMT_BLOCK_LOST_CLONES)
     }
 
     fn select(&mut self, row: Row) -> Result<(), CardError> {

@@ -81,7 +81,7 @@ pub enum EntriesError {
         /// The file.
         path: PathBuf,
         /// Number of the entry, from 1.
-        entry: u32,
+        entry: usize,
         /// Why.
         source: Box<MapError>,
     },
@@ -181,20 +181,20 @@ pub fn read(path: &Path) -> Result<Json, EntriesError> {
 /// # Errors
 /// The file cannot be read, or the map refuses an entry.
 pub fn entries_of(map: &Map, path: &Path) -> Result<Vec<Entry>, EntriesError> {
-    entries_in(map, path, &read(path)?)
+    entries_in(map, path, 0, &read(path)?)
 }
 
-/// The entries for a map in the JSON that a file held.
+/// The entries for a map in the JSON that a file held behind its first `before` entries.
 ///
 /// # Errors
 /// It is no list of entries, or the map refuses an entry.
-pub fn entries_in(map: &Map, path: &Path, json: &Json) -> Result<Vec<Entry>, EntriesError> {
+pub fn entries_in(map: &Map, path: &Path, before: usize, json: &Json) -> Result<Vec<Entry>, EntriesError> {
     let pairs = pairs(json).map_err(|source| EntriesError::Form { path: path.to_owned(), source })?;
-    let entry = |(entry, (key, value)): (u32, (Value, Value))| {
+    let entry = |(entry, (key, value)): (usize, (Value, Value))| {
         let wrong = |source| EntriesError::Entry { path: path.to_owned(), entry, source: Box::new(source) };
         Ok((map.key(&key).map_err(wrong)?, map.value(&value).map_err(wrong)?))
     };
-    (1..).zip(pairs).map(entry).collect()
+    (before + 1..).zip(pairs).map(entry).collect()
 }
 
 /// The keys and values of a list of entries.

@@ -3,17 +3,21 @@
 //! [`crate::maps`] writes them.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
 use penstock_engine::{EngineError, ErrorKind, Service, View};
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::maps::{self, EntriesError, Map, MapError, Maps, Slice, Store, typed};
 
 /// Name of the service.
 pub const SERVICE: &str = "map";
+/// Entries of a file, and bytes of their text, that the card gets at once, at most: one or two milliseconds of work
+/// between two frames.
+const PIECE: usize = 1024;
+const PIECE_BYTES: usize = 256 << 10;
 
 /// The service.
 pub const MAP: Service =
@@ -56,14 +60,21 @@ pub enum Ask {
         #[serde(default)]
         store: When,
     },
-    /// Sets all entries of a file. The types of all are checked before the first is set.
+    /// Sets entries of a file. The types of all are checked before the first is set. A long file comes in pieces, between
+    /// which frames pass: all pieces first to be checked, then all to be set.
     Fill {
         /// The map.
         name: String,
         /// The file, for messages.
         file: PathBuf,
-        /// Its contents: `[[KEY, VALUE], ...]`.
+        /// Entries of the file that earlier pieces had.
+        #[serde(default, skip_serializing_if = "is_first")]
+        before: usize,
+        /// The entries: `[[KEY, VALUE], ...]`.
         entries: Json,
+        /// They are not set.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        check: bool,
     },
     /// Deletes an entry.
     Delete {
@@ -82,8 +93,8 @@ pub enum Ask {
     },
 }
 
-fn is_first(from: &u32) -> bool {
-    *from == 0
+fn is_first<T: Default + PartialEq>(from: &T) -> bool {
+    *from == T::default()
 }
 
 /// Whether an entry that is set may be new.
@@ -138,7 +149,7 @@ pub enum Answer {
     },
     /// To `set`, `fill` and `delete`.
     Changed {
-        /// How many entries were set or deleted.
+        /// How many entries were set or deleted; of a file that comes in pieces, by this piece and those before.
         changed: usize,
     },
 }
@@ -227,14 +238,15 @@ fn carry_out(maps: &mut Maps<'_>, ask: Ask) -> Result<Answer, EngineError> {
             maps.set(&map, &key_of(&map, &key)?, &map.value(&value)?, store.into())?;
             Answer::Changed { changed: 1 }
         }
-        Ask::Fill { name, file, entries } => {
+        Ask::Fill { name, file, before, entries, check } => {
             let map = maps.find(&name)?;
-            let entries = maps::entries_in(&map, &file, &entries)?;
-            for (entry, (key, value)) in (1..).zip(&entries) {
+            let entries = maps::entries_in(&map, &file, before, &entries)?;
+            let to_set: &[_] = if check { &[] } else { &entries };
+            for (entry, (key, value)) in (before + 1..).zip(to_set) {
                 let wrong = |source| EntriesError::Entry { path: file.clone(), entry, source: Box::new(source) };
                 maps.set(&map, key, value, Store::Any).map_err(wrong)?;
             }
-            Answer::Changed { changed: entries.len() }
+            Answer::Changed { changed: before + to_set.len() }
         }
         Ask::Delete { name, key, optional } => {
             let map = maps.find(&name)?;
@@ -325,7 +337,7 @@ fn command() -> Command {
     Words::augment_args(Command::new(SERVICE))
 }
 
-fn ask(matches: &ArgMatches) -> Result<Json, String> {
+fn ask(matches: &ArgMatches) -> Result<Vec<Json>, String> {
     let words = Words::from_arg_matches(matches).map_err(|error| error.to_string())?;
     let ask = match words.action {
         Action::List => Ask::List {},
@@ -334,12 +346,56 @@ fn ask(matches: &ArgMatches) -> Result<Json, String> {
         Action::Set { name, key, value, when } => Ask::Set { name, key, value, store: when },
         Action::Fill { name, file } => {
             let entries = maps::read(&file).map_err(|error| error.to_string())?;
-            Ask::Fill { name, file, entries }
+            return fill(&name, &file, entries);
         }
         Action::Delete { name, key } => Ask::Delete { name, key, optional: false },
         Action::Take { name } => Ask::Take { name },
     };
+    Ok(vec![json_of(ask)?])
+}
+
+fn json_of(ask: Ask) -> Result<Json, String> {
     serde_json::to_value(ask).map_err(|error| error.to_string())
+}
+
+/// The requests that fill a map from a file.
+fn fill(name: &str, file: &Path, entries: Json) -> Result<Vec<Json>, String> {
+    let pieces = pieces(entries);
+    // The card checks all entries of one piece before it sets the first.
+    let rounds: &[bool] = if pieces.len() == 1 { &[false] } else { &[true, false] };
+    let ask = &|check, (before, entries): &(usize, Json)| {
+        let (name, file, entries) = (name.to_owned(), file.to_owned(), entries.clone());
+        json_of(Ask::Fill { name, file, before: *before, entries, check })
+    };
+    rounds.iter().flat_map(|check| pieces.iter().map(move |piece| ask(*check, piece))).collect()
+}
+
+/// The entries of a file in pieces, each with the number of entries before it.
+fn pieces(entries: Json) -> Vec<(usize, Json)> {
+    let list: Vec<Json> = match entries {
+        Json::Array(list) if !list.is_empty() => list,
+        Json::Object(by_key) if !by_key.is_empty() => {
+            by_key.into_iter().map(|(key, value)| json!([key, value])).collect()
+        }
+        // It has no entry, or the card refuses it.
+        other => return vec![(0, other)],
+    };
+    let mut pieces: Vec<(usize, Vec<Json>)> = Vec::new();
+    let mut bytes = 0;
+    for (number, entry) in list.into_iter().enumerate() {
+        let length = entry.to_string().len();
+        match pieces.last_mut() {
+            Some((_, piece)) if piece.len() < PIECE && bytes + length <= PIECE_BYTES => {
+                piece.push(entry);
+                bytes += length;
+            }
+            _ => {
+                pieces.push((number, vec![entry]));
+                bytes = length;
+            }
+        }
+    }
+    pieces.into_iter().map(|(before, piece)| (before, piece.into())).collect()
 }
 
 fn show(_: &Json, answer: &Json) -> String {
@@ -499,8 +555,6 @@ fn file_of(map: &str) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn about(processors: Option<(u32, u32)>) -> About {
@@ -519,7 +573,7 @@ mod tests {
     }
 
     /// Parses the words of a command line.
-    fn asked(words: &[&str]) -> Result<Json, String> {
+    fn asked(words: &[&str]) -> Result<Vec<Json>, String> {
         let matches = command().no_binary_name(true).try_get_matches_from(words);
         ask(&matches.map_err(|error| error.to_string())?)
     }
@@ -527,10 +581,10 @@ mod tests {
     #[test]
     fn words_become_requests() {
         let set = json!({"do": "set", "name": "seen", "key": "-7", "value": {"port": 80}, "store": "noexist"});
-        assert_eq!(asked(&["set", "seen", "-7", "{\"port\": 80}", "noexist"]), Ok(set));
-        assert_eq!(asked(&["list"]), Ok(json!({"do": "list"})));
-        assert_eq!(asked(&["get", "seen", "1"]), Ok(json!({"do": "get", "name": "seen", "key": "1"})));
-        assert_eq!(asked(&["take", "events"]), Ok(json!({"do": "take", "name": "events"})));
+        assert_eq!(asked(&["set", "seen", "-7", "{\"port\": 80}", "noexist"]), Ok(vec![set]));
+        assert_eq!(asked(&["list"]), Ok(vec![json!({"do": "list"})]));
+        assert_eq!(asked(&["get", "seen", "1"]), Ok(vec![json!({"do": "get", "name": "seen", "key": "1"})]));
+        assert_eq!(asked(&["take", "events"]), Ok(vec![json!({"do": "take", "name": "events"})]));
         for (wrong, told) in [
             (&["get", "seen", "[1"][..], "`[1` is no JSON"),
             (&["fill", "seen", "/none.json"], "/none.json: "),
@@ -539,6 +593,24 @@ mod tests {
             let error = asked(wrong).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
+    }
+
+    #[test]
+    fn a_long_file_comes_in_pieces() {
+        let entries = |count: usize| Json::from_iter((0..count).map(|key| json!([key, "x"])));
+        let of = |piece: &Json| {
+            let number = |field: &str| piece[field].as_u64().unwrap_or_default();
+            (number("before"), piece["entries"].as_array().unwrap().len(), piece["check"] == true)
+        };
+        let shapes = |entries| fill("seen", Path::new("a.json"), entries).unwrap().iter().map(of).collect::<Vec<_>>();
+        assert_eq!(shapes(entries(0)), [(0, 0, false)]);
+        assert_eq!(shapes(entries(1024)), [(0, 1024, false)]);
+        let two = [(0, 1024, true), (1024, 1, true), (0, 1024, false), (1024, 1, false)];
+        assert_eq!(shapes(entries(1025)), two);
+        // Keys of an object are entries too; long ones make short pieces.
+        let by_key = Json::from_iter(["a", "b", "c"].map(|key| (key.to_owned(), json!("x".repeat(100 << 10)))));
+        assert_eq!(shapes(by_key), [(0, 2, true), (2, 1, true), (0, 2, false), (2, 1, false)]);
+        assert_eq!(pieces(json!(7)), [(0, json!(7))]);
     }
 
     #[test]

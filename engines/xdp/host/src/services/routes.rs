@@ -84,7 +84,7 @@ fn command() -> Command {
     Words::augment_args(Command::new(SERVICE))
 }
 
-fn ask(matches: &ArgMatches) -> Result<Json, String> {
+fn ask(matches: &ArgMatches) -> Result<Vec<Json>, String> {
     let words = Words::from_arg_matches(matches).map_err(|error| error.to_string())?;
     let ask = match words.action {
         Action::Show => Ask::Show {},
@@ -93,7 +93,7 @@ fn ask(matches: &ArgMatches) -> Result<Json, String> {
             Ask::Set { routes: routes::print(&all) }
         }
     };
-    serde_json::to_value(ask).map_err(|error| error.to_string())
+    Ok(vec![serde_json::to_value(ask).map_err(|error| error.to_string())?])
 }
 
 fn show(ask: &Json, answer: &Json) -> String {
@@ -152,8 +152,8 @@ mod tests {
         let file = std::env::temp_dir().join(format!("penstock-routes-{}.json", std::process::id()));
         std::fs::write(&file, r#"{"routes": [{"dst": "10.0.0.0/8", "dev": 1}]}"#).unwrap();
         let asked = |words: &[&str]| ask(&command().no_binary_name(true).try_get_matches_from(words).unwrap());
-        assert_eq!(asked(&["show"]), Ok(json!({"do": "show"})));
-        let loaded = asked(&["load", file.to_str().unwrap()]).unwrap();
+        assert_eq!(asked(&["show"]), Ok(vec![json!({"do": "show"})]));
+        let loaded = asked(&["load", file.to_str().unwrap()]).unwrap().remove(0);
         std::fs::remove_file(&file).unwrap();
         assert_eq!((&loaded["do"], &loaded["routes"]["routes"][0]["dst"]), (&json!("set"), &json!("10.0.0.0/8")));
         assert_eq!(show(&loaded, &json!({})), "");
