@@ -2,7 +2,7 @@
 //! Frames that wait to enter a card, in a lane for each port. A lane holds one frame in memory and reads the next one
 //! when the card has taken it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::traffic::{Port, Traffic};
@@ -44,8 +44,8 @@ impl Arrivals for Sent {
 }
 
 /// The frames of one port.
-#[derive(Default)]
 struct Lane {
+    port: Port,
     sources: VecDeque<Box<dyn Arrivals>>,
     /// The next frame, if it was read.
     head: Option<Arrival>,
@@ -55,6 +55,10 @@ struct Lane {
 }
 
 impl Lane {
+    fn of(port: Port) -> Self {
+        Self { port, sources: VecDeque::new(), head: None, bytes: Vec::new(), latest: 0 }
+    }
+
     /// The next frame, read if it has to be.
     fn head(&mut self) -> Option<Arrival> {
         while self.head.is_none()
@@ -73,9 +77,10 @@ impl Lane {
 /// Frames that wait to enter a card.
 #[derive(Default)]
 pub(crate) struct Lanes {
-    lanes: BTreeMap<Port, Lane>,
+    /// One for each port that had frames, in the order of ports: few, and looked through for each frame.
+    lanes: Vec<Lane>,
     /// Frames that were sent from memory.
-    sent: usize,
+    pub sent: usize,
     /// Frames and bytes that were taken.
     pub taken: (u64, u64),
 }
@@ -83,7 +88,15 @@ pub(crate) struct Lanes {
 impl Lanes {
     /// Adds frames at a port, behind those that wait there.
     pub fn push(&mut self, port: Port, frames: Box<dyn Arrivals>) {
-        self.lanes.entry(port).or_default().sources.push_back(frames);
+        let at = self.lanes.partition_point(|lane| lane.port < port);
+        if self.lanes.get(at).is_none_or(|lane| lane.port != port) {
+            self.lanes.insert(at, Lane::of(port));
+        }
+        self.lanes[at].sources.push_back(frames);
+    }
+
+    fn lane(&mut self, port: Port) -> Option<&mut Lane> {
+        self.lanes.iter_mut().find(|lane| lane.port == port)
     }
 
     /// Adds traffic, behind the frames that wait.
@@ -97,47 +110,46 @@ impl Lanes {
 
     /// Ports with frames that wait.
     pub fn ports(&mut self) -> Vec<Port> {
-        self.lanes.iter_mut().filter_map(|(port, lane)| lane.head().map(|_| *port)).collect()
+        self.lanes.iter_mut().filter_map(|lane| lane.head().map(|_| lane.port)).collect()
     }
 
     /// Whether no frame waits.
     pub fn is_empty(&mut self) -> bool {
-        self.lanes.values_mut().all(|lane| lane.head().is_none())
+        self.lanes.iter_mut().all(|lane| lane.head().is_none())
     }
 
     /// The port whose next frame is the first by time: the frames of each port keep their order.
     pub fn earliest(&mut self) -> Option<Port> {
-        let heads = self.lanes.iter_mut().filter_map(|(port, lane)| {
+        let heads = self.lanes.iter_mut().filter_map(|lane| {
             let head = lane.head()?;
-            Some((lane.latest, head.index, *port))
+            Some((lane.latest, head.index, lane.port))
         });
         heads.min().map(|(.., port)| port)
     }
 
     /// The time of the earliest next frame of a port, ns.
     pub fn oldest(&mut self) -> Option<u64> {
-        self.lanes.values_mut().filter_map(|lane| Some(lane.head()?.time_ns)).min()
+        self.lanes.iter_mut().filter_map(|lane| Some(lane.head()?.time_ns)).min()
     }
 
     /// The same of frames that were captured: other frames have the time 0.
     pub fn oldest_captured(&mut self) -> Option<u64> {
-        let heads = self.lanes.values_mut().filter_map(|lane| Some(lane.head()?.time_ns));
+        let heads = self.lanes.iter_mut().filter_map(|lane| Some(lane.head()?.time_ns));
         heads.filter(|time_ns| *time_ns != 0).min()
     }
 
     /// The next frame of a port.
     pub fn next(&mut self, port: Port) -> Option<(Arrival, &[u8])> {
-        let lane = self.lanes.get_mut(&port)?;
+        let lane = self.lane(port)?;
         Some((lane.head()?, &lane.bytes))
     }
 
     /// The next frame of a port has entered.
     pub fn take(&mut self, port: Port) {
-        if let Some(lane) = self.lanes.get_mut(&port)
-            && lane.head.take().is_some()
-        {
+        let taken = self.lane(port).and_then(|lane| lane.head.take().map(|_| lane.bytes.len() as u64));
+        if let Some(bytes) = taken {
             self.taken.0 += 1;
-            self.taken.1 += lane.bytes.len() as u64;
+            self.taken.1 += bytes;
         }
     }
 }

@@ -196,7 +196,7 @@ impl SoftDevice {
             earlier: 0,
             before: self.all_counters()?,
             faults_before: self.card.faults().len(),
-            run: Run::default(),
+            run: Run { departures: Vec::with_capacity(self.lanes.sent), ..Run::default() },
             accounted: 0,
             circles: 0,
             is_inside: false,

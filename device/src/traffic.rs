@@ -1,7 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Frames on their way into a card and out of it.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -120,8 +119,14 @@ impl Traffic {
 
     /// The ports at which they enter, each once.
     pub fn ports(&self) -> Vec<Port> {
-        let ports: BTreeSet<Port> = self.frames.iter().map(|frame| frame.port).collect();
-        ports.into_iter().collect()
+        let mut ports = Vec::new();
+        for frame in &self.frames {
+            // There are few ports.
+            if !ports.contains(&frame.port) {
+                ports.push(frame.port);
+            }
+        }
+        ports
     }
 
     /// Refuses frames for a port that a card of `ports` Ethernet ports does not have; as an error text.
