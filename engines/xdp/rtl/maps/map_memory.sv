@@ -15,6 +15,8 @@
 //
 // If the memory answers with an error, `failed` says so, and a row that was read is zeros, as in a map without entries.
 // A bank whose answer never comes waits for ever, and its units with it.
+//
+// The memory forgets at a reset, as the card does: an answer that came afterwards would go to the next bank that asks.
 module map_memory
   import penstock_pkg::*;
   import map_pkg::*;
