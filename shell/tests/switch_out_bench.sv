@@ -61,7 +61,7 @@ module switch_out_bench
 
   for (genvar d = 0; d < Dests; d++) begin : gen_dest
     frame_gather #(
-        .Clusters(Clusters),
+        .Links(Clusters),
         .Stages(Stages)
     ) i_gather (
         .clk,

@@ -103,4 +103,5 @@ def test_the_clock_goes_on_behind_turns(tmp_path: Path) -> None:
         assert card.read(CHAIN + regs.INLINE_HOLD) == 0
         before = card.flow.time
         card.step(1000)
-        assert 2 <= card.flow.time - before <= 10
+        # 4 µs of steps, and the registers that both looks read.
+        assert 2 <= card.flow.time - before <= 20

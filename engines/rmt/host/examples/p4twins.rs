@@ -95,7 +95,7 @@ impl Bus for Rows {
                 0x10 => MORE,
                 0x20 => u32::from(self.pipeline.ternary) | u32::from(self.pipeline.prefixes) << 16,
                 0x24 => self.pipeline.meters.into(),
-                0x14 | 0x18 | 0x1C => 0,
+                0x14 | 0x18 | 0x1C | 0x28 => 0,
                 at => self.rows.get(&self.select).map_or(0, |row| row[(at as usize - 0x100) / 4]),
             },
         })
