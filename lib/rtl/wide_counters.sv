@@ -7,7 +7,7 @@
 //   step ─> narrow counters ─> select, clear ─> total + narrow ─> RAM
 //              1                 +1                +1         └─> value, of the counter that is read
 //
-// A register and an adder of 64 bits for each counter would cost more by estimate; neither was synthesized. `value` is
+// A register and an adder of 64 bits for each counter would cost more by estimate; that form was not synthesized. `value` is
 // exact: it has all steps before the cycle of `read`, and none of that cycle or later ones. It holds until the next
 // read.
 module wide_counters #(

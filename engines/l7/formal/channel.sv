@@ -313,7 +313,7 @@ module channel
         end
         if (!dead) begin
           assert (write_q == Waits && write_pos_q == write_due_q);
-          // What has been given is in the register or sent.
+          // Each beat that the writer gave is in the register or was sent.
           assert (given_q == sent_q + 8'(sending && mine));
           if (given_q > 8'(write_index_q) && sent_q <= 8'(write_index_q)) assert (dut.w_data_q == expected_q);
           if (sent_q > 8'(write_index_q)) assert (w_good_q);

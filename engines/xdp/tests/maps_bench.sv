@@ -81,7 +81,7 @@ module maps_bench
       .from(memory),
       .to(channel)
   );
-  // Quicker than DRAM: what is tested is the order of events, not their time.
+  // Quicker than DRAM: the tests are about the order of events, not their time.
   axi_memory #(
       .Latency(4),
       .RowMiss(2),

@@ -6,7 +6,7 @@
 //
 //   banks ─> one of them ─> AW           rows ─> beat register ─> W           B ─> the bank whose turn it is
 //   banks ─> one of them ─> AR           R ─> queue ─> beat register ─> rows ─> the bank whose turn it is
-//                                             1 cycle  1 cycle
+//                                             2 cycles 1 cycle
 //
 // A row a cycle each way. All has one ID, so answers come in the order of the questions; writes and reads wait for
 // nobody but the memory and the bank that takes its rows. A bank reads a line only when its last write was answered.
@@ -163,7 +163,7 @@ module map_memory
   assign memory.arid = '0;
   assign memory.arvalid = reading_q;
   assign memory.arlen = 8'(Beats - 1);
-  // Beats that have come. There is always room: a beat's bank was noted when its line was asked for.
+  // Beats that have come. Each has room: the queue holds more lines than are asked for at a time.
   logic beat_here, beat_last, queue_room;
   logic [8*BeatBytes-1:0] beat;
   wire beat_taken = beat_here && (!held_q || beat_goes);
