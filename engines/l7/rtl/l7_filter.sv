@@ -80,7 +80,7 @@ module l7_filter
   beat_in_t in_q, find_q, check_q;
   found_headers_t found, found_q;
   logic [8*NextBytes-1:0] find_next_q;  // behind the beat
-  logic [DataW-1:0] check_payload_q;
+  logic [DataW-1:0] check_udp_q, check_qnp_q;  // payload behind UDP, and behind a header of QNP
 
   // ---- 1: a beat, and the next one of its frame
   assign in_go = in_valid_q && find_ready && (in_q.last || frames.valid);
@@ -141,22 +141,23 @@ module l7_filter
   end
 
   // A payload beat begins in each beat, or in each beat behind the first one, at the same byte of it. That of a folded
-  // frame may begin in its tail. Whether there is a header of QNP is known last.
-  function automatic logic [DataW-1:0] aligned(logic [DataW+8*NextBytes-1:0] beats, shape_t shape, logic folded);
-    logic [DataW-1:0] behind_udp, behind_qnp;
+  // frame may begin in its tail.
+  function automatic logic [DataW-1:0] behind_udp(logic [DataW+8*NextBytes-1:0] beats, shape_t shape, logic folded);
     unique case ({shape.v6, shape.vlan})
-      2'b00: behind_udp = beats[8*42+:DataW];
-      2'b01: behind_udp = beats[8*46+:DataW];
-      2'b10: behind_udp = beats[8*62+:DataW];
-      default: behind_udp = folded ? DataW'(beats[8*66+:TailW]) : beats[8*2+:DataW];
+      2'b00: return beats[8*42+:DataW];
+      2'b01: return beats[8*46+:DataW];
+      2'b10: return beats[8*62+:DataW];
+      default: return folded ? DataW'(beats[8*66+:TailW]) : beats[8*2+:DataW];
     endcase
+  endfunction
+
+  function automatic logic [DataW-1:0] behind_qnp(logic [DataW+8*NextBytes-1:0] beats, shape_t shape, logic folded);
     unique case ({shape.v6, shape.vlan})
-      2'b00: behind_qnp = folded ? DataW'(beats[8*64+:TailW]) : beats[0+:DataW];
-      2'b01: behind_qnp = folded ? DataW'(beats[8*68+:TailW]) : beats[8*4+:DataW];
-      2'b10: behind_qnp = beats[8*20+:DataW];  // not in a folded frame, which has 80 bytes at most
-      default: behind_qnp = beats[8*24+:DataW];
+      2'b00: return folded ? DataW'(beats[8*64+:TailW]) : beats[0+:DataW];
+      2'b01: return folded ? DataW'(beats[8*68+:TailW]) : beats[8*4+:DataW];
+      2'b10: return beats[8*20+:DataW];  // not in a folded frame, which has 80 bytes at most
+      default: return beats[8*24+:DataW];
     endcase
-    return shape.plain ? behind_udp : behind_qnp;
   endfunction
 
   always_ff @(posedge clk) begin
@@ -170,7 +171,11 @@ module l7_filter
   end
 
   // ---- 3: rows of the filter, lengths
+  //
+  // Whether there is a header of QNP is known last, so both lengths, both checks and both payload beats are ready then;
+  // the payload beat is selected behind the registers.
   logic hit, is_packet_q;
+  logic too_short_udp, too_short_qnp, misnumbered, misled;
   app_t app;
   shape_t shape;  // of the frame
   info_t info, info_q;
@@ -202,19 +207,21 @@ module l7_filter
     info.count = shape.plain ? 6'd1 : found_q.count[5:0];
     info.number = shape.plain ? '0 : found_q.number[$bits(number_t)-1:0];
     info.segments = shape.plain ? '0 : found_q.segments;
-    info.len = 15'(found_q.udp_len - (shape.plain ? 16'd8 : 16'd30));
+    info.len = shape.plain ? 15'(found_q.udp_len - 16'd8) : 15'(found_q.udp_len - 16'd30);
     info.hash = find_q.meta.hash;
-    info.malformed = found_q.udp_len < (shape.plain ? 16'd9 : 16'd31) || found_q.ip_len != found_q.udp_len ||
-        17'(found_q.udp_len) + 17'(head_bytes(found_q.shape)) - 17'd30 > 17'(find_q.meta.len) ||
-        (!shape.plain && (found_q.count == '0 || found_q.count > 8'(Packets) || found_q.number >= found_q.count));
+    too_short_udp = found_q.udp_len < 16'd9;
+    too_short_qnp = found_q.udp_len < 16'd31;
+    misled = found_q.ip_len != found_q.udp_len ||
+        17'(found_q.udp_len) + 17'(head_bytes(found_q.shape)) - 17'd30 > 17'(find_q.meta.len);
+    misnumbered = found_q.count == '0 || found_q.count > 8'(Packets) || found_q.number >= found_q.count;
+    info.malformed = misled || (shape.plain ? too_short_udp : too_short_qnp || misnumbered);
   end
 
   always_ff @(posedge clk) begin
     if (find_valid_q && check_ready) begin
       check_q <= find_q;
-      check_payload_q <= aligned(
-          {find_next_q, find_q.data}, find_q.first ? shape : info_q.shape, find_q.tail.valid && find_q.first
-      );
+      check_udp_q <= behind_udp({find_next_q, find_q.data}, found_q.shape, find_q.tail.valid && find_q.first);
+      check_qnp_q <= behind_qnp({find_next_q, find_q.data}, found_q.shape, find_q.tail.valid && find_q.first);
       if (find_q.first) begin
         is_packet_q <= hit;
         info_q <= info;
@@ -266,7 +273,7 @@ module l7_filter
           first: check_q.first,
           last: check_q.last,
           merged: check_q.first && (check_q.tail.valid || head_bytes(info_q.shape) < 7'd64),
-          data: check_payload_q,
+          data: info_q.shape.plain ? check_udp_q : check_qnp_q,
           head: {rest_q, check_q.data},
           info: info_q
       };

@@ -17,8 +17,8 @@
 // `until` looks for its byte. The row is read when skip ends, and stays until the next skip ends: its branches are
 // what the next skip selects from, by the bits that match has registered.
 //
-// LUT levels as counted by hand: skip: 2 select the branch, 1 the 64 bytes, 2 class and set, 1 place, 4 the first
-// byte; match: 4 place the bytes, 4 compare, 1 all.
+// LUT levels as counted by hand: skip: 2 select the branch and its place, which match has added, 2 the 64 bytes, 3
+// class and set, 1 place, 9 the first byte; match: 4 place the bytes, 4 compare, 1 all.
 //
 // docs/hardware.md has the LUTs that synthesis counts. Window and classes are 3,072 flip-flops.
 module l7_matcher
@@ -92,6 +92,7 @@ module l7_matcher
   logic [15:0] hash;
   logic to_bucket, any_hit;
   place_in_window_t pos_q, end_q, at_q, stop_q;  // pos and end in front of the step; behind its skip
+  place_in_window_t [Alternatives-1:0] behind_q;  // the place behind what each alternative matches
   place_in_window_t pos, stop;
   logic [7:0] steps_q;
 
@@ -113,7 +114,7 @@ module l7_matcher
       for (int i = int'(Alternatives) - 1; i >= 0; i--)
         if (hits_q[i]) begin
           branch = row.alternatives[i].branch;
-          pos = at_q + place_in_window_t'(row.alternatives[i].len);
+          pos = behind_q[i];
         end
       stop = stop_q;
     end
@@ -128,7 +129,31 @@ module l7_matcher
   logic [1:0] chunk_q, chunk;
   class_t [BeatBytes-1:0] scanned;
   logic [BeatBytes-1:0] in_set, past_pos, in_field;
-  logic [5:0] first_at;
+
+  // The number of the first of eight bits that is set
+  function automatic logic [2:0] first_of_8(logic [7:0] bits);
+    logic [3:0] half;
+    logic [1:0] pair;
+    half = bits[3:0] == '0 ? bits[7:4] : bits[3:0];
+    pair = half[1:0] == '0 ? half[3:2] : half[1:0];
+    return {bits[3:0] == '0, half[1:0] == '0, !pair[0]};
+  endfunction
+
+  // The place behind the first of 64 bits that is set, 1..64: in two steps, which synthesis keeps apart as it does not
+  // the turns of a loop
+  function automatic logic [6:0] behind_first(logic [BeatBytes-1:0] bits);
+    logic [7:0] some_of;
+    logic [7:0][3:0] behind_of;
+    logic [2:0] eight;
+    logic [3:0] behind;
+    for (int unsigned e = 0; e < 8; e++) begin
+      some_of[e] = bits[8*e+:8] != '0;
+      behind_of[e] = 4'(first_of_8(bits[8*e+:8])) + 4'd1;
+    end
+    eight = first_of_8(some_of);
+    behind = behind_of[eight];
+    return {4'(eight) + 4'(behind[3]), behind[2:0]};
+  endfunction
 
   l7_walker i_walker (
       .clk,
@@ -155,8 +180,6 @@ module l7_matcher
     for (int unsigned b = 0; b < BeatBytes; b++) in_set[b] = branch.operand[scanned[b]];
     in_set &= past_pos & in_field;
     some = in_set != '0;
-    first_at = '0;
-    for (int b = int'(BeatBytes) - 1; b >= 0; b--) if (in_set[b]) first_at = 6'(b);
   end
 
   always_comb begin
@@ -167,7 +190,7 @@ module l7_matcher
     unique case (branch.kind)
       SkipBytes: fails = at > 11'(stop);
       SkipUntil: begin
-        at = {2'b0, 1'b0, chunk, first_at} + 11'd1;
+        at = 11'({chunk, 6'd0}) + 11'(behind_first(in_set));
         waits = !some && pos < stop && 11'({chunk, 6'd0}) + 11'(BeatBytes) < 11'(stop);
         fails = !some;
       end
@@ -252,6 +275,8 @@ module l7_matcher
   always_ff @(posedge clk)
     if (state_q == Match) begin
       hits_q   <= hits;
+      for (int unsigned i = 0; i < Alternatives; i++)
+        behind_q[i] <= at_q + place_in_window_t'(row.alternatives[i].len);
       hashed_q <= there & bits_of(counted & present);
     end
 
