@@ -55,6 +55,44 @@ def test_rules_are_swapped_between_two_messages(target: str) -> None:
         assert (hits["reviews", "a"], hits["shop", "order"]) == (1, 0)
 
 
+# Each rule has a queue of its own, so that it takes a decision of its own.
+MANY = PROGRAM.replace(
+    "        rule shards",
+    "".join(f'        rule r{n} {{ path = "/r{n}"; }} => queue {100 + n};\n' for n in range(240))
+    + "        rule shards",
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "shop", "words"),
+    [
+        ("soft", PROGRAM.replace("port 8000", "port 8001"), "another number, port, protocol or tenant"),
+        ("rtl", PROGRAM.replace("port 8000", "port 8001"), "another number, port, protocol or tenant"),
+        ("rtl", MANY, "the rules of `shop` take"),
+    ],
+    ids=["soft-port", "rtl-port", "rtl-room"],
+)
+def test_a_swap_of_all_applications_is_whole(target: str, shop: str, words: str, tmp_path: Path) -> None:
+    """If the second application cannot be swapped, the first one has its old rules."""
+    program = tmp_path / "new.l7"
+    program.write_text(shop.replace("=> queue 0;", "=> queue 7;"))
+    with Device.open(DESIGN, target) as card:
+        with pytest.raises((ServiceError, ProgramError)) as error:
+            card.swap(program)
+        assert words in str(error.value), error.value
+        card.send(REVIEW.packets([1400]))
+        (frame,) = card.run().frames
+        assert (bytes(frame), frame.mark & 0xFFFF) == (REVIEW.delivered(2), 0)
+        apps = card.call("l7", "apps")
+        assert isinstance(apps, list) and [app["swaps"] for app in apps] == [0, 0]
+        # And a swap that is right changes both.
+        program.write_text(PROGRAM.replace("=> queue 0;", "=> queue 7;"))
+        card.swap(program)
+        card.send(REVIEW.to(id=5).packets([1400]))
+        (frame,) = card.run().frames
+        assert frame.mark & 0xFFFF == 7
+
+
 def test_rules_that_cannot_be_loaded_change_nothing() -> None:
     with Device.open(DESIGN, "soft") as card:
         for text, application, words in [

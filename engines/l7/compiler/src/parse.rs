@@ -119,13 +119,17 @@ impl Parser {
         self.sign("{")?;
         let mut message = Message { name, number: None, fields: Vec::new() };
         while !self.eat_sign("}") {
+            let begin = self.span();
             if self.eat_word("option") {
                 self.sign("(")?;
                 self.word("type")?;
                 self.sign(")")?;
                 self.sign("=")?;
-                message.number = Some(self.number("the number of the message type")?);
+                let number = self.number("the number of the message type")?;
                 self.sign(";")?;
+                if message.number.replace(number).is_some() {
+                    return Err(Fault::new(begin, "a message has one type: leave the second out"));
+                }
             } else {
                 message.fields.push(self.field()?);
             }
@@ -179,11 +183,17 @@ impl Parser {
                     return Err(Fault::new(begin, "an application has one UDP port so far: leave the second out"));
                 }
             } else if self.eat_word("protocol") {
-                application.protocol = Some(self.name("a protocol, `dns` or `memcached`")?);
+                let protocol = self.name("a protocol, `dns` or `memcached`")?;
                 self.sign(";")?;
+                if application.protocol.replace(protocol).is_some() {
+                    return Err(Fault::new(begin, "an application has one protocol: leave the second out"));
+                }
             } else if self.eat_word("tenant") {
-                application.tenant = Some(self.number("the number of a tenant")?);
+                let tenant = self.number("the number of a tenant")?;
                 self.sign(";")?;
+                if application.tenant.replace(tenant).is_some() {
+                    return Err(Fault::new(begin, "an application has one tenant: leave the second out"));
+                }
             } else if self.eat_word("on") {
                 application.types.push(self.on()?);
             } else if self.eat_word("default") {
@@ -354,6 +364,9 @@ mod tests {
             ("application a = 1 { on A { default => host 3; } }", 39, "expected an action: `queue N`"),
             ("application a = 1 { on A {", 27, "found the end of the file"),
             ("application a = 1 { udp port 1; udp port 2; }", 33, "one UDP port"),
+            ("application a = 1 { protocol dns; protocol dns; }", 35, "one protocol"),
+            ("application a = 1 { tenant 1; tenant 1; }", 31, "one tenant"),
+            ("message M { option (type) = 1; option (type) = 1; }", 32, "one type"),
         ] {
             let fault = parse(text).unwrap_err();
             assert!(fault.message.contains(words) && fault.span.column == column, "{text}: {fault:?}");

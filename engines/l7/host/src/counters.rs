@@ -43,7 +43,7 @@ pub struct AppCounters {
     pub failed: u64,
     /// Messages in flight now.
     pub in_flight: u64,
-    /// Pages of 512 bytes that they take now.
+    /// Pages that they take now: of 512 bytes, or of 2,048 if messages wait in card memory.
     pub pages: u64,
     /// How often its rules were swapped. Counters of rules start again at each swap.
     pub swaps: u64,

@@ -40,7 +40,7 @@ struct Running {
     sweep: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct App {
     compiled: Compiled,
     /// How often its rules were swapped.
@@ -243,7 +243,8 @@ impl Place {
         Ok(BlockCounters { applications })
     }
 
-    fn set_rules(&mut self, bus: &mut dyn Bus, app: usize, compiled: &Compiled) -> Result<(), L7Error> {
+    /// Whether an application keeps its number, port, tenant and protocol, which a swap does not change.
+    fn check_wire(&self, app: usize, compiled: &Compiled) -> Result<(), L7Error> {
         let wire = |application: &Application| {
             (application.number, application.port, application.tenant, application.protocol)
         };
@@ -252,6 +253,11 @@ impl Place {
         if wire(old) != wire(new) {
             return Err(L7Error::OtherPlace(old.name.clone()));
         }
+        Ok(())
+    }
+
+    fn set_rules(&mut self, bus: &mut dyn Bus, app: usize, compiled: &Compiled) -> Result<(), L7Error> {
+        self.check_wire(app, compiled)?;
         self.machine(bus, |machine| machine.set_rules(app, compiled))?;
         if let Some(running) = &mut self.program {
             let swaps = running.apps[app].swaps + 1;
@@ -289,7 +295,8 @@ impl Driver for L7Driver {
         Ok(())
     }
 
-    /// Swaps the rules of all applications of a block, one application after the other.
+    /// Swaps the rules of all applications of a block, one application after the other. If one cannot be swapped, those
+    /// before it get their old rules again.
     fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError> {
         let image = L7Image::of(image)?;
         self.check_places(&image.compiled)?;
@@ -299,8 +306,23 @@ impl Driver for L7Driver {
         if names != new {
             return Err(L7Error::OtherProgram(names).into());
         }
+        let old = place.program.as_ref().map(|running| running.apps.clone());
         for app in 0..names.len() {
-            place.set_rules(bus, app, &image.compiled)?;
+            place.check_wire(app, &image.compiled)?;
+        }
+        for app in 0..names.len() {
+            let Err(error) = place.set_rules(bus, app, &image.compiled) else { continue };
+            let Some(old) = old else { return Err(error.into()) };
+            for (before, App { compiled, .. }) in old.iter().enumerate().take(app) {
+                let name = names[before].clone();
+                let failed =
+                    |again| L7Error::HalfSwapped { name, error: Box::new(error.clone()), again: Box::new(again) };
+                place.machine(bus, |machine| machine.set_rules(before, compiled)).map_err(failed)?;
+            }
+            if let Some(running) = &mut place.program {
+                running.apps = old;
+            }
+            return Err(error.into());
         }
         Ok(Vec::new())
     }

@@ -58,6 +58,16 @@ pub enum L7Error {
     /// The new program has other applications.
     #[error("the program has other applications than the one that runs, which has: {}; load the design again", .0.join(", "))]
     OtherProgram(Vec<String>),
+    /// A swap failed, and so did putting back the rules that it had swapped before.
+    #[error("{error}; and application `{name}` could not get its old rules again: {again}; load the design again")]
+    HalfSwapped {
+        /// The application.
+        name: String,
+        /// Why the swap failed.
+        error: Box<L7Error>,
+        /// Why the old rules could not be put back.
+        again: Box<L7Error>,
+    },
     /// The rules have faults.
     #[error(transparent)]
     Rules(#[from] Faults),

@@ -2,6 +2,7 @@
 //! Sends and receives messages. An answer acknowledges a message; a message that is not acknowledged can be sent again.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 
 use crate::assemble::{Added, Assembler, Limits};
@@ -37,11 +38,17 @@ pub struct Endpoint<C> {
     buffer: Vec<u8>,
 }
 
+/// A number for a first message. It is random: if it were the same for all, receivers would take the first messages of a
+/// program that was started again for those that they have had.
+fn first_number() -> u32 {
+    (RandomState::new().hash_one(0) as u32).max(1)
+}
+
 impl<C: Carrier> Endpoint<C> {
-    /// An endpoint over a carrier.
+    /// An endpoint over a carrier. The numbers of its messages begin at random.
     pub fn new(carrier: C) -> Self {
         let assembler = Assembler::new(Limits::default());
-        Self { carrier, assembler, next: 1, waiting: BTreeMap::new(), buffer: vec![0; LONGEST] }
+        Self { carrier, assembler, next: first_number(), waiting: BTreeMap::new(), buffer: vec![0; LONGEST] }
     }
 
     /// The carrier.
@@ -192,10 +199,25 @@ mod tests {
         assert!(matches!(client.recv_msg(), Err(Error::Carrier(_))));
         assert_eq!(client.unacknowledged(), 0);
     }
+
+    /// A server gives the first message of a client that was started again at the same address.
+    #[test]
+    fn a_client_starts_again() {
+        let at = SocketAddr::from(([10, 0, 0, 1], 7));
+        let mut server = Endpoint::new(Hands::default());
+        for text in ["before", "after"] {
+            let mut client = Endpoint::new(Hands::default());
+            client.send_msg(at, &Message::new(1, 1).field(3, text)).unwrap();
+            server.carrier.come.extend(client.carrier.out);
+            assert_eq!(server.recv_msg().unwrap().message.get(3), Some(text.as_bytes()));
+        }
+    }
+
     #[test]
     fn an_answer_acknowledges() {
         let at = SocketAddr::from(([10, 0, 0, 1], 7));
         let (mut client, mut server) = (Endpoint::new(Hands::default()), Endpoint::new(Hands::default()));
+        client.next = 1;
         client.send_msg(at, &Message::new(1, 1).field(3, "first")).unwrap();
         let id = client.send_msg(at, &Message::new(1, 1).field(3, "second")).unwrap();
         server.carrier.come.push_back(client.carrier.out.pop().unwrap());
@@ -215,6 +237,7 @@ mod tests {
     fn numbers_begin_again_and_the_oldest_is_forgotten() {
         let at = SocketAddr::from(([10, 0, 0, 1], 7));
         let mut client = Endpoint::new(Hands::default());
+        client.next = 1;
         for id in 1..=4097 {
             assert_eq!(client.send_msg(at, &Message::new(1, 1)).unwrap(), id);
         }
