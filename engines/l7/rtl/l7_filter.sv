@@ -172,8 +172,8 @@ module l7_filter
 
   // ---- 3: rows of the filter, lengths
   //
-  // Whether there is a header of QNP is known last, so both lengths, both checks and both payload beats are ready then;
-  // the payload beat is selected behind the registers.
+  // The rows tell last whether the frame has a header of QNP. Both lengths, both checks and both payload beats are ready
+  // by then, and the registers stand in front of the selection of the payload beat.
   logic hit, is_packet_q;
   logic too_short_udp, too_short_qnp, misnumbered, misled;
   app_t app;

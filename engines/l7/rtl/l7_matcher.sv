@@ -139,8 +139,8 @@ module l7_matcher
     return {bits[3:0] == '0, half[1:0] == '0, !pair[0]};
   endfunction
 
-  // The place behind the first of 64 bits that is set, 1..64: in two steps, which synthesis keeps apart as it does not
-  // the turns of a loop
+  // The place behind the first of 64 bits that is set, 1..64. From a loop over 64 bits, synthesis makes a chain of some
+  // twenty levels; two steps of eight take nine.
   function automatic logic [6:0] behind_first(logic [BeatBytes-1:0] bits);
     logic [7:0] some_of;
     logic [7:0][3:0] behind_of;

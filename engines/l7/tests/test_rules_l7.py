@@ -55,7 +55,7 @@ def test_rules_are_swapped_between_two_messages(target: str) -> None:
         assert (hits["reviews", "a"], hits["shop", "order"]) == (1, 0)
 
 
-# Each rule has a queue of its own, so that it takes a decision of its own.
+# With these rules the second application needs more decisions than are free beside the old ones.
 MANY = PROGRAM.replace(
     "        rule shards",
     "".join(f'        rule r{n} {{ path = "/r{n}"; }} => queue {100 + n};\n' for n in range(240))

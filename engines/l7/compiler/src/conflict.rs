@@ -57,8 +57,8 @@ fn crowded(rules: &TypeRules) -> Option<(Option<&Rule>, String)> {
     let decisions = rules.decisions().into_iter().max().map_or(0, |last| last + 1);
     if decisions >= DECISIONS {
         let text = format!(
-            "{decisions} rules, and the card has room for {} actions and the default: leave rules out",
-            DECISIONS - 1
+            "{decisions} rules, and the card has room for {} beside the two defaults: leave rules out",
+            DECISIONS - 2
         );
         return Some((None, text));
     }

@@ -87,7 +87,9 @@ impl AppImage {
         let image = Self { types, classes, application: application.clone(), numbers };
         let decisions = image.decided().len();
         if decisions > DECISIONS {
-            let text = format!("the rules of this application have {decisions} actions, and the card {DECISIONS}");
+            let text = format!(
+                "the rules and defaults of this application take {decisions} decisions, and the card has {DECISIONS}: leave rules out"
+            );
             faults.push(Fault::new(written.name.span, text));
         }
         if faults.is_empty() { Ok(image) } else { Err(faults) }

@@ -199,7 +199,7 @@ fn many(rules: usize, alternatives: usize, pattern: impl Fn(String) -> String) -
 fn rules_that_overlap_too_much_are_refused_at_once() {
     let until = |text| format!("until \"/\" \"{text}\" ..");
     for (source, said) in [
-        (many(4000, 1, until), "4000 rules, and the card has room for 255 actions"),
+        (many(4000, 1, until), "4000 rules, and the card has room for 254 beside"),
         (many(250, 256, until), "have 64000 combinations, and the card compares with 4096"),
         (many(250, 16, until), "overlap in too many ways to be compared"),
     ] {

@@ -296,23 +296,22 @@ impl Driver for L7Driver {
     }
 
     /// Swaps the rules of all applications of a block, one application after the other. If one cannot be swapped, those
-    /// before it get their old rules again.
+    /// before it get their old rules again, whose counters then begin at 0.
     fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError> {
         let image = L7Image::of(image)?;
         self.check_places(&image.compiled)?;
         let place = self.place(part)?;
-        let names = place.program.as_ref().map_or(Vec::new(), Running::names);
+        let Some(running) = &place.program else { return Err(L7Error::NotLoaded(part).into()) };
+        let (names, old) = (running.names(), running.apps.clone());
         let new: Vec<String> = image.compiled.program.applications.iter().map(|one| one.name.clone()).collect();
         if names != new {
             return Err(L7Error::OtherProgram(names).into());
         }
-        let old = place.program.as_ref().map(|running| running.apps.clone());
         for app in 0..names.len() {
             place.check_wire(app, &image.compiled)?;
         }
         for app in 0..names.len() {
             let Err(error) = place.set_rules(bus, app, &image.compiled) else { continue };
-            let Some(old) = old else { return Err(error.into()) };
             for (before, App { compiled, .. }) in old.iter().enumerate().take(app) {
                 let name = names[before].clone();
                 let failed =
