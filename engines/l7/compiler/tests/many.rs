@@ -42,6 +42,7 @@ fn patterns(kind: &str, count: usize) -> Vec<String> {
             "prefixes" => format!("s = \"{}\" ..", name(&mut random)),
             "zones" => format!("s = \"\\x03com\\x{:02x}{}\" ..", 7 + at % 20, name(&mut random)),
             "behind delimiters" => format!("s = \"/\" until \"/;\" \"v1\" until \"/;\" \"{}\" ..", random.name(32)),
+            "numbers" => format!("s = \"user:{at}\""),
             "integers" => format!("n = {}", 77 * at),
             "two fields" => format!("s = \"{}\"; n = {}", name(&mut random), at % 100),
             kind => panic!("{kind}"),
@@ -58,6 +59,7 @@ fn four_thousand_rules_fit_twice() {
         ("names", 2, 4),
         ("prefixes", 2, 4),
         ("zones", 2, 4),
+        ("numbers", 2, 4),
         ("integers", 2, 4),
         ("behind delimiters", 4, 6),
     ] {
