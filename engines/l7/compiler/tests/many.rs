@@ -88,3 +88,15 @@ fn what_does_not_fit_names_a_way_out() {
     }
     assert!(rules(&patterns("two fields", 2900)).is_ok());
 }
+
+/// A comparison precedes those that follow from it, so that prefixes of each other are told apart in one step.
+#[test]
+fn the_longest_prefix_is_compared_first() {
+    let text = "message M { option (type) = 1; string s = 1 [(dispatch) = true]; }
+        application a = 1 { udp port 7000; on M longest s {
+            rule a { s = \"a\" ..; } => queue 1; rule abc { s = \"abc\" ..; } => queue 2;
+            rule ab { s = \"ab\" ..; } => queue 3; rule abcd { s = \"abcd\" ..; } => queue 4; default => drop; } }";
+    let steps = compile("prefixes.l7", text).unwrap().images[0].types[0].steps();
+    assert_eq!(steps.len(), 5);
+    assert!(steps.values().all(|steps| *steps == (1, 1)), "{steps:?}");
+}
