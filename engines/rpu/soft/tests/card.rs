@@ -359,7 +359,6 @@ fn a_unit_starts_anew_after_reset_and_flush() {
 #[test]
 fn wrong_programs_are_caught_and_go_on() {
     let cases = [
-        ("bad/wild.c", 100, 0, 1 << 8, rpu_regs::RPU_HOST_WILD_PC),
         ("bad/double_release.c", 100, 0, 1 << 9, rpu_regs::RPU_HOST_DESCRIPTOR_PC),
         ("bad/nowhere.c", 0, 100, 1 << 10, rpu_regs::RPU_HOST_DESTINATION_PC),
     ];
@@ -378,10 +377,23 @@ fn wrong_programs_are_caught_and_go_on() {
         assert_eq!(instruction & 0x707F, 0x2023, "{name}: pc=0x{at:x}");
         card.finish();
         assert!(card.faults().is_empty(), "{name}");
-        if name == "bad/wild.c" {
-            assert_eq!(unit_read(&mut card, 0, regs::UNIT_ERROR_ADDR), 0x0F00_0040);
-        }
     }
+}
+
+#[test]
+fn a_wild_access_ends_the_program() {
+    let firmware = program("bad/wild.c");
+    let mut card = card(2, 1, ROUND_ROBIN, &firmware);
+    for _ in 0..10 {
+        card.push(Source::Ethernet(0), &[0; 60]).unwrap();
+    }
+    assert!(card.poll().is_empty());
+    let [fault] = card.faults() else { panic!("{:?}", card.faults()) };
+    assert_eq!(firmware.function(fault.pc), Some("ended_by_wild_access"));
+    assert_eq!(unit_read(&mut card, 0, regs::UNIT_ERRORS), 1 << 8);
+    assert_eq!(unit_read(&mut card, 0, regs::UNIT_ERROR_ADDR), 0x0F00_0040);
+    let at = unit_read(&mut card, 0, rpu_regs::RPU_HOST_WILD_PC);
+    assert!(firmware.locate(at).unwrap().starts_with("wild.c:10"), "{:?}", firmware.locate(at));
 }
 
 #[test]
