@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -21,44 +22,10 @@ use penstock_testing::{Campaign, Counting, Numbers, alone, damage};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A card with units and blocks of every engine.
-const CARD: &str = r#"
-[card]
-name = "campaign"
-ports = 2
-[[tenants]]
-name = "bob"
-vlan = 1
-[[inline]]
-name = "flood"
-engine = "flow"
-program = "../engines/flow/programs/syn_flood.efsm"
-[[inline]]
-name = "p4"
-engine = "rmt"
-rmt.programs = { bob = "../engines/rmt/programs/router.p4" }
-rmt.entries = "rmt-entries.json"
-[[inline]]
-name = "rules"
-engine = "ids"
-program = "../engines/ids/programs/demo.rules"
-[[inline]]
-name = "shop"
-engine = "l7"
-program = "../engines/l7/programs/shop.l7"
-[[units]]
-name = "first"
-engine = "rpu"
-count = 2
-program = "../engines/rpu/programs/forward.c"
-[[units]]
-name = "second"
-engine = "xdp"
-count = 2
-program = "../engines/xdp/programs/simple_firewall.c"
-"#;
+/// The beginning of the card; each engine has its part in tests/requests.
+const CARD: &str = "[card]\nname = \"campaign\"\nports = 2\n";
 
-/// Requests that are answered in no time; the engines' documentation has their own.
+/// Requests that no engine sees; each engine has its own in tests/requests.
 const REQUESTS: &[&str] = &[
     r#"{"do":"status"}"#,
     r#"{"do":"counters"}"#,
@@ -73,45 +40,24 @@ const REQUESTS: &[&str] = &[
     r#"{"do":"debug","unit":0,"value":18446744073709551615}"#,
     r#"{"do":"enable","unit":3}"#,
     r#"{"do":"disable","unit":3}"#,
-    r#"{"do":"ingress","groups":["first","second"]}"#,
-    r#"{"do":"table","name":"second.flows","file":"/dev/null"}"#,
     r#"{"do":"capture","port":"0","way":"in","filter":"tcp and port 80","snap":64,"count":1,"ms":10}"#,
-    r#"{"do":"call","service":"map","ask":{"do":"list"}}"#,
-    r#"{"do":"call","service":"map","ask":{"do":"dump","name":"flows","from":0}}"#,
-    r#"{"do":"call","service":"map","ask":{"do":"get","name":"flows","key":{"lower":"192.0.2.1","upper":"192.0.2.2","lower_port":1,"upper_port":2,"protocol":6,"zero":[0,0,0]}}}"#,
-    r#"{"do":"call","service":"map","ask":{"do":"set","name":"flows","key":{"lower":"192.0.2.1","upper":"192.0.2.2","lower_port":1,"upper_port":2,"protocol":6,"zero":[0,0,0]},"value":7,"store":"any"}}"#,
-    r#"{"do":"call","service":"map","ask":{"do":"fill","name":"flows","file":"a.json","before":0,"entries":[[{"lower":"192.0.2.1","upper":"192.0.2.2","lower_port":1,"upper_port":2,"protocol":6,"zero":[0,0,0]},2]],"check":true}}"#,
-    r#"{"do":"call","service":"map","ask":{"do":"delete","name":"flows","key":{"lower":"192.0.2.1","upper":"192.0.2.2","lower_port":1,"upper_port":2,"protocol":6,"zero":[0,0,0]},"optional":true}}"#,
-    r#"{"do":"call","service":"routes","ask":{"do":"show"}}"#,
-    r#"{"do":"call","service":"routes","ask":{"do":"set","routes":{"routes":[{"dst":"0.0.0.0/0","gateway":"192.0.2.1","dev":1}]}}}"#,
-    r#"{"do":"call","service":"flow","ask":"list"}"#,
-    r#"{"do":"call","service":"flow","ask":{"dump":{"element":"count","from":0}}}"#,
-    r#"{"do":"call","service":"flow","ask":{"insert":{"element":"count","key":"192.0.2.1","context":{}}}}"#,
-    r#"{"do":"call","service":"flow","ask":{"set":{"element":"count","registers":{}}}}"#,
-    r#"{"do":"call","service":"flow","ask":{"clear":{"element":"count"}}}"#,
-    r#"{"do":"call","service":"flow","ask":{"time":{"us":1000000}}}"#,
-    r#"{"do":"call","service":"flow","ask":{"tell":{"element":"count","kinds":[]}}}"#,
-    r#"{"do":"call","service":"flow","ask":"events"}"#,
-    r#"{"do":"call","service":"rmt","ask":{"tables":{"tenant":"bob"}}}"#,
-    r#"{"do":"call","service":"rmt","ask":{"entries":{"tenant":"bob","table":"routes"}}}"#,
-    r#"{"do":"call","service":"rmt","ask":{"insert":{"tenant":"bob","entry":{"table":"routes","match":{"hdr.ipv4.dst":"10.0.0.0/8"},"action":"route","params":{"next_hop":1}}}}}"#,
-    r#"{"do":"call","service":"rmt","ask":{"delete":{"tenant":"bob","entry":{"table":"routes","match":{"hdr.ipv4.dst":"10.0.0.0/8"}}}}}"#,
-    r#"{"do":"call","service":"rmt","ask":{"write":{"tenant":"bob","changes":[{"delete":{"table":"next_hops","match":{"meta.next_hop":2}}}]}}}"#,
-    r#"{"do":"call","service":"rmt","ask":{"send":{"tenant":"bob","frame":"0000000000000000"}}}"#,
-    r#"{"do":"call","service":"ids","ask":"stats"}"#,
-    r#"{"do":"call","service":"ids","ask":{"rules":{"hits":false}}}"#,
-    r#"{"do":"call","service":"ids","ask":{"reload":{"files":[{"name":"a","text":"alert tcp any any -> any 80 (msg:\"a\"; content:\"b\"; sid:1;)"}]}}}"#,
-    r#"{"do":"call","service":"l7","ask":"apps"}"#,
-    r#"{"do":"call","service":"l7","ask":"counters"}"#,
-    r#"{"do":"call","service":"l7","ask":"queues"}"#,
 ];
 
-/// Requests that compile a program, each some hundred milliseconds.
-const SLOW: &[&str] = &[
-    r#"{"do":"reload","group":"first","program":"ROOT/engines/rpu/programs/forward.c","tables":{}}"#,
-    r#"{"do":"load","group":"flood","program":"ROOT/engines/flow/programs/syn_flood.efsm"}"#,
-    r#"{"do":"swap","group":"flood","program":"ROOT/engines/flow/programs/syn_flood.efsm"}"#,
-];
+/// The card with a part of each engine, and requests to it: those that are answered in no time, and those that compile a
+/// program, each some hundred milliseconds.
+fn card(root: &Root) -> (String, Vec<String>, Vec<String>) {
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(root.join("engines")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    let (mut text, mut requests) = (CARD.to_owned(), REQUESTS.iter().map(|&line| line.to_owned()).collect::<Vec<_>>());
+    for folder in folders.iter().map(|folder| folder.join("tests/requests")).filter(|folder| folder.is_dir()) {
+        text += &fs::read_to_string(folder.join("part.toml")).unwrap();
+        let lines = fs::read_to_string(folder.join("requests.jsonl")).unwrap();
+        requests.extend(lines.lines().map(|line| line.replace("ROOT", &root.path().to_string_lossy())));
+    }
+    let (slow, quick) = requests.into_iter().partition(|line| line.contains("\"program\":"));
+    (text, quick, slow)
+}
 
 /// Words of requests that stand in none of ours.
 const WORDS: &[&str] = &[
@@ -172,8 +118,8 @@ impl Client {
 }
 
 /// A card that serves its control socket, in a thread of its own, until the process ends.
-fn serve(root: &Root, socket: PathBuf) {
-    let design = Design::parse(&root.join("designs/campaign.toml"), CARD).unwrap();
+fn serve(root: &Root, text: &str, socket: PathBuf) {
+    let design = Design::parse(&root.join("designs/campaign.toml"), text).unwrap();
     let image = Image::of(root, &design).unwrap();
     let (root, setup) =
         (root.clone(), Setup { interfaces: Vec::new(), driver: Driver::Packet, socket: socket.clone() });
@@ -194,12 +140,11 @@ fn serve(root: &Root, socket: PathBuf) {
 fn hostile_requests() {
     let (alone, root) = (alone(), Root::find().unwrap());
     let socket = std::env::temp_dir().join(format!("penstock-campaign-{}.sock", std::process::id()));
-    serve(&root, socket.clone());
-    let here = root.path().to_string_lossy().into_owned();
-    let words = |requests: &[&str]| -> Vec<Vec<String>> {
-        requests.iter().map(|text| damage::words(&text.replace("ROOT", &here))).collect()
-    };
-    let (quick, slow) = (words(REQUESTS), words(SLOW));
+    let (text, quick, slow) = card(&root);
+    assert!(quick.len() > REQUESTS.len() && !slow.is_empty());
+    serve(&root, &text, socket.clone());
+    let words = |lines: &[String]| lines.iter().map(|line| damage::words(line)).collect::<Vec<_>>();
+    let (quick, slow) = (words(&quick), words(&slow));
     let mut client = Client::connect(&socket);
     for text in quick.iter().chain(&slow).map(|words| words.concat()) {
         serde_json::from_str::<Request>(&text).unwrap();
@@ -245,7 +190,7 @@ fn hostile_requests() {
     });
     println!("requests: {tried}; done {done}, refused {refused}, of these no requests {foreign}");
     assert!(done * 10 > tried.cases && (refused - foreign) * 20 > tried.cases, "{done} {refused} {foreign}");
-    std::fs::remove_file(socket).unwrap();
+    fs::remove_file(socket).unwrap();
 }
 
 /// A frame that Linux could hand over: tags, IPv4 or IPv6, TCP or UDP, and where its transport header begins.
