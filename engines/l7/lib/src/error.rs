@@ -36,6 +36,20 @@ pub enum Error {
     /// The message is too long.
     #[error("the fields take {0} bytes; a message has at most 16,256")]
     Long(usize),
+    /// The time is over. A message that was sent may have arrived all the same.
+    #[error(
+        "no acknowledgement, answer or message came in time; a message that was sent may have arrived all the same"
+    )]
+    Timeout,
+    /// Another thread cancelled the call or the message. It may have arrived all the same.
+    #[error("the call was cancelled; a message that was sent may have arrived all the same")]
+    Cancelled,
+    /// The endpoint is closed.
+    #[error("the endpoint is closed")]
+    Closed,
+    /// Too many messages wait to be sent.
+    #[error("too many messages wait for acknowledgements: wait for some of them, or raise `Settings::unsent`")]
+    Full,
     /// The carrier failed.
     #[error(transparent)]
     Carrier(#[from] io::Error),

@@ -10,7 +10,7 @@ const PIECE: usize = 255;
 /// Bytes of fields that a card sees.
 const SEEN: usize = 256;
 /// Bytes of the fields of the longest message.
-const LONGEST: usize = 16_256;
+pub(crate) const LONGEST: usize = 16_256;
 /// Bytes of payload of a packet: IPv4 with 1,500 bytes holds them after the headers.
 const PACKET: usize = 1_450;
 
@@ -89,6 +89,11 @@ impl Message {
     /// # Errors
     /// The fields are too long.
     pub fn datagrams(&self, id: u32, acked: u32) -> Result<Vec<Vec<u8>>, Error> {
+        self.packets(Header { id, acked, ..Header::default() })
+    }
+
+    /// The datagrams of the message, with what this header has beside the message's own fields.
+    pub(crate) fn packets(&self, header: Header) -> Result<Vec<Vec<u8>>, Error> {
         let (mut payload, dispatch) = self.payload()?;
         if payload.is_empty() {
             // A packet has at least one byte of payload; this one is not a whole field.
@@ -97,18 +102,20 @@ impl Message {
         let parts: Vec<&[u8]> = payload.chunks(PACKET).collect();
         // At most 16,256 bytes are at most 12 parts, and 256 bytes at most 4 segments.
         let (count, segments) = (parts.len() as u8, dispatch.div_ceil(64) as u8);
-        let header = Header {
-            application: self.application,
-            of_type: self.of_type,
-            id,
-            acked,
-            count,
-            segments,
-            ..Header::default()
-        };
+        let header = Header { application: self.application, of_type: self.of_type, count, segments, ..header };
         let datagram =
             |(number, part): (usize, &&[u8])| [&Header { number: number as u8, ..header }.encode(), *part].concat();
         Ok(parts.iter().enumerate().map(datagram).collect())
+    }
+
+    /// Whether [`Message::decode`] can read the fields.
+    pub(crate) fn is_readable(payload: &[u8]) -> bool {
+        let mut rest = payload;
+        while let [_, length, behind @ ..] = rest {
+            let Some(behind) = behind.get(usize::from(*length)..) else { return false };
+            rest = behind;
+        }
+        true
     }
 
     /// Reads the fields of a message. Which of them are for dispatch is not on the wire.
@@ -146,6 +153,7 @@ mod tests {
             let read = Message::decode(1, 2, &payload).unwrap();
             assert_eq!(read.fields, message.fields, "{length}");
         }
+        assert!(Message::is_readable(b"\x01\x03abc\x02") && !Message::is_readable(b"\x01\x03abc\x02\x01"));
         assert!(Message::decode(1, 1, b"\x01\x05abc").unwrap_err().to_string().contains("field 1 ends behind"));
     }
 
