@@ -23,6 +23,12 @@ pub enum Error {
     /// A field ends after the message.
     #[error("field {0} ends behind the message")]
     Field(u8),
+    /// The message is of another type.
+    #[error("the message is of type {0}, not {1}")]
+    Type(u8, u8),
+    /// The value of a field is none of its kind: text that is not UTF-8, or an integer of another length.
+    #[error("the value of field {0} is none of its kind: strings are UTF-8, uint32 has 4 bytes, uint64 has 8")]
+    Value(u8),
     /// A dispatch field is too long.
     #[error(
         "dispatch field {number} has {bytes} bytes; a card sees fields of up to 254 bytes, and 256 bytes of all together"

@@ -55,6 +55,41 @@ impl Message {
         self.fields.iter().find(|(other, _)| *other == number).map(|(_, value)| value.as_slice())
     }
 
+    /// The first field with this number, as a `string`.
+    ///
+    /// # Errors
+    /// It is not UTF-8.
+    pub fn text(&self, number: u8) -> Result<Option<String>, Error> {
+        let text = |value: &[u8]| String::from_utf8(value.to_vec()).map_err(|_| Error::Value(number));
+        self.get(number).map(text).transpose()
+    }
+
+    /// The first field with this number, as a `uint32`.
+    ///
+    /// # Errors
+    /// It has not 4 bytes.
+    pub fn uint32(&self, number: u8) -> Result<Option<u32>, Error> {
+        let read = |value: &[u8]| value.try_into().map(u32::from_be_bytes).map_err(|_| Error::Value(number));
+        self.get(number).map(read).transpose()
+    }
+
+    /// The first field with this number, as a `uint64`.
+    ///
+    /// # Errors
+    /// It has not 8 bytes.
+    pub fn uint64(&self, number: u8) -> Result<Option<u64>, Error> {
+        let read = |value: &[u8]| value.try_into().map(u64::from_be_bytes).map_err(|_| Error::Value(number));
+        self.get(number).map(read).transpose()
+    }
+
+    /// Checks the type.
+    ///
+    /// # Errors
+    /// The message is of another type.
+    pub fn expect_type(&self, of_type: u8) -> Result<(), Error> {
+        if self.of_type == of_type { Ok(()) } else { Err(Error::Type(self.of_type, of_type)) }
+    }
+
     /// All fields: numbers and values, in their order.
     pub fn fields(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.fields.iter().map(|(number, value)| (*number, value.as_slice()))
@@ -155,6 +190,21 @@ mod tests {
         }
         assert!(Message::is_readable(b"\x01\x03abc\x02") && !Message::is_readable(b"\x01\x03abc\x02\x01"));
         assert!(Message::decode(1, 1, b"\x01\x05abc").unwrap_err().to_string().contains("field 1 ends behind"));
+    }
+
+    #[test]
+    fn fields_have_their_kinds() {
+        let message = Message::new(1, 2).field(1, "text").field(2, 5_u32.to_be_bytes()).field(3, 6_u64.to_be_bytes());
+        assert_eq!(message.text(1).unwrap().as_deref(), Some("text"));
+        assert_eq!((message.uint32(2).unwrap(), message.uint64(3).unwrap()), (Some(5), Some(6)));
+        assert_eq!(
+            (message.text(4).unwrap(), message.uint32(4).unwrap(), message.uint64(4).unwrap()),
+            (None, None, None)
+        );
+        assert!(message.uint32(3).is_err() && message.uint64(2).is_err());
+        assert!(Message::new(1, 2).field(7, [0xFF]).text(7).unwrap_err().to_string().contains("field 7"));
+        message.expect_type(2).unwrap();
+        assert!(message.expect_type(3).unwrap_err().to_string().contains("of type 2, not 3"));
     }
 
     #[test]
