@@ -5,6 +5,7 @@ repeated and late datagrams on both sides; and beside strangers.
 
 from __future__ import annotations
 
+import importlib
 import random
 import socket
 import struct
@@ -13,12 +14,14 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from penstock.cargo import example
 from penstock.qnp import Address, Endpoint, Message
+from system import ROOT, call
 
 HEADER = struct.Struct(">BBIIBBBBIB3x")
 PUT, GET, REPLY = 1, 2, 3
@@ -56,6 +59,22 @@ def pair() -> Iterator[tuple[Endpoint, socket.socket]]:
         yield endpoint, other
 
 
+@contextmanager
+def started_server(store: Path, *seed: int) -> Iterator[Address]:
+    """A server in Rust, which loses datagrams if it has a seed."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        to = address(free)
+    words = [example("kv"), "serve", f"{to[0]}:{to[1]}", store, *map(str, seed)]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout and server.stdout.readline() == "ready\n"
+        yield to
+    finally:
+        server.kill()
+        server.communicate()
+
+
 def packet(
     number: int, payload: bytes = b"", *, acked: int = 0, count: int = 1, at: int = 0, ack: bool = False
 ) -> bytes:
@@ -68,34 +87,51 @@ def address(sock: socket.socket) -> Address:
 
 
 def test_a_client_in_python_and_a_server_in_rust(tmp_path: Path) -> None:
-    kv = example("kv")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-        free.bind(("127.0.0.1", 0))
-        to = address(free)
-    server = subprocess.Popen(
-        [kv, "serve", f"{to[0]}:{to[1]}", tmp_path / "store", "3"], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert server.stdout and server.stdout.readline() == "ready\n"
-        with Endpoint(Impaired(5)) as client:
-            values: dict[bytes, bytes] = {}
-            sent = []
-            for number in range(120):
-                key = b"user:%d" % (number % 7)
-                if number % 3 == 2:
-                    answer = client.call(to, Message(1, GET, [(1, key)]), timeout=20)
-                    assert answer.message.get(4) == values.get(key)
-                    continue
-                values[key] = bytes([number]) * (15_000 if number % 10 == 0 else number)
-                fields = [(2, struct.pack(">I", 9)), (3, struct.pack(">I", number)), (4, values[key])]
-                assert client.call(to, Message(1, PUT, [(1, key)], fields), timeout=20).message.type == REPLY
-                sent.append(f"9 {number} {key.decode()}")
-            assert client.counts.received == 120 and client.counts.repeated > 5
-    finally:
-        server.kill()
-        server.communicate()
-    dump = subprocess.run([kv, "dump", tmp_path / "store"], capture_output=True, text=True, check=True).stdout
+    with Endpoint(Impaired(5)) as client, started_server(tmp_path / "store", 3) as to:
+        values: dict[bytes, bytes] = {}
+        sent = []
+        for number in range(120):
+            key = b"user:%d" % (number % 7)
+            if number % 3 == 2:
+                answer = client.call(to, Message(1, GET, [(1, key)]), timeout=20)
+                assert answer.message.get(4) == values.get(key)
+                continue
+            values[key] = bytes([number]) * (15_000 if number % 10 == 0 else number)
+            fields = [(2, struct.pack(">I", 9)), (3, struct.pack(">I", number)), (4, values[key])]
+            assert client.call(to, Message(1, PUT, [(1, key)], fields), timeout=20).message.type == REPLY
+            sent.append(f"9 {number} {key.decode()}")
+        assert client.counts.received == 120 and client.counts.repeated > 5
+    dump = subprocess.run(
+        [example("kv"), "dump", tmp_path / "store"], capture_output=True, text=True, check=True
+    ).stdout
     assert dump.splitlines() == sent
+
+
+def test_message_types_are_those_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`compile --bindings python` writes a module whose types the server in Rust reads."""
+    done = call("compile", "l7", ROOT / "engines/l7/programs/kv.l7", "--bindings", "python")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "kv_messages.py").write_text(done.stdout)
+    monkeypatch.syspath_prepend(tmp_path)
+    kv = importlib.import_module("kv_messages")
+    assert (kv.APPLICATION_KV, kv.PORT_KV, kv.Put.TYPE) == (1, 7000, PUT)
+    put = kv.Put(key=b"item:1", sender=3, number=0xFFFF_FFFF, value=b"\0" * 300)
+    message = put.encode(1)
+    assert message.dispatch == [(1, b"item:1")] and kv.Put.decode(message) == put
+    assert kv.Put.decode(kv.Put().encode(1)) == kv.Put()
+    with pytest.raises(ValueError, match="of type 1, not 2"):
+        kv.Get.decode(message)
+    with pytest.raises(ValueError, match="field 2 has 3 bytes, not 4"):
+        kv.Put.decode(Message(1, PUT, [], [(2, b"abc")]))
+    with pytest.raises(OverflowError):
+        kv.Put(sender=1 << 32).encode(1)
+    with Endpoint.bind("127.0.0.1", 0) as client, started_server(tmp_path / "store") as to:
+        assert kv.Reply.decode(client.call(to, message).message).value is None
+        assert kv.Reply.decode(client.call(to, kv.Get(key=b"item:1").encode(1)).message).value == b"\0" * 300
+    dump = subprocess.run(
+        [example("kv"), "dump", tmp_path / "store"], capture_output=True, text=True, check=True
+    ).stdout
+    assert dump == "3 4294967295 item:1\n"
 
 
 def test_a_server_in_python_and_clients_in_rust(tmp_path: Path) -> None:

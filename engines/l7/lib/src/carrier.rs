@@ -19,6 +19,7 @@ pub trait Carrier: Send + Sync {
     fn send(&self, to: SocketAddr, datagram: &[u8]) -> io::Result<()>;
 
     /// Receives the next datagram into `buffer`; returns its length and its source, or nothing if none arrives in time.
+    /// Without time it returns a datagram that has arrived.
     ///
     /// # Errors
     /// The carrier failed.
@@ -32,9 +33,17 @@ impl Carrier for UdpSocket {
     }
 
     fn receive(&self, buffer: &mut [u8], within: Duration) -> io::Result<Option<(usize, SocketAddr)>> {
-        // A timeout of 0 would be none.
-        self.set_read_timeout(Some(within.max(Duration::from_micros(1))))?;
-        match self.recv_from(buffer) {
+        let received = if within.is_zero() {
+            // The shortest timeout of a socket is a tick of the kernel's clock, some ms.
+            self.set_nonblocking(true)?;
+            let received = self.recv_from(buffer);
+            self.set_nonblocking(false)?;
+            received
+        } else {
+            self.set_read_timeout(Some(within.max(Duration::from_micros(1))))?;
+            self.recv_from(buffer)
+        };
+        match received {
             Ok(received) => Ok(Some(received)),
             Err(error) if error.kind() == ErrorKind::WouldBlock || passes(&error) => Ok(None),
             Err(error) => Err(error),

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, SocketAddrV6};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -119,7 +119,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The address without what a socket adds to it: an IPv4 address stays one in a socket of IPv6.
 fn plain(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
+    match address {
+        SocketAddr::V6(six) if six.ip().to_ipv4_mapped().is_none() => {
+            SocketAddr::V6(SocketAddrV6::new(*six.ip(), six.port(), 0, six.scope_id()))
+        }
+        other => SocketAddr::new(other.ip().to_canonical(), other.port()),
+    }
 }
 
 fn remember<T>(list: &mut VecDeque<T>, one: T) {
@@ -402,6 +407,8 @@ impl<C: Carrier> Endpoint<C> {
         mut ready: impl FnMut(&mut State) -> Option<Result<T, Error>>,
     ) -> Result<T, Error> {
         let mut state = lock(&self.state);
+        // A call without time looks once whether something has arrived.
+        let mut looked = false;
         loop {
             if let Some(done) = ready(&mut state) {
                 return done;
@@ -417,9 +424,10 @@ impl<C: Carrier> Endpoint<C> {
                 self.changed.notify_all();
                 continue;
             }
-            if until.end.is_some_and(|end| end <= now) {
+            if until.end.is_some_and(|end| end <= now) && (looked || state.receiving) {
                 return Err(Error::Timeout);
             }
+            looked = true;
             let look = now + LOOK;
             let wake = [until.end, state.outbox.next()].into_iter().flatten().fold(look, Instant::min);
             let wait = wake.saturating_duration_since(now);

@@ -440,6 +440,22 @@ fn a_client_starts_again() {
     }
 }
 
+/// A wait without time takes what has arrived, and does not wait.
+#[test]
+fn a_wait_of_nothing_looks() {
+    let server = Endpoint::new(UdpSocket::bind("127.0.0.1:0").unwrap());
+    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for id in 1..=3 {
+        stranger.send_to(&data(id, b"\x01\x00"), server.carrier().local_addr().unwrap()).unwrap();
+    }
+    let ids: Vec<u32> = std::iter::from_fn(|| server.recv_msg_until(&soon(0)).ok()).map(|one| one.id).collect();
+    assert_eq!(ids, [1, 2, 3]);
+    // The socket blocks again.
+    let begin = Instant::now();
+    assert!(matches!(server.recv_msg_until(&soon(30)), Err(Error::Timeout)));
+    assert!(begin.elapsed() >= Duration::from_millis(30));
+}
+
 /// A socket of IPv6 takes IPv4, and shows its addresses in another form.
 #[test]
 fn sockets_of_both_families_work() {
