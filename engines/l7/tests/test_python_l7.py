@@ -14,13 +14,13 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from penstock.cargo import example
 from penstock.qnp import Address, Endpoint, Message
+from qnp_servers import started_server
 from system import ROOT, call
 
 HEADER = struct.Struct(">BBIIBBBBIB3x")
@@ -57,22 +57,6 @@ def pair() -> Iterator[tuple[Endpoint, socket.socket]]:
         other.bind(("127.0.0.1", 0))
         other.settimeout(5)
         yield endpoint, other
-
-
-@contextmanager
-def started_server(store: Path, *seed: int) -> Iterator[Address]:
-    """A server in Rust, which loses datagrams if it has a seed."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-        free.bind(("127.0.0.1", 0))
-        to = address(free)
-    words = [example("kv"), "serve", f"{to[0]}:{to[1]}", store, *map(str, seed)]
-    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout and server.stdout.readline() == "ready\n"
-        yield to
-    finally:
-        server.kill()
-        server.communicate()
 
 
 def packet(

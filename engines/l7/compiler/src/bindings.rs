@@ -13,6 +13,8 @@ pub enum Language {
     Rust,
     /// For the module `penstock.qnp`.
     Python,
+    /// For the header penstock_qnp.h, C11.
+    C,
 }
 
 /// Words that are no names of fields.
@@ -31,6 +33,74 @@ const PYTHON: &[&str] = &[
     "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "TYPE", "encode", "decode", "cls", "self",
 ];
 
+/// Keywords of C and C++.
+const C: &[&str] = &[
+    "alignas",
+    "alignof",
+    "asm",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "const",
+    "constexpr",
+    "continue",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "nullptr",
+    "operator",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeof",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "while",
+];
+
 /// Source text with the message types of a program that was read from `file`, a name without a folder.
 #[must_use]
 pub fn text(program: &Program, file: &str, language: Language) -> String {
@@ -39,6 +109,7 @@ pub fn text(program: &Program, file: &str, language: Language) -> String {
     match language {
         Language::Rust => rust(program, &messages, file),
         Language::Python => python(program, &messages, file),
+        Language::C => c(program, &messages, file),
     }
 }
 
@@ -167,6 +238,73 @@ fn python(program: &Program, messages: &[&MessageType], file: &str) -> String {
             _ => format!("message.get({})", field.number),
         });
         let _ = writeln!(text, "        return cls({})", reads.collect::<Vec<_>>().join(", "));
+    }
+    text
+}
+
+fn c(program: &Program, messages: &[&MessageType], file: &str) -> String {
+    let mut text = format!("/* Written by `penstock compile l7 {file} --bindings c`; change {file}. */\n");
+    let _ = writeln!(
+        text,
+        "/* Message types of {file}. In encode and decode, a field without data or value is not there. */"
+    );
+    let _ = writeln!(text, "#pragma once\n\n#include <penstock_qnp.h>");
+    for (name, number, port) in applications(program) {
+        let _ =
+            writeln!(text, "\n/* Number of this application, and its UDP port */\n#define APPLICATION_{name} {number}");
+        let _ = writeln!(text, "#define PORT_{name} {port}");
+    }
+    let safe = |name: &str| if C.contains(&name) { format!("{name}_") } else { name.to_owned() };
+    for message in messages {
+        let (name, of_type) = (&message.name, message.number);
+        let tag = safe(name);
+        let _ = writeln!(text, "\n/* Messages of type {of_type} */\nstruct {tag} {{");
+        for field in &message.fields {
+            let kind = if field.kind.width().is_some() { "qnp_number" } else { "qnp_bytes" };
+            let what = if field.dispatch { ", by which cards dispatch" } else { "" };
+            let _ = writeln!(
+                text,
+                "  {kind} {}; /* field {}, {}{what} */",
+                safe(&field.name),
+                field.number,
+                field.kind.name()
+            );
+        }
+        if message.fields.is_empty() {
+            let _ = writeln!(text, "  char no_fields;");
+        }
+        let _ = writeln!(text, "}};\n\n/* The message, for this application; the caller frees it. */");
+        let _ = writeln!(
+            text,
+            "static inline qnp_message *{name}_encode(const struct {tag} *from, uint8_t application) {{"
+        );
+        let _ = writeln!(text, "  qnp_message *message = qnp_message_new(application, {of_type});\n  (void)from;");
+        for field in &message.fields {
+            let put = if field.dispatch { "qnp_dispatch" } else { "qnp_field" };
+            let own = format!("from->{}", safe(&field.name));
+            let number = field.number;
+            let _ = match field.kind.width() {
+                Some(width) => writeln!(text, "  qnp_put_number(message, {put}, {number}, {own}, {width});"),
+                None => writeln!(text, "  if ({own}.data) {put}(message, {number}, {own}.data, {own}.bytes);"),
+            };
+        }
+        let _ = writeln!(text, "  return message;\n}}\n");
+        let _ = writeln!(
+            text,
+            "/* Reads the fields, which point into the message; QNP_FAULT if it is of another type or kind. */"
+        );
+        let _ = writeln!(text, "static inline int {name}_decode(struct {tag} *to, const qnp_message *message) {{");
+        let _ = writeln!(text, "  if (qnp_message_type(message) != {of_type}) return QNP_FAULT;\n  (void)to;");
+        for field in &message.fields {
+            let (own, number) = (format!("to->{}", safe(&field.name)), field.number);
+            let _ = match field.kind.width() {
+                Some(width) => {
+                    writeln!(text, "  if (qnp_get_number(message, {number}, {width}, &{own}) != 0) return QNP_FAULT;")
+                }
+                None => writeln!(text, "  {own}.data = qnp_get(message, {number}, &{own}.bytes);"),
+            };
+        }
+        let _ = writeln!(text, "  return 0;\n}}");
     }
     text
 }

@@ -14,6 +14,11 @@ fn the_example_has_the_bindings_of_its_program() {
         include_str!("../../lib/examples/kv/messages.rs"),
         "run ./penstock compile l7 engines/l7/programs/kv.l7 --bindings rust > engines/l7/lib/examples/kv/messages.rs"
     );
+    assert_eq!(
+        text(&program, "kv.l7", Language::C),
+        include_str!("../../c/examples/kv_messages.h"),
+        "run ./penstock compile l7 engines/l7/programs/kv.l7 --bindings c > engines/l7/c/examples/kv_messages.h"
+    );
 }
 
 #[test]
@@ -49,13 +54,24 @@ fn names_of_the_languages_are_changed() {
     ] {
         assert!(python.lines().any(|one| one == line), "{line}\n{python}");
     }
+    let c = text(&program, "a.l7", Language::C);
+    for line in [
+        "#define PORT_A 1",
+        "struct try_ {",
+        "  qnp_number pass; /* field 2, uint64, by which cards dispatch */",
+        "  qnp_put_number(message, qnp_dispatch, 2, from->pass, 8);",
+        "  if (from->type.data) qnp_field(message, 3, from->type.data, from->type.bytes);",
+        "  if (qnp_get_number(message, 2, 8, &to->pass) != 0) return QNP_FAULT;",
+    ] {
+        assert!(c.lines().any(|one| one == line), "{line}\n{c}");
+    }
 }
 
 /// The compiler knows the messages of other protocols itself; clients do not send them through the library.
 #[test]
 fn other_protocols_have_no_bindings() {
     let program = compile("names.l7", include_str!("../../programs/names.l7")).unwrap().program;
-    for language in [Language::Rust, Language::Python] {
+    for language in [Language::Rust, Language::Python, Language::C] {
         let text = text(&program, "names.l7", language);
         assert!(!text.contains("class") && !text.contains("struct") && !text.contains("NAMES"), "{text}");
     }

@@ -36,6 +36,8 @@ enum Bindings {
     Rust,
     /// For the module penstock.qnp.
     Python,
+    /// For the header penstock_qnp.h.
+    C,
 }
 
 fn command() -> Command {
@@ -50,6 +52,7 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
         let language = match language {
             Bindings::Rust => Language::Rust,
             Bindings::Python => Language::Python,
+            Bindings::C => Language::C,
         };
         let name = source.file_name().unwrap_or_default().to_string_lossy();
         say::text(&bindings::text(&compiled.program, &name, language));

@@ -419,6 +419,8 @@ fn a_full_receiver_loses_nothing() {
     // The server only sends, so nobody takes its messages.
     assert!(matches!(server.send_msg_until(address(9), &Message::new(1, 1), &soon(100)), Err(Error::Timeout)));
     assert_eq!((server.counts().received, server.counts().full), (2, 8));
+    // Those two alone are acknowledged. The acknowledgements are lost here.
+    assert_eq!(wire.take(2).len(), 2);
     std::thread::scope(|threads| {
         let flushed = threads.spawn(|| client.flush(&soon(10_000)));
         let got: HashSet<u32> = (0..10).map(|_| server.recv_msg_until(&soon(10_000)).unwrap().id).collect();
