@@ -198,7 +198,10 @@ pub unsafe extern "C" fn qnp_get(message: *const QnpMessage, number: u8, count: 
 /// The pointers are those of this library, and `to` is a string of C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn qnp_send(
-    endpoint: *const QnpEndpoint, to: *const c_char, message: *const QnpMessage, timeout_ms: u32,
+    endpoint: *const QnpEndpoint,
+    to: *const c_char,
+    message: *const QnpMessage,
+    timeout_ms: u32,
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (endpoint, to, message) = unsafe { (&(*endpoint).0, address(to), &(*message).message) };
@@ -214,7 +217,10 @@ pub unsafe extern "C" fn qnp_send(
 /// The pointers are those of this library, `to` is a string of C, and `answer` a place for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn qnp_call(
-    endpoint: *const QnpEndpoint, to: *const c_char, message: *const QnpMessage, timeout_ms: u32,
+    endpoint: *const QnpEndpoint,
+    to: *const c_char,
+    message: *const QnpMessage,
+    timeout_ms: u32,
     answer: *mut *mut QnpMessage,
 ) -> c_int {
     // SAFETY: the caller's promise.
@@ -234,7 +240,9 @@ pub unsafe extern "C" fn qnp_call(
 /// `endpoint` is one of this library, and `received` a place for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn qnp_recv(
-    endpoint: *const QnpEndpoint, timeout_ms: u32, received: *mut *mut QnpMessage,
+    endpoint: *const QnpEndpoint,
+    timeout_ms: u32,
+    received: *mut *mut QnpMessage,
 ) -> c_int {
     // SAFETY: the caller's promise.
     let came = unsafe { &(*endpoint).0 }.recv_msg_until(&until(timeout_ms));
@@ -260,7 +268,9 @@ unsafe fn give(received: Result<Received, Error>, place: *mut *mut QnpMessage) -
 /// The pointers are those of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn qnp_reply(
-    endpoint: *const QnpEndpoint, received: *const QnpMessage, reply: *const QnpMessage,
+    endpoint: *const QnpEndpoint,
+    received: *const QnpMessage,
+    reply: *const QnpMessage,
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (endpoint, received, reply) = unsafe { (&(*endpoint).0, &(*received).received, &(*reply).message) };
