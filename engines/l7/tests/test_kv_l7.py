@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A key-value service behind a card (engines/l7/lib/examples/kv.rs): 100 senders, four servers by the prefix of the key,
+"""A key-value service behind a card (engines/l7/lib/examples/kv): 100 senders, four servers by the prefix of the key,
 and a network that loses, duplicates and reorders in both directions.
 """
 

@@ -58,7 +58,8 @@ const void *qnp_get(const qnp_message *message, uint8_t number, size_t *bytes);
 /* Sends a message and waits for its acknowledgement. `to` is an address with its port: "10.0.0.2:7000". */
 int qnp_send(qnp_endpoint *endpoint, const char *to, const qnp_message *message, uint32_t timeout_ms);
 /* Sends a message and waits for its answer, which the caller frees. */
-int qnp_call(qnp_endpoint *endpoint, const char *to, const qnp_message *message, uint32_t timeout_ms, qnp_message **answer);
+int qnp_call(qnp_endpoint *endpoint, const char *to, const qnp_message *message, uint32_t timeout_ms,
+             qnp_message **answer);
 /* Waits for the next message, which the caller frees. */
 int qnp_recv(qnp_endpoint *endpoint, uint32_t timeout_ms, qnp_message **received);
 /* Answers a message that qnp_recv returned. The endpoint sends the reply again if the message arrives again. */

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Message types in a programming language: a type for each message of QNP, which becomes a message of the library and is
-//! read from one.
+//! Message types in a programming language: a type for each message of QNP, which becomes a message of the library and
+//! is read from one.
 
 use std::fmt::Write;
 

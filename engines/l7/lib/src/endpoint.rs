@@ -2,8 +2,8 @@
 //! Sends and receives messages, on as many threads as the program has.
 //!
 //! There is no thread of the library's own. Of the threads that wait in calls, one receives from the carrier and sends
-//! packets again when it is time; the others wait until something has changed, and one of them goes on when the first has
-//! what it waited for.
+//! packets again when it is time; the others wait until something has changed, and one of them goes on when the first
+//! has what it waited for.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -107,8 +107,8 @@ pub struct Endpoint<C> {
     buffer: Mutex<Vec<u8>>,
 }
 
-/// A number for a first message. It is random: if it were the same for all, receivers would take the first messages of a
-/// program that was started again for those that they have had.
+/// A number for a first message. It is random: if it were the same for all, receivers would take the first messages of
+/// a program that was started again for those that they have had.
 fn first_number() -> u32 {
     (RandomState::new().hash_one(0) as u32).max(1)
 }
@@ -228,8 +228,8 @@ impl<C: Carrier> Endpoint<C> {
 
     /// Waits until a posted message is acknowledged. A message that is not known any more counts as acknowledged.
     ///
-    /// # Errors
-    /// The message was given up or cancelled, the wait is over or cancelled, the carrier fails, or the endpoint is closed.
+    /// # Errors The message was given up or cancelled, the wait is over or cancelled, the carrier fails, or the
+    /// endpoint is closed.
     pub fn wait(&self, id: u32, until: &Until) -> Result<(), Error> {
         self.drive(until, |state| {
             if state.outbox.contains(id) {
@@ -277,9 +277,10 @@ impl<C: Carrier> Endpoint<C> {
         self.begin(received.from, message, received.id, self.usual().end, false)
     }
 
-    /// Answers a message, and acknowledges it. The endpoint sends the reply again if the message comes again, and not by
-    /// itself, so a call of the other side ends with it even if no packet of the other side but the message reaches this
-    /// server. That is the case behind a card that chooses a server by the fields of messages: an acknowledgement has none.
+    /// Answers a message, and acknowledges it. The endpoint sends the reply again if the message comes again, and not
+    /// by itself, so a call of the other side ends with it even if no packet of the other side but the message reaches
+    /// this server. That is the case behind a card that chooses a server by the fields of messages: an acknowledgement
+    /// has none.
     ///
     /// The reply is kept as long as there is room ([`crate::Limits::each`]). Servers that reply to all messages have
     /// [`Settings::acknowledge`] off.

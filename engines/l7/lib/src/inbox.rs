@@ -17,9 +17,9 @@ pub struct Limits {
     pub senders: usize,
     /// Numbers of the last messages of a sender, 4 bytes each. A message with one of these numbers comes again.
     pub known: usize,
-    /// Bytes of a sender's messages that are unfinished or wait for the program, and of replies to it. An unfinished message
-    /// takes 1,024 bytes beside its payload, a whole one or a reply 256. If room is short, the oldest replies are forgotten
-    /// first, then unfinished messages.
+    /// Bytes of a sender's messages that are unfinished or wait for the program, and of replies to it. An unfinished
+    /// message takes 1,024 bytes beside its payload, a whole one or a reply 256. If room is short, the oldest replies
+    /// are forgotten first, then unfinished messages.
     pub each: usize,
     /// Bytes of all senders' messages and replies, counted alike.
     pub all: usize,
@@ -338,8 +338,8 @@ impl Inbox {
         }
     }
 
-    /// Forgets replies and then gives up unfinished messages, the oldest first, until there is room: those of the sender if
-    /// it has used its share, otherwise those of all. Message `keep` of the sender stays.
+    /// Forgets replies and then gives up unfinished messages, the oldest first, until there is room: those of the
+    /// sender if it has used its share, otherwise those of all. Message `keep` of the sender stays.
     fn make_room(&mut self, key: Key, bytes: usize, keep: Option<u32>) -> bool {
         while self.sender(key).cost + bytes > self.limits.each {
             if self.forget_reply(key) {

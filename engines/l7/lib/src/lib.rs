@@ -28,12 +28,12 @@
 //! that a receiver has reported are not sent again; a card reports none, so behind a card the whole message is sent
 //! again. An acknowledgement counts if it comes from the address to which the message was sent.
 //!
-//! **Exactly once.** A receiver remembers the last 1,024 numbers of each of 16,384 senders ([`Limits`]). A sender begins
-//! a message only if fewer than 512 messages to this destination were begun behind the oldest one without an
-//! acknowledgement. A receiver therefore recognizes each message that its sender sends again, whatever the network loses,
-//! duplicates and reorders. A message arrives twice in two cases: the network itself holds a copy back until 1,024 other
-//! messages of the sender have arrived, or 16,384 other senders have come since. If the call that sends a message ends
-//! with an error, the message has arrived once or not at all.
+//! **Exactly once.** A receiver remembers the last 1,024 numbers of each of 16,384 senders ([`Limits`]). A sender
+//! begins a message only if fewer than 512 messages to this destination were begun behind the oldest one without an
+//! acknowledgement. A receiver therefore recognizes each message that its sender sends again, whatever the network
+//! loses, duplicates and reorders. A message arrives twice in two cases: the network itself holds a copy back until
+//! 1,024 other messages of the sender have arrived, or 16,384 other senders have come since. If the call that sends a
+//! message ends with an error, the message has arrived once or not at all.
 //!
 //! **Order.** Messages may overtake each other. A sender that waits for each acknowledgement has them in order.
 //!

@@ -17,8 +17,8 @@ pub struct Settings {
     pub shortest: Duration,
     /// The longest such time.
     pub longest: Duration,
-    /// Packets without an acknowledgement for each destination. A message is sent as a whole: if it has more packets, it
-    /// is sent when no other message is on its way.
+    /// Packets without an acknowledgement for each destination. A message is sent as a whole: if it has more packets,
+    /// it is sent when no other message is on its way.
     pub window: usize,
     /// Bytes of messages without an acknowledgement, of all destinations.
     pub unsent: usize,
@@ -171,8 +171,8 @@ impl Outbox {
         }
     }
 
-    /// A datagram from this address acknowledges packets of a message, or all of it (0), or is its answer. Returns whether
-    /// it was one that was sent there.
+    /// A datagram from this address acknowledges packets of a message, or all of it (0), or is its answer. Returns
+    /// whether it was one that was sent there.
     pub fn acknowledge(&mut self, now: Instant, from: SocketAddr, id: u32, arrived: u32, answer: bool) -> bool {
         let Some(one) = self.messages.get_mut(&id) else { return false };
         if one.to != from || one.began.is_none() {

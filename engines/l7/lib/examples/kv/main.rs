@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A key-value service behind a card that chooses the server by the prefix of the key (designs/l7-kv.toml), and its load.
+//! A key-value service behind a card that chooses servers by the prefix of the key (designs/l7-kv.toml), and its load.
 //!
 //! ```text
 //! kv serve ADDRESS STORE [SEED]           a server with a store of its own
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! With a seed, a server loses, duplicates and reorders what it sends, and the load always does. Each sender waits for
-//! the reply to a message before it sends the next one, so its messages arrive in order. A server replies when the store
+//! the reply to a message before it sends the next one, so its messages arrive in order. A server replies when its store
 //! is on the disk.
 
 use std::error::Error;
