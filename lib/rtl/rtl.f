@@ -25,6 +25,7 @@ fifo_keyed.sv
 frame_stages.sv
 cfg_stages.sv
 ram_sdp.sv
+ram_two.sv
 fifo_block.sv
 rr_arbiter.sv
 reg_copy.sv

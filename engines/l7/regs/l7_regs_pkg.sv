@@ -14,14 +14,14 @@ package l7_regs_pkg;
   localparam logic [31:0] L7_BLOCK_FILTER_COUNT = 32'h00000008;
   localparam logic [31:0] L7_BLOCK_STARTS = 32'h00000400;
   localparam logic [31:0] L7_BLOCK_STARTS_COUNT = 32'h00000040;
-  localparam logic [31:0] L7_BLOCK_DECISIONS = 32'h00000800;
-  localparam logic [31:0] L7_BLOCK_DECISIONS_COUNT = 32'h00000100;
-  localparam logic [31:0] L7_BLOCK_HITS = 32'h00000C00;
-  localparam logic [31:0] L7_BLOCK_HITS_COUNT = 32'h00000100;
   localparam logic [31:0] L7_BLOCK_ROW_WORDS = 32'h00001000;
   localparam logic [31:0] L7_BLOCK_ROW_WORDS_COUNT = 32'h0000002E;
   localparam logic [31:0] L7_BLOCK_CLASSES = 32'h00002000;
   localparam logic [31:0] L7_BLOCK_CLASSES_COUNT = 32'h00000080;
+  localparam logic [31:0] L7_BLOCK_DECISIONS = 32'h00010000;
+  localparam logic [31:0] L7_BLOCK_DECISIONS_COUNT = 32'h00002000;
+  localparam logic [31:0] L7_BLOCK_HITS = 32'h00018000;
+  localparam logic [31:0] L7_BLOCK_HITS_COUNT = 32'h00002000;
 
   // engines/l7/regs/l7.rdl
   localparam logic [31:0] L7_APP_BANK = 32'h00000000;

@@ -28,15 +28,6 @@ pub const L7_BLOCK_FILTER_COUNT: u32 = 0x8;
 pub const L7_BLOCK_STARTS: u32 = 0x400;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_STARTS_COUNT: u32 = 0x40;
-/// Decisions: kind, [2:0], 0 drop, 1 host queue, 2 unit, 3 dispatch by key, 4 port; bits of the group, [11:8]; in turn,
-/// [12]; first number, [31:16].
-pub const L7_BLOCK_DECISIONS: u32 = 0x800;
-/// How many there are, 4 bytes apart.
-pub const L7_BLOCK_DECISIONS_COUNT: u32 = 0x100;
-/// Messages that got this decision. Written: the counter becomes this number, with the high word 0.
-pub const L7_BLOCK_HITS: u32 = 0xC00;
-/// How many there are, 4 bytes apart.
-pub const L7_BLOCK_HITS_COUNT: u32 = 0x100;
 /// A row that is staged: alternative i in words 11 * i to 11 * i + 10, eight of value, then mask, control, branch; miss
 /// branch in word 44; hash word in word 45.
 pub const L7_BLOCK_ROW_WORDS: u32 = 0x1000;
@@ -46,6 +37,15 @@ pub const L7_BLOCK_ROW_WORDS_COUNT: u32 = 0x2E;
 pub const L7_BLOCK_CLASSES: u32 = 0x2000;
 /// How many there are, 4 bytes apart.
 pub const L7_BLOCK_CLASSES_COUNT: u32 = 0x80;
+/// Decisions: kind, [2:0], 0 drop, 1 host queue, 2 unit, 3 dispatch by key, 4 port; bits of the group, [11:8]; in turn,
+/// [12]; first number, [31:16].
+pub const L7_BLOCK_DECISIONS: u32 = 0x10000;
+/// How many there are, 4 bytes apart.
+pub const L7_BLOCK_DECISIONS_COUNT: u32 = 0x2000;
+/// Messages that got this decision. Written: the counter becomes this number, with the high word 0.
+pub const L7_BLOCK_HITS: u32 = 0x18000;
+/// How many there are, 4 bytes apart.
+pub const L7_BLOCK_HITS_COUNT: u32 = 0x2000;
 
 // engines/l7/regs/l7.rdl
 /// Bank of rules for messages that enter from now on. A write answers with an error, and changes nothing, while OLD is

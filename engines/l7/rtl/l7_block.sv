@@ -17,8 +17,8 @@
 // Delivery reads a message only if the queue of its port has room for it. A blocked port therefore blocks no other
 // port, and packets without room are dropped.
 //
-// Memories: messages 32 UltraRAM; rows 4 × 38, places of packets 13, table of messages 12, headers 11, output queues 12
-// a port, rest 9: 221 BRAM36 with two ports.
+// Memories: messages 32, rows 2 × 19, hits 2: 72 UltraRAM. Places of packets 13, table of messages 12, headers 11, output
+// queues 12 a port, decisions 6, rest 9: 75 BRAM36 with two ports.
 module l7_block
   import penstock_pkg::*, l7_pkg::*;
 #(
@@ -75,13 +75,14 @@ module l7_block
   counted_t delivery_counted[Apps];
   counted_t park_counted[Apps];
   counted_t counted[Apps];
-  logic row_we, start_we, decision_we, hits_we, hits_ready, classes_we;
-  logic [9:0] row_waddr;
+  logic row_we, row_busy, start_we, decision_we, hits_we, hits_re, hits_ready, classes_we;
+  row_no_t row_waddr;
   row_t row_wdata;
   logic [5:0] start_waddr;
   branch_t start_wdata;
-  logic [7:0] decision_waddr, hits_addr;
-  logic [31:0] decision_wdata, hits_wdata, classes_wdata;
+  decision_no_t decision_waddr, hits_addr;
+  decision_t decision_wdata;
+  logic [31:0] hits_wdata, classes_wdata;
   logic [63:0] hits_rdata;
   logic [6:0] classes_waddr;
 

@@ -10,8 +10,8 @@
 // A window waits in the queue of its application for one of the matchers that serve it. Two applications are served
 // in turn where their sets of matchers overlap. A beat of a window takes a cycle of its queue.
 //
-// Rows: a copy for each matcher of 1,024 × 1,350 bits, 38 BRAM36 each. Two matchers on the two ports of one copy
-// would halve that.
+// Memories: rows 2 × 19 UltraRAM (l7_rows.sv), a copy for two matchers. Decisions 6 BRAM36, which are read together with
+// the hits of the decision, 2 UltraRAM. The other port of the hits writes them, or reads them for the host.
 module l7_match
   import penstock_pkg::*, l7_pkg::*;
 (
@@ -19,22 +19,24 @@ module l7_match
     input wire logic rst,
 
     input wire logic             row_we,
-    input wire logic       [9:0] row_waddr,
+    input wire row_no_t          row_waddr,  // these stay while `row_busy`
     input wire row_t             row_wdata,
+    output logic                 row_busy,   // a row is being written
     input wire logic             start_we,
     input wire logic       [5:0] start_waddr,  // application, bank, type
     input wire branch_t          start_wdata,
     input wire logic             decision_we,
-    input wire logic       [7:0] decision_waddr,
-    input wire logic      [31:0] decision_wdata,
+    input wire decision_no_t     decision_waddr,
+    input wire decision_t        decision_wdata,
     input wire logic             classes_we,
     input wire logic       [6:0] classes_waddr,  // application, bank, byte value / 8
     input wire logic      [31:0] classes_wdata,
     input wire logic             hits_we,
-    input wire logic       [7:0] hits_addr,
+    input wire logic             hits_re,
+    input wire decision_no_t     hits_addr,
     input wire logic      [31:0] hits_wdata,
-    output logic                 hits_ready,   // a write is taken
-    output logic          [63:0] hits_rdata,   // in the same cycle
+    output logic                 hits_ready,   // a write or read is taken
+    output logic          [63:0] hits_rdata,   // a cycle later, until the next read
 
     input wire logic [Matchers-1:0] serves[Apps],
     input wire protocol_e protocol[Apps],
@@ -133,17 +135,34 @@ module l7_match
   end
 
   // ---- matchers
-  logic [Matchers-1:0] found_valid, grant;
+  logic [Matchers-1:0] found_valid, grant, row_free, row_re;
+  row_no_t [Matchers-1:0] row_addr;
+  row_t [Matchers-1:0] row;
+  logic [Matchers/2-1:0] rows_busy;
   found_t found[Matchers];
 
+  for (genvar c = 0; c < Matchers / 2; c++) begin : gen_rows
+    l7_rows i_rows (
+        .clk,
+        .rst,
+        .we(row_we),
+        .waddr(row_waddr),
+        .wdata(row_wdata),
+        .busy(rows_busy[c]),
+        .re(row_re[2*c+:2]),
+        .raddr(row_addr[2*c+:2]),
+        .second_free(row_free[2*c+1]),
+        .rows(row[2*c+:2])
+    );
+  end
+  assign row_busy = rows_busy != '0;
+
   for (genvar m = 0; m < Matchers; m++) begin : gen_matcher
-    logic load, row_re;
-    logic [9:0] row_addr;
+    logic load;
     window_t beat;
     class_t [BeatBytes-1:0] beat_classes;
     app_t app;
     branch_t first;
-    row_t row;
 
     always_comb begin
       load = 1'b0;
@@ -161,19 +180,6 @@ module l7_match
         end
     end
 
-    ram_sdp #(
-        .Width($bits(row_t)),
-        .Depth(Rows)
-    ) i_rows (
-        .clk,
-        .we(row_we),
-        .waddr(row_waddr),
-        .wdata(row_wdata),
-        .re(row_re),
-        .raddr(row_addr),
-        .rdata(row)
-    );
-
     l7_matcher i_matcher (
         .clk,
         .rst,
@@ -183,9 +189,10 @@ module l7_match
         .classes_i(beat_classes),
         .app,
         .start(first),
-        .row_re,
-        .row_addr,
-        .row,
+        .row_free(row_free[m]),
+        .row_re(row_re[m]),
+        .row_addr(row_addr[m]),
+        .row(row[m]),
         .found_valid(found_valid[m]),
         .found(found[m]),
         .take(grant[m])
@@ -203,10 +210,8 @@ module l7_match
       .grant
   );
 
-  (* ram_style = "distributed" *) logic [31:0] decisions[Decisions];
-  (* ram_style = "distributed" *) logic [63:0] hits[Decisions];
   found_t chosen, found_q;
-  logic [31:0] word_q;
+  decision_t word;
   logic valid_q;
 
   always_comb begin
@@ -215,18 +220,53 @@ module l7_match
   end
 
   always_ff @(posedge clk) begin
-    if (decision_we) decisions[decision_waddr] <= decision_wdata;
     found_q <= chosen;
-    word_q  <= decisions[chosen.decision];
     valid_q <= found_valid != '0 && !rst;
   end
 
+  ram_sdp #(
+      .Width($bits(decision_t)),
+      .Depth(Decisions)
+  ) i_decisions (
+      .clk,
+      .we(decision_we),
+      .waddr(decision_waddr),
+      .wdata(decision_wdata),
+      .re(found_valid != '0),
+      .raddr(chosen.decision),
+      .rdata(word)
+  );
+
+  // The hits of the decision that was found in the cycle before. If they were written in that cycle, the memory may have
+  // returned either value.
+  logic [63:0] hits, hits_read, written_q, hits_write;
+  decision_no_t hits_at, written_at_q;
+  logic hits_writes, wrote_q;
+  assign hits = wrote_q && written_at_q == found_q.decision ? written_q : hits_read;
   assign hits_ready = !valid_q;
+  assign hits_writes = valid_q ? !found_q.stuck : hits_we;
+  assign hits_at = valid_q ? found_q.decision : hits_addr;
+  assign hits_write = valid_q ? hits + 64'd1 : 64'(hits_wdata);
   always_ff @(posedge clk) begin
-    if (valid_q && !found_q.stuck) hits[found_q.decision] <= hits[found_q.decision] + 64'd1;
-    else if (hits_we && hits_ready) hits[hits_addr] <= 64'(hits_wdata);
+    wrote_q <= hits_writes;
+    written_at_q <= hits_at;
+    written_q <= hits_write;
   end
-  assign hits_rdata = hits[hits_addr];
+
+  ram_two #(
+      .Width(64),
+      .Depth(Decisions)
+  ) i_hits (
+      .clk,
+      .re_a(found_valid != '0),
+      .addr_a(chosen.decision),
+      .rdata_a(hits_read),
+      .we_b(hits_writes),
+      .re_b(hits_re && hits_ready),
+      .addr_b(hits_at),
+      .wdata_b(hits_write),
+      .rdata_b(hits_rdata)
+  );
 
   assign decided_valid = valid_q;
   assign decided_slot = found_q.slot;
@@ -234,9 +274,8 @@ module l7_match
   assign decided_port = found_q.port;
   assign decided_stuck = found_q.stuck;
   always_comb begin
-    decided.kind = found_q.stuck ? DecideDrop : decide_e'(word_q[2:0]);
-    decided.number = word_q[31:16] +
-        ((word_q[12] ? hits[found_q.decision][15:0] : found_q.hash) & 16'((17'd1 << word_q[11:8]) - 17'd1));
+    decided.kind = found_q.stuck ? DecideDrop : word.kind;
+    decided.number = word.first + ((word.in_turn ? hits[15:0] : found_q.hash) & 16'((17'd1 << word.bits) - 17'd1));
   end
 
   // ---- messages under way, by bank

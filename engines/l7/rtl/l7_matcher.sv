@@ -34,9 +34,10 @@ module l7_matcher
     input wire app_t    app,
     input wire branch_t start,     // with the first beat
 
-    output logic             row_re,
-    output logic       [9:0] row_addr,
-    input  wire row_t        row,  // a cycle later, until the next read
+    output logic       row_free,  // the matcher cannot read a row in this cycle
+    output logic       row_re,
+    output row_no_t    row_addr,
+    input  wire row_t  row,       // a cycle later, until the next read
 
     output logic      found_valid,
     output found_t    found,
@@ -90,6 +91,7 @@ module l7_matcher
   logic missed_q, stuck;  // the skip failed
   logic [8*MatchBytes-1:0] hashed_q;
   logic [15:0] hash;
+  row_no_t bucket;
   logic to_bucket, any_hit;
   place_in_window_t pos_q, end_q, at_q, stop_q;  // pos and end in front of the step; behind its skip
   place_in_window_t [Alternatives-1:0] behind_q;  // the place behind what each alternative matches
@@ -97,6 +99,7 @@ module l7_matcher
   logic [7:0] steps_q;
 
   assign hash = begins_q || missed_q || (hits_q == '0 && !row.hash_on) ? '0 : hash_of(hashed_q);
+  assign bucket = row.hash_base + (hash[11:0] & ((12'd1 << row.hash_bits) - 12'd1));
   assign to_bucket = !begins_q && row.hash_on && !missed_q;
   assign any_hit = !begins_q && !missed_q && !row.hash_on && hits_q != '0;
   assign stuck = steps_q == 8'(Steps);
@@ -107,7 +110,7 @@ module l7_matcher
     stop = end_q;
     if (begins_q) branch = start_q;
     else if (to_bucket) begin
-      branch = '{operand: '0, kind: SkipBytes, last: 1'b0, next: row.hash_base + (hash[9:0] & ((10'd1 << row.hash_bits) - 10'd1))};
+      branch = '{operand: '0, kind: SkipBytes, last: 1'b0, next: decision_no_t'(bucket)};
       pos = at_q;
       stop = stop_q;
     end else if (any_hit) begin
@@ -207,8 +210,9 @@ module l7_matcher
   logic ends, steps;  // the program ends; the skip of a step ends
   assign ends = state_q == Skip && (branch.last || stuck);
   assign steps = state_q == Skip && !ends && !waits;
+  assign row_free = state_q != Skip;
   assign row_re = steps;
-  assign row_addr = branch.next;
+  assign row_addr = row_no_t'(branch.next);
 
   always_ff @(posedge clk) begin
     if (steps) begin
@@ -288,7 +292,7 @@ module l7_matcher
           slot: slot_q,
           bank: bank_q,
           stuck: stuck && !branch.last,
-          decision: branch.next[7:0],
+          decision: branch.next,
           hash: hash
       };
 

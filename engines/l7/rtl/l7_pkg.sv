@@ -6,8 +6,8 @@ package l7_pkg;
 
   localparam int unsigned Apps = 2;
   localparam int unsigned Matchers = 4;
-  localparam int unsigned Rows = 1024;
-  localparam int unsigned Decisions = 256;
+  localparam int unsigned Rows = 4096;
+  localparam int unsigned Decisions = 8192;  // 4,096 rules and defaults, and those that replace them
   localparam int unsigned Slots = 512;       // messages in flight
   localparam int unsigned Pages = 2048;
   localparam int unsigned PageBeats = 8;
@@ -32,6 +32,8 @@ package l7_pkg;
   typedef logic [$clog2(Pages)-1:0] page_t;
   typedef logic [$clog2(Packets)-1:0] number_t;  // of a packet in its message
   typedef logic [1:0] port_no_t;
+  typedef logic [$clog2(Rows)-1:0] row_no_t;
+  typedef logic [$clog2(Decisions)-1:0] decision_no_t;
   typedef logic [16:0] parked_t;  // messages of an application, or pages, in card memory
 
   // ---- pages of card memory
@@ -151,7 +153,7 @@ package l7_pkg;
     logic [15:0] operand;
     skip_e kind;
     logic last;
-    logic [9:0] next;  // row, or number of the decision
+    decision_no_t next;  // row, or number of the decision
   } branch_t;
 
   typedef struct packed {
@@ -166,14 +168,14 @@ package l7_pkg;
   typedef struct packed {
     logic hash_on;
     logic [3:0] hash_bits;
-    logic [9:0] hash_base;
+    row_no_t hash_base;
     logic [5:0] hash_len;
     branch_t miss;
     alternative_t [Alternatives-1:0] alternatives;
   } row_t;
 
   function automatic branch_t branch_of(logic [31:0] word);
-    return '{operand: word[31:16], kind: skip_e'(word[13:12]), last: word[10], next: word[9:0]};
+    return '{operand: word[31:16], kind: skip_e'(word[15:14]), last: word[13], next: word[12:0]};
   endfunction
 
   function automatic row_t row_of(logic [RowWords-1:0][31:0] words);
@@ -188,7 +190,7 @@ package l7_pkg;
     end
     row.miss = branch_of(words[44]);
     row.hash_len = words[45][5:0];
-    row.hash_base = words[45][17:8];
+    row.hash_base = words[45][19:8];
     row.hash_bits = words[45][23:20];
     row.hash_on = words[45][31];
     return row;
@@ -235,6 +237,18 @@ package l7_pkg;
     DecidePort     = 3'd4
   } decide_e;
 
+  // A decision word, without the bits that have no meaning
+  typedef struct packed {
+    logic [15:0] first;
+    logic in_turn;
+    logic [3:0] bits;
+    decide_e kind;
+  } decision_t;
+
+  function automatic decision_t decision_of(logic [31:0] word);
+    return '{first: word[31:16], in_turn: word[12], bits: word[11:8], kind: decide_e'(word[2:0])};
+  endfunction
+
   // The result of a matcher
   typedef struct packed {
     app_t app;
@@ -242,7 +256,7 @@ package l7_pkg;
     msg_t slot;
     logic bank;
     logic stuck;
-    logic [7:0] decision;
+    decision_no_t decision;
     logic [15:0] hash;
   } found_t;
 

@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Registers of an l7 block (engines/l7/regs/l7.rdl). An access takes three cycles; a write to HITS waits for a cycle in
-// which no message is decided. An address without a register answers with `err`, and so do a write to a register that
-// can only be read, a read of one that can only be written, and a write to BANK while OLD is not 0.
+// Registers of an l7 block (engines/l7/regs/l7.rdl). An access takes three cycles; one to HITS waits for a cycle in which
+// no message is decided, and a write waits until the row before it is written. An address without a register answers
+// with `err`, and so do a write to a register that can only be read, a read of one that can only be written, and a write
+// to BANK while OLD is not 0.
 module l7_regs
   import penstock_pkg::*, l7_pkg::*, l7_regs_pkg::*;
 #(
@@ -28,16 +29,18 @@ module l7_regs
     input wire counted_t    park_counted[Apps],
 
     output logic           row_we,
-    output logic     [9:0] row_waddr,
+    output row_no_t        row_waddr,
     output row_t           row_wdata,
+    input  wire logic      row_busy,
     output logic           start_we,
     output logic     [5:0] start_waddr,
     output branch_t        start_wdata,
     output logic           decision_we,
-    output logic     [7:0] decision_waddr,
-    output logic    [31:0] decision_wdata,
+    output decision_no_t   decision_waddr,
+    output decision_t      decision_wdata,
     output logic           hits_we,
-    output logic     [7:0] hits_addr,
+    output logic           hits_re,
+    output decision_no_t   hits_addr,
     output logic    [31:0] hits_wdata,
     input  wire logic      hits_ready,
     input  wire logic [63:0] hits_rdata,
@@ -52,23 +55,23 @@ module l7_regs
   localparam int unsigned AppBits = 7;  // of the address, in the registers of an application
 
   logic [1:0] step_q;
-  logic writes, reads, bank_writes, ok, waits;
-  logic [13:0] addr;
+  logic asks_write, writes, reads, bank_writes, ok, waits;
+  logic [16:0] addr;
   logic in_app, in_filter, in_starts, in_decisions, in_hits, in_row_words, in_classes, is_low;
   app_t app;
   logic [AppBits-1:0] app_addr;
   logic [31:0] answer;
 
-  assign is_low = cfg.addr[23:14] == '0;
-  assign addr = cfg.addr[13:0];
+  assign is_low = cfg.addr[23:17] == '0;
+  assign addr = cfg.addr[16:0];
   // The arrays have as many words as the number in front of _COUNT; each begins at a multiple of its size.
-  assign in_app = is_low && addr[13:8] == AppBase[13:8];
-  assign in_filter = is_low && addr[13:5] == L7_BLOCK_FILTER[13:5];
-  assign in_starts = is_low && addr[13:8] == L7_BLOCK_STARTS[13:8];
-  assign in_decisions = is_low && addr[13:10] == L7_BLOCK_DECISIONS[13:10];
-  assign in_hits = is_low && addr[13:10] == L7_BLOCK_HITS[13:10];
-  assign in_row_words = is_low && addr[13:8] == L7_BLOCK_ROW_WORDS[13:8] && 32'(addr[7:2]) < L7_BLOCK_ROW_WORDS_COUNT;
-  assign in_classes = is_low && addr[13:9] == L7_BLOCK_CLASSES[13:9];
+  assign in_app = is_low && addr[16:8] == AppBase[16:8];
+  assign in_filter = is_low && addr[16:5] == L7_BLOCK_FILTER[16:5];
+  assign in_starts = is_low && addr[16:8] == L7_BLOCK_STARTS[16:8];
+  assign in_decisions = is_low && addr[16:15] == L7_BLOCK_DECISIONS[16:15];
+  assign in_hits = is_low && addr[16:15] == L7_BLOCK_HITS[16:15];
+  assign in_row_words = is_low && addr[16:8] == L7_BLOCK_ROW_WORDS[16:8] && 32'(addr[7:2]) < L7_BLOCK_ROW_WORDS_COUNT;
+  assign in_classes = is_low && addr[16:9] == L7_BLOCK_CLASSES[16:9];
   assign app = app_t'(addr[AppBits]);
   assign app_addr = addr[AppBits-1:0];
 
@@ -76,7 +79,8 @@ module l7_regs
     return register[AppBits-1:0];
   endfunction
 
-  assign writes = cfg.req && step_q[1] && !cfg.ack && cfg.we;
+  assign asks_write = cfg.req && step_q[1] && !cfg.ack && cfg.we;
+  assign writes = asks_write && !waits;
   assign reads = cfg.req && step_q[1] && !cfg.ack && !cfg.we;
 
   // ---- counters of all applications
@@ -130,19 +134,19 @@ module l7_regs
         at(L7_APP_PROTOCOL): answer = 32'(protocol[app]);
         default: readable = 1'b0;
       endcase
-    end else if (is_low && addr == L7_BLOCK_SHAPE[13:0]) answer = {16'(Rows), 8'(Matchers), 8'(Apps)};
-    else if (is_low && addr == L7_BLOCK_LIMITS[13:0]) answer = {16'(Pages), 16'(Slots)};
-    else if (is_low && addr == L7_BLOCK_TIMEOUT[13:0]) answer = timeout;
-    else if (is_low && addr == L7_BLOCK_CYCLES[13:0]) answer = 32'(decision_cycles);
-    else if (is_low && addr == L7_BLOCK_CARD[13:0]) answer = SetsLog2 == 0 ? 0 : 4 << SetsLog2;
-    else if (is_low && addr == L7_BLOCK_COUNT_H[13:0]) answer = count_high_q;
+    end else if (is_low && addr == L7_BLOCK_SHAPE[16:0]) answer = {16'(Rows), 8'(Matchers), 8'(Apps)};
+    else if (is_low && addr == L7_BLOCK_LIMITS[16:0]) answer = {16'(Pages), 16'(Slots)};
+    else if (is_low && addr == L7_BLOCK_TIMEOUT[16:0]) answer = timeout;
+    else if (is_low && addr == L7_BLOCK_CYCLES[16:0]) answer = 32'(decision_cycles);
+    else if (is_low && addr == L7_BLOCK_CARD[16:0]) answer = SetsLog2 == 0 ? 0 : 4 << SetsLog2;
+    else if (is_low && addr == L7_BLOCK_COUNT_H[16:0]) answer = count_high_q;
     else readable = 1'b0;
   end
 
   // ---- writes
   always_comb begin
     writable = in_filter || in_starts || in_decisions || in_hits || in_row_words || in_classes;
-    writable |= is_low && (addr == L7_BLOCK_TIMEOUT[13:0] || addr == L7_BLOCK_ROW[13:0]);
+    writable |= is_low && (addr == L7_BLOCK_TIMEOUT[16:0] || addr == L7_BLOCK_ROW[16:0]);
     bank_writes = 1'b0;
     if (in_app) begin
       bank_writes = app_addr == at(L7_APP_BANK) && live[app][!bank[app]] == '0;
@@ -152,21 +156,27 @@ module l7_regs
   end
 
   assign ok = cfg.we ? writable : readable;
-  assign waits = writes && in_hits && !hits_ready;
+
+  // A write waits until a row that was written before is in the memories, and one to HITS for a cycle without a
+  // decision. A read of HITS waits for such a cycle, too, and takes the counter in the next one.
+  logic hits_read_q;
+  assign hits_re = reads && in_hits && !hits_read_q;
+  assign waits = asks_write ? row_busy || (in_hits && !hits_ready) : hits_re;
 
   logic [RowWords-1:0][31:0] words_q;
   logic row_writes;
-  assign row_writes = writes && is_low && addr == L7_BLOCK_ROW[13:0];
+  assign row_writes = writes && is_low && addr == L7_BLOCK_ROW[16:0];
 
   always_ff @(posedge clk) begin
     step_q <= cfg.req && !cfg.ack ? {step_q[0], 1'b1} : '0;
-    cfg.ack <= (writes || reads) && !waits;
+    cfg.ack <= writes || (reads && !waits);
     cfg.err <= !ok;
     cfg.rdata <= answer;
+    hits_read_q <= hits_re && hits_ready && !rst;
     if (reads && in_hits) count_high_q <= hits_rdata[63:32];
     if (reads && in_counters) count_high_q <= count[63:32];
     if (writes) begin
-      if (is_low && addr == L7_BLOCK_TIMEOUT[13:0]) timeout <= cfg.wdata;
+      if (is_low && addr == L7_BLOCK_TIMEOUT[16:0]) timeout <= cfg.wdata;
       if (in_filter)
         rows[addr[4:2]] <= '{
             valid: cfg.wdata[31],
@@ -185,8 +195,10 @@ module l7_regs
       end
     end
     row_we <= row_writes && !rst;
-    row_waddr <= cfg.wdata[9:0];
-    row_wdata <= row_of(words_q);
+    if (row_writes) begin
+      row_waddr <= row_no_t'(cfg.wdata);
+      row_wdata <= row_of(words_q);
+    end
     if (rst) begin
       step_q <= '0;
       cfg.ack <= 1'b0;
@@ -206,10 +218,10 @@ module l7_regs
   assign start_waddr = addr[7:2];
   assign start_wdata = branch_of(cfg.wdata);
   assign decision_we = writes && in_decisions;
-  assign decision_waddr = addr[9:2];
-  assign decision_wdata = cfg.wdata;
+  assign decision_waddr = addr[14:2];
+  assign decision_wdata = decision_of(cfg.wdata);
   assign hits_we = writes && in_hits;
-  assign hits_addr = addr[9:2];
+  assign hits_addr = addr[14:2];
   assign hits_wdata = cfg.wdata;
   assign classes_we = writes && in_classes;
   assign classes_waddr = addr[8:2];

@@ -10,6 +10,7 @@ l7_channel.sv
 l7_park.sv
 l7_walker.sv
 l7_matcher.sv
+l7_rows.sv
 l7_protocol.sv
 l7_match.sv
 l7_head.sv

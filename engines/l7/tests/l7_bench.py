@@ -259,7 +259,7 @@ class Bench:
         dut = self.dut
         dut.cfg_req.value, dut.cfg_we.value = 1, int(data is not None)
         dut.cfg_addr.value, dut.cfg_wdata.value = addr, data or 0
-        for _ in range(100):
+        for _ in range(1000):
             await self.step()
             if int(dut.cfg_ack.value):
                 break

@@ -28,7 +28,7 @@ class Branch:
     operand: int = 0
 
     def word(self) -> int:
-        return self.next | self.last << 10 | self.kind << 12 | self.operand << 16
+        return self.next | self.last << 13 | self.kind << 14 | self.operand << 16
 
 
 def decide(decision: int) -> Branch:
@@ -128,7 +128,7 @@ class Rules:
                     digest, pos, end = hashed, at + alternative.length, stop
                     branch = alternative.branch
                     break
-        decision = branch.next & 0xFF
+        decision = branch.next
         kind, first, bits = self.decisions[decision]
         hits = self.hits.get(decision, 0)
         self.hits[decision] = hits + 1

@@ -198,6 +198,21 @@ def rules_of(random: Random, message: Message, names: Names) -> On:
     return On(message, rules, action(random, fields), longest)
 
 
+def add_many(random: Random, program: Program, names: Names, count: int) -> None:
+    """Adds so many rules to a message type, whose values of one field differ in their length, too."""
+    ons = [on for application in program.applications for on in application.ons]
+    found = [(on, of) for on in ons for of in on.message.fields if of.dispatch and of.kind in ("string", "bytes")]
+    if not found:
+        return
+    on, chosen = random.choice(found)
+    fields = [of for of in on.message.fields if of.dispatch]
+    prefix = word(random, 8)
+    values = {prefix + bytes(random.choices(b"abcdefgh", k=random.choice([4, 6, 9, 33]))) for _ in range(count)}
+    for priority, value in enumerate(sorted(values), 10_000):
+        row = Row((Text(value),), random.random() < 0.2)
+        on.rules.append(Rule(names.next(), {chosen.name: (row,)}, action(random, fields), priority))
+
+
 def schema(random: Random) -> list[Message]:
     messages = []
     for number, index in zip(random.sample(range(1, 16), 3), range(random.randint(1, 3)), strict=False):

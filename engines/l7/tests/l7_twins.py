@@ -29,7 +29,20 @@ if __name__ == "__main__":
 
 from l7_language import Ambiguous, Application, On, Program, Rule
 from l7_model import COUNTERS, Card, Out
-from l7_random import TIMEOUT, Case, Frame, Load, Names, fields_of, other_rules, program, rule_at, traffic, without
+from l7_random import (
+    TIMEOUT,
+    Case,
+    Frame,
+    Load,
+    Names,
+    add_many,
+    fields_of,
+    other_rules,
+    program,
+    rule_at,
+    traffic,
+    without,
+)
 from penstock.cargo import example
 from penstock.hdl import simulate
 
@@ -122,7 +135,7 @@ def reason(message: str) -> str:
         "same priority": "same priority",
         "never": "never matches",
         "rows": "rows",
-        "actions": "decisions",
+        "room for": "decisions",
         "steps": "steps",
         "kinds of bytes": "classes",
         "begin in too many": "work",
@@ -131,11 +144,14 @@ def reason(message: str) -> str:
     return next((name for part, name in reasons.items() if part in message), message)
 
 
-def make(seed: int, soft: Soft, coverage: Counter, count: int = 40) -> Case:
-    """The case of a seed."""
+def make(seed: int, soft: Soft, coverage: Counter, count: int = 40, many: int = 0) -> Case:
+    """The case of a seed; `many` rules more than other cases have."""
     random = Random(seed)
     names = Names()
-    case = Case(accepted(random, soft, program(random, names), coverage))
+    one = program(random, names)
+    if many:
+        add_many(random, one, names, many)
+    case = Case(accepted(random, soft, one, coverage))
     if random.random() < 0.1:
         case.messages_max = random.choice([1, 2, 3])
     if random.random() < 0.1:
@@ -238,7 +254,7 @@ def differs(soft: Soft, case: Case) -> str:
     return ""
 
 
-def campaign(command: Path, first: int, count: int, limit: float = float("inf")) -> Counter:
+def campaign(command: Path, first: int, count: int, limit: float = float("inf"), many: int = 0) -> Counter:
     """Runs the cases of `count` seeds, up to `limit` seconds; returns what they covered."""
     coverage: Counter = Counter()
     begin = time.process_time()
@@ -246,7 +262,7 @@ def campaign(command: Path, first: int, count: int, limit: float = float("inf"))
         for seed in range(first, first + count):
             if time.process_time() - begin > limit:
                 break
-            case = make(seed, soft, coverage)
+            case = make(seed, soft, coverage, many=many)
             answer = soft.run(case, images=True)
             try:
                 coverage += compare(case, answer).coverage
@@ -260,18 +276,20 @@ def campaign(command: Path, first: int, count: int, limit: float = float("inf"))
     return coverage
 
 
-def campaign_rtl(command: Path, first: int, count: int) -> Counter:
+def campaign_rtl(command: Path, first: int, count: int, many: int = 0) -> Counter:
     """The same for the block in RTL: all cases run on one model without a reset."""
     coverage: Counter = Counter()
     cases = []
     seed = first
     with Soft(command) as soft, tempfile.TemporaryDirectory() as folder:
         while len(cases) < count:
-            case = make(seed, soft, coverage, MESSAGES_RTL)
+            case = make(seed, soft, coverage, MESSAGES_RTL, many)
             images = soft.run(case, images=True)["images"]
             frames = sum(isinstance(step, Frame) for step in case.steps)
-            if images and sum(len(image["rows"]) for image in images) <= ROWS_RTL and frames <= FRAMES_RTL:
+            rows = sum(len(image["rows"]) for image in images or [])
+            if images and (many or rows <= ROWS_RTL) and frames <= FRAMES_RTL:
                 cases.append((seed, case, images))
+                coverage["rows"] += rows
             seed += 1
         inputs, outputs = Path(folder) / "cases", Path(folder) / "coverage"
         inputs.write_bytes(pickle.dumps(cases))

@@ -15,10 +15,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import itertools
 
 from l7_bench import PLUSARGS, SOURCES, Bench, Frame, tlv
-from l7_machine import Branch, Packet, Row, Rules, at_field, decide
+from l7_machine import Branch, Packet, Row, Rules, at_field, decide, exactly
 from penstock import regs
 from penstock.hdl import simulate
-from test_l7_block import always, chain
+from test_l7_block import TO_HOST, always, chain
 
 FIELD = tlv(1, b"a" * 100)
 
@@ -382,7 +382,9 @@ async def pages_in_any_order(dut: Any) -> None:
 
 @cocotb.test()
 async def many_decisions_in_a_row(dut: Any) -> None:
-    """Messages wait behind four slow ones; then one is decided in each cycle while others become whole. None is lost."""
+    """Messages wait behind four slow ones; then one is decided in each cycle while others become whole. None is lost, and
+    each counts. Counters that are read meanwhile are those of the read.
+    """
     bench = Bench(dut, 10)
     await bench.start()
     slow = chain(120)
@@ -393,12 +395,70 @@ async def many_decisions_in_a_row(dut: Any) -> None:
     for port, app_id in ((0, 1), (1, 2)):
         for i in range(300):
             bench.send(port, Frame(Packet(b"short", msg_id=100 + i, app_id=app_id, mtype=2).frame()))
+    for number in (8190, 8191):
+        await bench.write(regs.L7_BLOCK_HITS + 4 * number, number)
+    while not bench.decided or any(port.waiting for port in bench.ports):
+        number = bench.rng.choice((8190, 8191))
+        assert await bench.count(regs.L7_BLOCK_HITS + 4 * number) == number
     await bench.drain()
     apart = [later - earlier for earlier, later in itertools.pairwise(bench.decided)]
     assert apart.count(1) > 130
     for app in range(2):
         accepted, delivered, waiting = await counters(bench, app, "PACKETS", "DELIVERED", "MESSAGES")
         assert accepted == delivered > 130 and waiting == 0
+        counted = [await bench.hits(number) for number in ((0, 1), (4,))[app]]
+        assert sum(counted) == delivered, counted
+
+
+@cocotb.test()
+async def a_row_waits_for_a_matcher(dut: Any) -> None:
+    """Rows are written while the second matcher waits for a field that has not come: they wait for it, and none is lost."""
+    bench = Bench(dut, 11)
+    await bench.start()
+    deep = Rules([at_field(4000, 1)] * 16, {4000: Row((), decide(8000))}, {8000: TO_HOST})
+    await bench.use([always(), deep])
+    await bench.write(bench.app(1, "MATCHERS"), 0b0010)
+    value = bytes(range(100, 200))
+    others = {4001 + i: Row((exactly(value[i : i + 1], decide(8001 + i)),), decide(8000)) for i in range(8)}
+    new = Rules([at_field(4001, 1)] * 16, others, {8000 + i: (1, 100 + i, 0) for i in range(9)})
+    for i in range(8):
+        new.starts[i] = at_field(4001 + i, 1, i)
+    for turn in range(3):
+        bench.send_packet(0, Packet(2 * tlv(2, bytes(62)) + tlv(1, value), msg_id=turn, app_id=2))
+        # Four beats of five come; then the port pauses.
+        bench.into[0] = 1.0
+        while bench.ports[0].at < 4:
+            await bench.step()
+        bench.into[0] = 0.0
+        await bench.run(40)
+        for i, word in enumerate(others[4001 + 2 * turn].words()):
+            await bench.write(regs.L7_BLOCK_ROW_WORDS + 4 * i, word)
+        await bench.write(regs.L7_BLOCK_ROW, 4001 + 2 * turn)
+        begin = bench.cycle
+        bench.into[0] = 0.05
+        for i, word in enumerate(others[4002 + 2 * turn].words()):
+            await bench.write(regs.L7_BLOCK_ROW_WORDS + 4 * i, word)
+            if i == 0:
+                # This write has waited for the port.
+                assert bench.cycle - begin > 12, bench.cycle - begin
+        await bench.write(regs.L7_BLOCK_ROW, 4002 + 2 * turn)
+        bench.into[0] = 1.0
+        await bench.drain()
+    bench.check()
+    for number in (4007, 4008):
+        for i, word in enumerate(others[number].words()):
+            await bench.write(regs.L7_BLOCK_ROW_WORDS + 4 * i, word)
+        await bench.write(regs.L7_BLOCK_ROW, number)
+    await bench.use([always(), Rules(new.starts, {}, new.decisions)])
+    assert bench.model is not None
+    bench.model.rules[1] = new
+    for mask in (0b0001, 0b0010, 0b0100, 0b1000):
+        await bench.write(bench.app(1, "MATCHERS"), mask)
+        for i in range(1, 8):
+            bench.send_packet(0, Packet(tlv(1, value), msg_id=i, app_id=2, mtype=i))
+        await bench.drain()
+    bench.check()
+    assert await bench.hits(8001) == 0 and all([await bench.hits(8001 + i) == 4 for i in range(1, 8)])
 
 
 @cocotb.test()
@@ -406,7 +466,7 @@ async def registers(dut: Any) -> None:
     """The registers that can be read and written, and those that answer with an error."""
     bench = Bench(dut, 9)
     await bench.start()
-    assert await bench.access(regs.L7_BLOCK_SHAPE) == 1024 << 16 | 4 << 8 | 2
+    assert await bench.access(regs.L7_BLOCK_SHAPE) == 4096 << 16 | 4 << 8 | 2
     assert await bench.access(regs.L7_BLOCK_LIMITS) == 2048 << 16 | 512
     assert await bench.access(regs.L7_BLOCK_TIMEOUT) == 976563
     for app in range(2):
@@ -421,8 +481,11 @@ async def registers(dut: Any) -> None:
     for i in range(8):
         await bench.write(regs.L7_BLOCK_FILTER + 4 * i, 0x12345678 + i)
     assert [await bench.access(regs.L7_BLOCK_FILTER + 4 * i) for i in range(8)] == [0x12345678 + i for i in range(8)]
-    await bench.write(regs.L7_BLOCK_HITS + 4 * 255, 77)
-    assert await bench.count(regs.L7_BLOCK_HITS + 4 * 255) == 77
+    # Each counter is its own, to the last one.
+    numbers = (0, 1, 255, 256, 4095, 4096, 8191)
+    for number in numbers:
+        await bench.write(regs.L7_BLOCK_HITS + 4 * number, 77 + number)
+    assert [await bench.count(regs.L7_BLOCK_HITS + 4 * number) for number in numbers] == [77 + n for n in numbers]
     assert await bench.access(regs.L7_BLOCK_CARD) == 0
     for addr in (
         0x1C,
@@ -434,11 +497,14 @@ async def registers(dut: Any) -> None:
         0x4000,
         0xFF_FFFC,
         regs.L7_BLOCK_ROW,
-        0x400,
+        regs.L7_BLOCK_STARTS,
         0x800,
+        0xFFFC,
+        regs.L7_BLOCK_DECISIONS,
+        0x20000,
     ):
         assert await bench.access(addr) == -1, hex(addr)
-    for addr in (0, 4, 0x10, 0x14, 0x18, 0x40, 0x104, 0x114, 0x120, 0x144, 0x148, 0x14C, 0x10B8, 0x2200, 0x4008):
+    for addr in (0, 4, 0x10, 0x14, 0x18, 0x40, 0x104, 0x114, 0x120, 0x144, 0x148, 0x14C, 0x10B8, 0x2200, 0x4008, 0x800, 0xFFFC, 0x20000):
         assert await bench.access(addr, 1) == -1, hex(addr)
 
 

@@ -33,3 +33,14 @@ def test_native_code(count: int) -> None:
 @pytest.mark.parametrize("count", [20, pytest.param(500, marks=pytest.mark.long)])
 def test_rtl(count: int) -> None:
     check(campaign_rtl(example("l7exec"), 0, count), [name for name in OUTCOMES if name != "oversize"])
+
+
+def test_native_code_with_many_rules() -> None:
+    coverage = campaign(example("l7exec"), 20_000, 10, many=1500)
+    assert coverage["cases"] == 10 and coverage["rule hit"] >= coverage["rule default"], report(coverage)
+    assert coverage["cases that fit a card"] >= 7, report(coverage)
+
+
+def test_rtl_with_many_rules() -> None:
+    coverage = campaign_rtl(example("l7exec"), 20_000, 4, many=500)
+    assert coverage["rows"] >= 2000 and coverage["rule hit"] >= coverage["rule default"], report(coverage)

@@ -58,7 +58,7 @@ def test_rules_are_swapped_between_two_messages(target: str) -> None:
 # With these rules the second application needs more decisions than are free beside the old ones.
 MANY = PROGRAM.replace(
     "        rule shards",
-    "".join(f'        rule r{n} {{ path = "/r{n}"; }} => queue {100 + n};\n' for n in range(240))
+    "".join(f'        rule r{n} {{ path = "/r{n}"; }} => queue {100 + n};\n' for n in range(8183))
     + "        rule shards",
 )
 

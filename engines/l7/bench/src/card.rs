@@ -29,6 +29,12 @@ pub fn load_rules(device: &mut RtlDevice, steps: usize, rules: usize) -> Result<
     ask(device, &load(PATHS, steps, rules)).map(|_| ())
 }
 
+/// Gives an application the rules of a source.
+pub fn load_text(device: &mut RtlDevice, app: App, text: String) -> Result<(), BenchError> {
+    let load = Ask::Load { application: app.name.to_owned(), file: "the bench's rules".to_owned(), text };
+    ask(device, &load).map(|_| ())
+}
+
 /// The request that gives an application rules of so many steps.
 pub fn load(app: App, steps: usize, rules: usize) -> Ask {
     let text = load::source(app, steps, rules);

@@ -63,6 +63,57 @@ pub fn path(steps: usize, rule: usize, rules: usize) -> Vec<u8> {
     path
 }
 
+/// Skip-and-matches of [`crowd`]'s rules, and the number of its rules.
+pub const CROWD_STEPS: usize = 4;
+pub const CROWD: usize = 4096;
+
+/// The source of 4,096 rules for the application that overlap each other. All take four
+/// skip-and-matches with two sets of delimiters, and end with up to 32 bytes:
+///
+/// - 2,046 values behind `v1`, each of which a rule for its first 16 bytes has, too;
+/// - two values behind `w1`;
+/// - a rule for all messages with `v1`, and one for all messages that begin with `/`.
+///
+/// Messages of [`crowd_path`] leave at the application's port, all others are dropped.
+pub fn crowd() -> String {
+    let App { name, number, udp, exit } = PATHS;
+    let mut text = format!(
+        "message Request {{ option (type) = 1; bytes path = 1 [(dispatch) = true]; }}
+application {name} = {number} {{ udp port {udp}; on Request {{
+rule any {{ path = \"/\" until \"/;\" ..; }} => drop;
+rule v1 priority 1 {{ path = \"/\" until \"/;\" \"v1\" ..; }} => drop;\n"
+    );
+    for rule in 0..CROWD - 2 {
+        let (branch, value) = crowd_value(rule);
+        let begin = format!("\"/\" until \"/;\" \"{branch}\" until \":/\" \"b\" until \"/;\"");
+        let (priority, value, action) = match rule % 2 {
+            0 => (3, &value[..], format!("port {exit}")),
+            _ if branch == "w1" => (3, &value[..], format!("port {exit}")),
+            _ => (2, &value[..16], "drop".to_owned()),
+        };
+        let _ = writeln!(text, "rule r{rule} priority {priority} {{ path = {begin} \"{value}\" ..; }} => {action};");
+    }
+    text + "default => drop; } }\n"
+}
+
+/// The second value of a rule, and its last one, of 32 bytes. Rules 2n and 2n + 1 share the last one, except for the last
+/// two rules.
+fn crowd_value(rule: usize) -> (&'static str, String) {
+    if rule >= CROWD - 4 {
+        return ("w1", format!("{rule:032}"));
+    }
+    // The numbers of no two values begin alike.
+    let number = (rule / 2) as u64;
+    let number = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ("v1", format!("{number:016x}{:016x}", !number))
+}
+
+/// The field of a message that this rule matches.
+pub fn crowd_path(rule: usize) -> Vec<u8> {
+    let (branch, value) = crowd_value(rule);
+    format!("/;{branch}:b/{value}").into()
+}
+
 /// A message on the wire: packets of `size` bytes without FCS, or more if the path needs more.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a> {
@@ -131,5 +182,26 @@ mod tests {
             let told = format!("{all} step{}, {} cycles", if all == 1 { "" } else { "s" }, 9 + 2 * all);
             assert!(compiled.explain().contains(&told), "{told}: {}", compiled.explain());
         }
+    }
+
+    /// Rules of the crowd overlap, and each decides the messages that it should.
+    #[test]
+    fn a_crowd_overlaps() {
+        let compiled = penstock_l7_compiler::compile("bench", &crowd()).unwrap();
+        let rules = &compiled.program.applications[0].types[0].rules;
+        assert_eq!(rules.len(), CROWD);
+        let mut native = Rules::new(&compiled.program.applications[0], &compiled.program);
+        let mut matching = 0;
+        for rule in (0..CROWD - 2).step_by(2) {
+            let path = crowd_path(rule);
+            let payload = [&[1, path.len() as u8], &path[..]].concat();
+            let matches = rules.iter().filter(|rule| rule.variants.iter().all(|variant| variant[0].1.matches(&path)));
+            matching += matches.count();
+            assert_eq!(native.decide(1, &payload).action, Action::Port(1), "{rule}");
+            let shorter = [&[1, path.len() as u8 - 1], &path[..path.len() - 1]].concat();
+            assert_eq!(native.decide(1, &shorter).action, Action::Drop, "{rule}");
+        }
+        // Four rules match each message, and two each of the last two.
+        assert_eq!(matching, 4 * (CROWD / 2 - 2) + 2);
     }
 }

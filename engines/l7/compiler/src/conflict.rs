@@ -1,9 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rules that contradict each other, and rules that never match.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::fault::{Fault, Span};
+use crate::index::{Id, Index};
 use crate::limits::{ALTERNATIVES, DECISIONS, LONGEST_FIELD, ROWS};
 use crate::pattern::{Condition, Pattern};
 use crate::program::{MessageType, Program, Rule, TypeRules, Variant};
@@ -29,21 +31,25 @@ pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
             let mut pairs = 0;
             // For each rule of the source, the reason why no part of it ever matches; None if a part does.
             let mut shadows: BTreeMap<&str, Option<Fault>> = BTreeMap::new();
+            let mut index = Index::default();
             for (at, rule) in rules.rules.iter().enumerate() {
-                let before = &rules.rules[..at];
-                pairs += work(before, rule);
+                let near = Near::new(&rules.rules, rule, &index);
+                pairs += near.work();
                 if pairs > PAIRS {
                     faults.push(Fault::new(place(rule), entangled(&rule.name)));
                     break;
                 }
-                let contradicts = contradiction(before, rule, message);
-                let shadow = if contradicts.is_none() { shadow(before, rule) } else { None };
+                let contradicts = near.contradiction(message);
+                let shadow = if contradicts.is_none() { near.shadow() } else { None };
                 faults.extend(contradicts.map(|fault| Fault::new(place(rule), fault)));
                 let fault = shadow.map(|fault| Fault::new(place(rule), fault));
                 shadows
                     .entry(&rule.name)
                     .and_modify(|known| *known = known.take().filter(|_| fault.is_some()))
                     .or_insert_with(|| fault.clone());
+                (0..)
+                    .zip(&rule.variants)
+                    .for_each(|(number, variant)| index.add(Id { rule: at, variant: number }, variant));
             }
             faults.extend(shadows.into_values().flatten());
         }
@@ -55,7 +61,7 @@ pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
 /// None for the rule: all of them together.
 fn crowded(rules: &TypeRules) -> Option<(Option<&Rule>, String)> {
     let decisions = rules.decisions().into_iter().max().map_or(0, |last| last + 1);
-    if decisions >= DECISIONS {
+    if decisions > DECISIONS - 2 {
         let text = format!(
             "{decisions} rules, and the card has room for {} beside the two defaults: leave rules out",
             DECISIONS - 2
@@ -78,16 +84,6 @@ fn crowded(rules: &TypeRules) -> Option<(Option<&Rule>, String)> {
     Some((Some(widest), text))
 }
 
-/// Pairs of states that the comparison of a rule with those before it may visit, at most.
-fn work(before: &[Rule], rule: &Rule) -> u64 {
-    let conditions = |wide: &Variant, variant: &Variant| -> u64 {
-        let same = |field: &u8| wide.iter().find(|(number, _)| number == field).map(|(_, condition)| condition);
-        variant.iter().filter_map(|(field, condition)| Some(same(field)?.pairs(condition))).sum()
-    };
-    let variants = before.iter().flat_map(|other| &other.variants);
-    variants.map(|wide| rule.variants.iter().map(|variant| conditions(wide, variant)).sum::<u64>()).sum()
-}
-
 fn entangled(rule: &str) -> String {
     format!(
         "`{rule}` and the rules before it overlap in too many ways to be compared: write fewer `until` and `|`, or begin \
@@ -95,35 +91,75 @@ fn entangled(rule: &str) -> String {
     )
 }
 
-fn contradiction(before: &[Rule], rule: &Rule, message: &MessageType) -> Option<String> {
-    let equal = before.iter().rev().take_while(|other| other.priority == rule.priority);
-    let mut different = equal.filter(|other| other.action != rule.action);
-    different.find_map(|other| {
-        let pairs = other.variants.iter().flat_map(|a| rule.variants.iter().map(move |b| (a, b)));
-        let example = pairs.into_iter().find_map(|(a, b)| common(a, b))?;
-        let fields = example.iter().map(|(field, bytes)| format!("{} = {}", message.field_name(*field), text(bytes)));
-        let fields = fields.collect::<Vec<_>>().join(", ");
-        Some(format!(
-            "`{}` and `{}` (line {}) have the same priority and both match {}: write `priority N` behind the name of the one that wins",
-            rule.name,
-            other.name,
-            other.line,
-            if fields.is_empty() { "every message".to_owned() } else { fields }
-        ))
-    })
+/// A rule, and those before it that may share messages with it.
+struct Near<'a> {
+    rules: &'a [Rule],
+    rule: &'a Rule,
+    /// For each variant of the rule, those of earlier rules.
+    variants: Vec<Vec<Id>>,
 }
 
-/// A rule that has all messages of another one.
-fn shadow(before: &[Rule], rule: &Rule) -> Option<String> {
-    let takes = |variant: &Variant| before.iter().find(|other| other.variants.iter().any(|wide| covers(wide, variant)));
-    let first = takes(rule.variants.first()?)?;
-    let all = rule.variants.iter().all(|variant| takes(variant).is_some());
-    all.then(|| {
-        format!(
-            "`{}` never matches: `{}` (line {}) takes its messages; remove it or give it a higher priority",
-            rule.name, first.name, first.line
-        )
-    })
+impl<'a> Near<'a> {
+    fn new(rules: &'a [Rule], rule: &'a Rule, index: &Index) -> Self {
+        Self { rules, rule, variants: rule.variants.iter().map(|variant| index.near(variant)).collect() }
+    }
+
+    fn variant(&self, id: Id) -> &'a Variant {
+        &self.rules[id.rule].variants[id.variant]
+    }
+
+    /// Pairs of states that the comparisons of the rule may visit, at most.
+    fn work(&self) -> u64 {
+        let conditions = |wide: &Variant, variant: &Variant| -> u64 {
+            let same = |field: &u8| wide.iter().find(|(number, _)| number == field).map(|(_, condition)| condition);
+            variant.iter().filter_map(|(field, condition)| Some(same(field)?.pairs(condition))).sum()
+        };
+        let own = self.rule.variants.iter().zip(&self.variants);
+        own.flat_map(|(variant, near)| near.iter().map(move |id| conditions(self.variant(*id), variant))).sum()
+    }
+
+    fn contradiction(&self, message: &MessageType) -> Option<String> {
+        let rule = self.rule;
+        let differs = |id: &Id| {
+            let other = &self.rules[id.rule];
+            other.priority == rule.priority && other.action != rule.action
+        };
+        let own = (0..).zip(&self.variants);
+        let mut pairs: Vec<(Id, usize)> =
+            own.flat_map(|(own, near)| near.iter().copied().filter(differs).map(move |id| (id, own))).collect();
+        // The next rule before this one comes first.
+        pairs.sort_unstable_by_key(|(id, own)| (Reverse(id.rule), id.variant, *own));
+        pairs.into_iter().find_map(|(id, own)| {
+            let example = common(self.variant(id), &rule.variants[own])?;
+            let other = &self.rules[id.rule];
+            let fields = example.iter().map(|(field, bytes)| format!("{} = {}", message.field_name(*field), text(bytes)));
+            let fields = fields.collect::<Vec<_>>().join(", ");
+            Some(format!(
+                "`{}` and `{}` (line {}) have the same priority and both match {}: write `priority N` behind the name of the one that wins",
+                rule.name,
+                other.name,
+                other.line,
+                if fields.is_empty() { "every message".to_owned() } else { fields }
+            ))
+        })
+    }
+
+    /// A rule that has all messages of this one.
+    fn shadow(&self) -> Option<String> {
+        let rule = self.rule;
+        let takes = |(variant, near): (&Variant, &Vec<Id>)| {
+            let wide = near.iter().filter(|id| covers(self.variant(**id), variant));
+            wide.map(|id| id.rule).min()
+        };
+        let mut own = rule.variants.iter().zip(&self.variants);
+        let first = &self.rules[takes(own.next()?)?];
+        own.all(|own| takes(own).is_some()).then(|| {
+            format!(
+                "`{}` never matches: `{}` (line {}) takes its messages; remove it or give it a higher priority",
+                rule.name, first.name, first.line
+            )
+        })
+    }
 }
 
 /// Fields that both variants match.

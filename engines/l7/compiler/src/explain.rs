@@ -36,9 +36,10 @@ pub fn text(program: &Program, images: &[AppImage]) -> String {
         for (rules, rows) in application.types.iter().zip(&image.types) {
             let message = program.message(rules);
             let _ = writeln!(text, "  on {}: {} rows", message.name, rows.rows.len());
+            let steps = rows.steps();
             let named = rules.rules.iter().enumerate().map(|(at, rule)| (Some(at), rule.name.as_str(), rule.action));
             for (rule, name, action) in named.chain([(None, "default", rules.default)]) {
-                let cost = rows.steps(rule).map_or_else(|| "never decided".to_owned(), cost);
+                let cost = steps.get(&rule).map_or_else(|| "never decided".to_owned(), |steps| cost(*steps));
                 let _ = writeln!(text, "    {name:16} => {:24} {cost}", shown(action, Some(message)));
             }
         }
@@ -80,8 +81,9 @@ pub fn json(program: &Program, images: &[AppImage]) -> Json {
     let applications = program.applications.iter().zip(images).map(|(application, image)| {
         let types = application.types.iter().zip(&image.types).map(|(rules, rows)| {
             let message = program.message(rules);
+            let all_steps = rows.steps();
             let one = |rule: Option<usize>, name: &str, line: u32, action| {
-                let steps = rows.steps(rule).map(|(least, most)| [least, most]);
+                let steps = all_steps.get(&rule).map(|(least, most)| [*least, *most]);
                 json!({"name": name, "line": line, "action": shown(action, Some(message)), "steps": steps})
             };
             let list =

@@ -8,10 +8,25 @@ use crate::limits::WINDOW;
 #[must_use]
 pub fn crc16(bytes: &[u8]) -> u16 {
     let padded = bytes.iter().copied().chain(std::iter::repeat(0)).take(WINDOW);
-    padded.fold(0, |crc, byte| {
-        (0..8).fold(crc ^ u16::from(byte) << 8, |crc, _| if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 })
-    })
+    padded.fold(0, |crc, byte| crc << 8 ^ OF_BYTE[usize::from((crc >> 8) as u8 ^ byte)])
 }
+
+/// The hash of each byte alone.
+const OF_BYTE: [u16; 256] = {
+    let mut of_byte = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut crc = (byte as u16) << 8;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 };
+            bit += 1;
+        }
+        of_byte[byte] = crc;
+        byte += 1;
+    }
+    of_byte
+};
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@ const NEVER: u32 = 63;
 /// Bit of a decision: the number is that of messages so far, not a hash.
 const IN_TURN: u32 = 1 << 12;
 /// Bits of a branch.
-const LAST: u32 = 1 << 10;
+const LAST: u32 = 1 << 13;
 
 /// The image of an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,11 +58,9 @@ impl AppImage {
             match Rows::new(rules, free) {
                 Ok(rows) => {
                     free -= rows.rows.len();
-                    let longest = (0..rules.rules.len())
-                        .map(Some)
-                        .chain([None])
-                        .find(|rule| rows.steps(*rule).is_some_and(|(_, most)| most >= STEPS));
-                    if let Some(rule) = longest {
+                    let late_rules = rows.steps().into_iter().filter(|(_, (_, most))| *most >= STEPS);
+                    // A rule rather than the default.
+                    if let Some(rule) = late_rules.map(|(rule, _)| rule).min_by_key(|rule| rule.unwrap_or(usize::MAX)) {
                         faults.push(Fault::new(rule.map_or(on.message.span, place), late(STEPS)));
                     }
                     types.push(rows);
@@ -207,7 +205,7 @@ impl Place<'_> {
                     Skip::Until(set) => (1, self.image.set(set)),
                     Skip::Field(field, bytes) => (2, u32::from(field) | u32::from(bytes) << 8),
                 };
-                (self.base + row) as u32 | kind << 12 | operand << 16
+                (self.base + row) as u32 | kind << 14 | operand << 16
             }
         }
     }
@@ -307,7 +305,7 @@ fn crowded(rules: &TypeRules, mut by_rule: Vec<(usize, usize)>) -> String {
     let most = by_rule.iter().take(3).map(|(rule, rows)| format!("`{}` {rows}", rules.rules[*rule].name));
     let most = most.collect::<Vec<_>>().join(", ");
     format!(
-        "these rules take more than the {ROWS} rows of a block; most of them so far: {most}. Simplify those rules, or leave rules out"
+        "these rules take more than the {ROWS} rows of a block; most of them so far: {most}. Write fewer fields and `|` in those rules, or leave rules out"
     )
 }
 

@@ -24,6 +24,7 @@ mod explain;
 mod fault;
 pub mod hash;
 pub mod image;
+mod index;
 mod lex;
 pub mod limits;
 mod parse;

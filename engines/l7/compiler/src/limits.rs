@@ -31,11 +31,12 @@ pub const WINDOW: usize = 32;
 pub const SKIP: usize = 255;
 /// Classes of bytes that `until` tells apart. Class 0 is in no set.
 pub const CLASSES: usize = 16;
-/// Bits of the number of buckets behind a hash row.
+/// Bits of the number of buckets behind a hash row, at most; the card could have 12. 4,096 values take up to 1,700 rows in
+/// 1,024 buckets, which leaves room for as many others that replace them.
 pub const BUCKET_BITS: u32 = 10;
 /// Rows of a block, for the rules of all applications and those that replace them.
-pub const ROWS: usize = 1024;
+pub const ROWS: usize = 4096;
 /// Decisions of a block, for the rules of all applications and those that replace them.
-pub const DECISIONS: usize = 256;
+pub const DECISIONS: usize = 8192;
 /// Steps after which a matcher gives a message up.
 pub const STEPS: usize = 128;

@@ -40,6 +40,30 @@ pub enum Step {
     Until(ByteSet),
 }
 
+/// How two patterns go on that have come to the same place in a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// They take the same bytes, and come to the same place again.
+    Together,
+    /// No field goes on with both.
+    Apart,
+    /// Some fields may, and the places then differ.
+    Open,
+}
+
+impl Step {
+    /// How a pattern with this step goes on beside one with another step.
+    #[must_use]
+    pub fn beside(&self, other: &Self) -> Beside {
+        match (self, other) {
+            (Self::Byte(Some(a)), Self::Byte(Some(b))) if a != b => Beside::Apart,
+            (Self::Byte(_), Self::Byte(_)) => Beside::Together,
+            (Self::Until(a), Self::Until(b)) if a == b => Beside::Together,
+            _ => Beside::Open,
+        }
+    }
+}
+
 /// A pattern. It matches a field if all steps are done at the field's end, or before it if the pattern is open.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pattern {
@@ -60,14 +84,6 @@ impl Pattern {
         }
     }
 
-    /// The bytes in front of the first [`Step::Until`].
-    fn first_bytes(&self) -> impl Iterator<Item = Option<u8>> {
-        self.steps.iter().map_while(|step| match step {
-            Step::Byte(byte) => Some(*byte),
-            Step::Until(_) => None,
-        })
-    }
-
     /// Whether a field that ends in this state matches.
     #[must_use]
     pub fn accepts(&self, state: usize) -> bool {
@@ -80,18 +96,24 @@ impl Pattern {
         field.iter().try_fold(0, |state, byte| self.next(state, *byte)).is_some_and(|state| self.accepts(state))
     }
 
-    /// Whether the patterns have no field in common since their first bytes differ, as most pairs of rules do.
-    fn differs(&self, other: &Self) -> bool {
-        let differ = |(a, b): (Option<u8>, Option<u8>)| a.is_some() && b.is_some() && a != b;
-        self.first_bytes().zip(other.first_bytes()).any(differ)
+    /// How many steps the patterns take together, each step of one at the same byte as that of the other. None if they
+    /// have no field in common, since they then take different bytes or only one of them ends, as most pairs of rules do.
+    #[must_use]
+    pub fn together(&self, other: &Self) -> Option<usize> {
+        let steps = self.steps.iter().zip(&other.steps);
+        let apart = steps.map(|(a, b)| a.beside(b)).enumerate().find(|(_, beside)| *beside != Beside::Together);
+        if let Some((at, beside)) = apart {
+            return (beside == Beside::Open).then_some(at);
+        }
+        let ends_first = |one: &Self, other: &Self| !one.open && one.steps.len() < other.steps.len();
+        let apart = ends_first(self, other) || ends_first(other, self);
+        (!apart).then_some(self.steps.len().min(other.steps.len()))
     }
 
     /// A shortest field, of at most `longest` bytes, that both patterns match.
     #[must_use]
     pub fn common(&self, other: &Self, longest: usize) -> Option<Vec<u8>> {
-        if self.differs(other) {
-            return None;
-        }
+        self.together(other)?;
         // Breadth first over pairs of states; each remembers the byte and the pair that led to it.
         let mut from: HashMap<(usize, usize), Before> = HashMap::from([((0, 0), None)]);
         let mut queue = VecDeque::from([(0, 0, 0)]);
@@ -109,7 +131,7 @@ impl Pattern {
             if length == longest {
                 continue;
             }
-            for byte in readable() {
+            for byte in kinds(self.steps.get(a), other.steps.get(b)) {
                 if let (Some(to_a), Some(to_b)) = (self.next(a, byte), other.next(b, byte))
                     && !from.contains_key(&(to_a, to_b))
                 {
@@ -124,7 +146,9 @@ impl Pattern {
     /// Whether the pattern matches every field that `other` matches.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
-        if self.first_bytes().zip(other.first_bytes()).any(|(wide, narrow)| wide.is_some() && wide != narrow) {
+        let Some(together) = self.together(other) else { return false };
+        let steps = self.steps.iter().zip(&other.steps).take(together);
+        if steps.into_iter().any(|(wide, narrow)| *wide != Step::Byte(None) && wide != narrow) {
             return false;
         }
         let mut seen = HashSet::from([(0, Some(0))]);
@@ -133,7 +157,8 @@ impl Pattern {
             if other.accepts(theirs) && !ours.is_some_and(|ours| self.accepts(ours)) {
                 return false;
             }
-            for byte in 0..=u8::MAX {
+            let own = ours.and_then(|ours| self.steps.get(ours));
+            for byte in kinds(other.steps.get(theirs), own) {
                 let Some(to) = other.next(theirs, byte) else { continue };
                 let pair = (to, ours.and_then(|ours| self.next(ours, byte)));
                 if seen.insert(pair) {
@@ -181,9 +206,10 @@ impl Condition {
     #[must_use]
     pub fn pairs(&self, other: &Self) -> u64 {
         match (self, other) {
-            (Self::Bytes(a), Self::Bytes(b)) if !a.differs(b) => {
-                (a.steps.len() as u64 + 1) * (b.steps.len() as u64 + 2)
-            }
+            (Self::Bytes(a), Self::Bytes(b)) => a.together(b).map_or(0, |together| {
+                let rest = |pattern: &Pattern| (pattern.steps.len() - together) as u64;
+                together as u64 + (rest(a) + 1) * (rest(b) + 2)
+            }),
             _ => 0,
         }
     }
@@ -217,6 +243,28 @@ impl Condition {
             (Self::Integer { .. }, Self::Bytes(_)) => false,
         }
     }
+}
+
+/// A byte of each kind that these steps tell apart, or fewer: if the first step takes one byte alone, only this byte. None
+/// stands for the end of a pattern, which tells no bytes apart.
+fn kinds(first: Option<&Step>, second: Option<&Step>) -> impl Iterator<Item = u8> {
+    let only = match first {
+        Some(Step::Byte(Some(byte))) => Some(*byte),
+        _ => None,
+    };
+    let takes = |step: Option<&Step>, byte: u8| match step {
+        Some(Step::Byte(Some(wanted))) => *wanted == byte,
+        Some(Step::Until(set)) => set.has(byte),
+        Some(Step::Byte(None)) | None => true,
+    };
+    let mut known = [false; 4];
+    let (first, second) = (first.copied(), second.copied());
+    let is_new = move |byte: &u8| {
+        let kind = usize::from(takes(first.as_ref(), *byte)) | usize::from(takes(second.as_ref(), *byte)) << 1;
+        !std::mem::replace(&mut known[kind], true)
+    };
+    let rest = only.is_none().then(|| readable().filter(is_new));
+    only.into_iter().chain(rest.into_iter().flatten())
 }
 
 /// All bytes, those first that can be read in a message.

@@ -6,7 +6,7 @@
 //! of the rules that survive it. A rule whose place does not follow from the cursor begins its field again in a later
 //! row. Equal nodes are one.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 
 use crate::hash::crc16;
 use crate::limits::{ALTERNATIVES, BUCKET_BITS, SKIP, STEPS, WINDOW};
@@ -151,27 +151,32 @@ impl Rows {
         Ok(Self { rows: builder.rows, start })
     }
 
-    /// Rows that a message takes until it is decided, at least and at most; `rule` is an index, None is the default.
-    /// None if no message is decided in this way.
+    /// Rows that a message takes until it is decided, at least and at most, by the index of the rule; None is the default.
+    /// Rules that decide no message are left out.
     #[must_use]
-    pub fn steps(&self, rule: Option<usize>) -> Option<(usize, usize)> {
-        let mut of_rows: Vec<Option<(usize, usize)>> = Vec::new();
-        let of = |next: Next, of_rows: &[Option<(usize, usize)>]| match next {
-            Next::Row(row) => of_rows[row],
-            Next::Rule(other) => (rule == Some(other)).then_some((0, 0)),
-            Next::Default => rule.is_none().then_some((0, 0)),
+    pub fn steps(&self) -> HashMap<Option<usize>, (usize, usize)> {
+        let mut decided = HashMap::new();
+        // Rows that a message takes until it comes to a row. Rows lead only to rows before them.
+        let mut to_row: Vec<Option<(usize, usize)>> = vec![None; self.rows.len()];
+        let mut reach = |next: Next, (least, most): (usize, usize), to_row: &mut [Option<(usize, usize)>]| {
+            let known = match next {
+                Next::Row(row) => to_row[row].get_or_insert((least, most)),
+                Next::Rule(rule) => decided.entry(Some(rule)).or_insert((least, most)),
+                Next::Default => decided.entry(None).or_insert((least, most)),
+            };
+            *known = (known.0.min(least), known.1.max(most));
         };
-        for row in &self.rows {
+        reach(self.start, (0, 0), &mut to_row);
+        for (at, row) in self.rows.iter().enumerate().rev() {
+            let Some((least, most)) = to_row[at] else { continue };
             let buckets = match row.hash {
                 Hash::Buckets { bits, base, .. } => base..base + (1 << bits),
                 Hash::Unused | Hash::Decide(_) => 0..0,
             };
             let nexts = row.alternatives.iter().map(|alternative| alternative.next).chain([row.otherwise]);
-            let ways: Vec<_> = nexts.chain(buckets.map(Next::Row)).filter_map(|next| of(next, &of_rows)).collect();
-            let least = ways.iter().map(|(least, _)| least + 1).min();
-            of_rows.push(least.zip(ways.iter().map(|(_, most)| most + 1).max()));
+            nexts.chain(buckets.map(Next::Row)).for_each(|next| reach(next, (least + 1, most + 1), &mut to_row));
         }
-        of(self.start, &of_rows)
+        decided
     }
 }
 
@@ -330,6 +335,7 @@ impl Builder<'_> {
         };
         let rule = Some(self.variants[group.first().unwrap_or(&synced[0]).variant].0);
         let behind: Vec<Option<Live>> = live.iter().map(|one| self.behind_skip(one, bytes, until)).collect();
+        let group: HashSet<Live> = group.into_iter().collect();
         let test_of = |index: usize| {
             let compares = group.contains(&live[index]);
             behind[index].filter(|_| compares).map(|one| self.test(&one))
@@ -337,18 +343,18 @@ impl Builder<'_> {
         let tests: Vec<Option<Test>> = (0..live.len()).map(test_of).collect();
         let mut distinct: Vec<Test> = tests.iter().flatten().cloned().collect();
         // A comparison precedes those that follow from it.
-        distinct.sort_by_key(|test| (std::cmp::Reverse(weight(test)), test.clone()));
+        distinct.sort_by_cached_key(|test| (std::cmp::Reverse(weight(test)), test.clone()));
         distinct.dedup();
         if distinct.is_empty() {
             distinct.push(ALWAYS);
         }
-        self.compared += live.len() as u64 * distinct.len() as u64;
+        self.compared += live.len() as u64 * distinct.len().min(ALTERNATIVES) as u64;
         if self.compared > COMPARED {
             return Err(Excess::Work);
         }
-        let otherwise_of = |failed: &[Test]| -> Vec<Live> {
+        let otherwise_of = |failed: &HashSet<&Test>| -> Vec<Live> {
             let survives = |test: &Option<Test>| match test {
-                Some(test) => !failed.iter().any(|failed| implies(test, failed)),
+                Some(test) => !failed.contains(test) && !failed.iter().any(|failed| implies(test, failed)),
                 // If the row has not found a delimiter, the others cannot find it either.
                 None => true,
             };
@@ -364,14 +370,20 @@ impl Builder<'_> {
             && !stay
             && let Some((length, bits)) = buckets(&distinct)
         {
-            let prefixes: Vec<Option<u16>> = tests.iter().map(|test| prefix_hash(test.as_ref(), length)).collect();
-            let base = self.buckets(&behind, &prefixes, bits)?;
-            let hashed: Vec<Test> = tests
+            let hashes: Vec<Option<u16>> =
+                tests.iter().map(|test| Prefix::of(test.as_ref()?).hash(usize::from(length))).collect();
+            let base = self.buckets(&behind, &hashes, bits)?;
+            let hashed: HashSet<&Test> = tests
                 .iter()
-                .zip(&prefixes)
+                .zip(&hashes)
                 .filter(|(_, hash)| hash.is_some())
-                .filter_map(|(test, _)| test.clone())
+                .filter_map(|(test, _)| test.as_ref())
                 .collect();
+            let rest = tests.iter().flatten().filter(|test| !hashed.contains(test)).count();
+            self.compared += rest as u64 * hashed.len() as u64;
+            if self.compared > COMPARED {
+                return Err(Excess::Work);
+            }
             // The alternatives are not tested, and the miss is for a failed skip: no variant after it can match.
             let rest = otherwise_of(&hashed);
             let rest = rest
@@ -399,7 +411,7 @@ impl Builder<'_> {
             // The row only goes to the field: if that fails, the message lacks it.
             live.iter().filter(|one| !self.is_of(one, rewind)).copied().collect()
         } else {
-            otherwise_of(&distinct)
+            otherwise_of(&distinct.iter().collect())
         };
         let otherwise = self.node(rest)?;
         Ok(Row { skip, hash: Hash::Unused, alternatives, otherwise, rule })
@@ -561,40 +573,64 @@ fn implies(a: &Test, b: &Test) -> bool {
     }
 }
 
-/// The known bytes with which a comparison begins.
-fn prefix(test: &Test) -> Vec<u8> {
-    match test {
-        Test::Bytes { window, .. } => window.iter().map_while(|byte| *byte).collect(),
-        Test::Range { .. } => Vec::new(),
+/// The known bytes with which each field begins that passes a comparison.
+struct Prefix {
+    bytes: Vec<u8>,
+    /// The field ends with them.
+    is_all: bool,
+}
+
+impl Prefix {
+    fn of(test: &Test) -> Self {
+        match test {
+            Test::Bytes { window, end } => {
+                let bytes: Vec<u8> = window.iter().map_while(|byte| *byte).collect();
+                Self { is_all: *end && bytes.len() == window.len(), bytes }
+            }
+            Test::Range { width, low, high } => {
+                let of = |number: &u64| number.to_be_bytes()[8 - usize::from(*width)..].to_vec();
+                let both = of(low).into_iter().zip(of(high));
+                let bytes = both.take_while(|(low, high)| low == high).map(|(byte, _)| byte).collect();
+                Self { bytes, is_all: low == high }
+            }
+        }
+    }
+
+    /// The machine's hash of the first `length` bytes, with zeros behind a shorter field; None if they are not known.
+    fn hash(&self, length: usize) -> Option<u16> {
+        let known = self.is_all || self.bytes.len() >= length;
+        known.then(|| crc16(&self.bytes[..self.bytes.len().min(length)]))
     }
 }
 
 /// Length of the prefixes that divide comparisons best, and binary logarithm of the number of buckets for them; None if
-/// fewer than half of them have a prefix.
+/// the prefixes of no length are of half as many kinds as there are comparisons.
 fn buckets(tests: &[Test]) -> Option<(u8, u8)> {
-    let prefixes: Vec<Vec<u8>> = tests.iter().map(prefix).collect();
-    let kinds = |length: usize| {
-        let long = prefixes.iter().filter(|prefix| prefix.len() >= length).map(|prefix| &prefix[..length]);
-        long.collect::<BTreeSet<_>>().len()
+    let prefixes: Vec<Prefix> = tests.iter().map(Prefix::of).collect();
+    let most = (tests.len().ilog2() + 1).min(BUCKET_BITS);
+    let of_length = |length: usize| {
+        let hashes: Vec<u16> = prefixes.iter().filter_map(|prefix| prefix.hash(length)).collect();
+        let kinds = hashes.iter().collect::<HashSet<_>>().len();
+        let counts = |bits: u32| {
+            let mut counts = vec![0; 1 << bits];
+            hashes.iter().for_each(|hash| counts[usize::from(*hash) & ((1 << bits) - 1)] += 1);
+            counts
+        };
+        let fits = |bits: &u32| counts(*bits).into_iter().all(|count| count <= ALTERNATIVES);
+        let bits = (1..=most).find(fits).unwrap_or(most);
+        // Comparisons without a hash are in all buckets. A row has four of them; the steps to the last row count, too.
+        let everywhere = tests.len() - hashes.len();
+        let cost = |count: usize| {
+            let rows = (count + everywhere).div_ceil(ALTERNATIVES).max(1);
+            rows * (rows + 1) / 2
+        };
+        let cost: usize = counts(bits).into_iter().map(cost).sum();
+        (kinds, (cost, length as u8, bits as u8))
     };
-    // A shorter prefix of as many kinds leaves more comparisons with a prefix.
-    let length = (1..=WINDOW).rev().max_by_key(|length| kinds(*length))?;
-    if kinds(length) * 2 < tests.len() {
+    let (kinds, costs): (Vec<usize>, Vec<_>) = (1..=WINDOW).map(of_length).unzip();
+    if kinds.into_iter().max()? * 2 < tests.len() {
         return None;
     }
-    let fits = |bits: &u32| {
-        let mut counts = vec![0; 1 << bits];
-        let long = prefixes.iter().filter(|prefix| prefix.len() >= length);
-        long.for_each(|prefix| counts[usize::from(crc16(&prefix[..length])) & ((1 << bits) - 1)] += 1);
-        counts.into_iter().all(|count| count <= ALTERNATIVES)
-    };
-    let most = (tests.len().ilog2() + 1).min(BUCKET_BITS);
-    let bits = (1..=most).find(fits).unwrap_or(most);
-    Some((length as u8, bits as u8))
-}
-
-/// Hash of the first `length` bytes of a comparison; None if they are not all known.
-fn prefix_hash(test: Option<&Test>, length: u8) -> Option<u16> {
-    let prefix = prefix(test?);
-    prefix.get(..usize::from(length)).map(crc16)
+    let (_, length, bits) = costs.into_iter().min()?;
+    Some((length, bits))
 }

@@ -169,14 +169,14 @@ fn faults_of_types_and_applications() {
 #[test]
 fn too_many_rows_name_their_rules() {
     let mut long = String::new();
-    for at in 0..240 {
+    for at in 0..1200 {
         let patterns: Vec<_> = (0..5).map(|part| format!("\"{:04}\" until \"/\" \"{at}x\"", 5 * at + part)).collect();
         let _ = write!(long, "rule r{at} {{ s = {}; }} => queue {at}; ", patterns.join(" | "));
     }
     let text = format!("{MESSAGES}application a = 1 {{ udp port 7000; on M {{\n{long}\ndefault => drop; }} }}");
     let faults = compile("test.l7", &text).unwrap_err().to_string();
     assert!(
-        faults.contains("these rules take more than the 1024 rows of a block; most of them so far: `r"),
+        faults.contains("these rules take more than the 4096 rows of a block; most of them so far: `r"),
         "{faults}"
     );
 }
@@ -198,15 +198,17 @@ fn many(rules: usize, alternatives: usize, pattern: impl Fn(String) -> String) -
 #[test]
 fn rules_that_overlap_too_much_are_refused_at_once() {
     let until = |text| format!("until \"/\" \"{text}\" ..");
+    // Each goes on from another place in a message.
+    let tangled = |text| format!("until \"/{text}\" \"{text}\" ..");
     for (source, said) in [
-        (many(4000, 1, until), "4000 rules, and the card has room for 254 beside"),
-        (many(250, 256, until), "have 64000 combinations, and the card compares with 4096"),
-        (many(250, 16, until), "overlap in too many ways to be compared"),
+        (many(9000, 1, until), "9000 rules, and the card has room for 8190 beside the two defaults"),
+        (many(250, 256, until), "have 64000 combinations, and the card compares with 16384"),
+        (many(250, 16, tangled), "overlap in too many ways to be compared"),
     ] {
         let faults = penstock_l7_compiler::compile("many.l7", &source).unwrap_err().to_string();
         assert!(faults.contains(said), "{faults}");
     }
-    assert!(penstock_l7_compiler::compile("many.l7", &many(250, 1, until)).is_ok());
+    assert!(penstock_l7_compiler::compile("many.l7", &many(4096, 1, until)).is_ok());
 }
 
 /// `longest` divides the patterns of a rule by their length, and another rule may take one of them.

@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 use penstock_l7_compiler::hash::crc16;
 use penstock_l7_compiler::image::{AppImage, ROW_WORDS};
+use penstock_l7_compiler::pattern::Condition;
+use penstock_l7_compiler::program::TypeRules;
 use penstock_l7_compiler::{Compiled, compile};
 
 /// Fields of a message as the walker finds them: offset and length by number.
@@ -19,8 +21,8 @@ struct Machine {
     classes: [u32; 32],
 }
 
-const BASE: usize = 100;
-const DECISIONS: usize = 40;
+const BASE: usize = 1000;
+const DECISIONS: usize = 4090;
 
 impl Machine {
     fn new(image: &AppImage) -> Self {
@@ -33,10 +35,10 @@ impl Machine {
         let (mut branch, mut pos, mut end) = (self.starts[usize::from(of_type)], 0, 0);
         let mut hash = 0;
         for steps in 0..128 {
-            if branch >> 10 & 1 == 1 {
-                return ((branch & 0xFF) as usize - DECISIONS, hash, steps);
+            if branch >> 13 & 1 == 1 {
+                return ((branch & 0x1FFF) as usize - DECISIONS, hash, steps);
             }
-            let row = &self.rows[(branch & 0x3FF) as usize - BASE];
+            let row = &self.rows[(branch & 0x1FFF) as usize - BASE];
             hash = 0;
             let Some((new, new_end)) = self.skip(branch, pos, end, &fields, payload) else {
                 branch = row[44];
@@ -46,7 +48,7 @@ impl Machine {
             let length = ((row[45] & 63) as usize).min(rest.len());
             if row[45] >> 31 == 1 {
                 let bucket = u32::from(crc16(&rest[..length])) & ((1 << (row[45] >> 20 & 15)) - 1);
-                (pos, end, branch) = (new, new_end, (row[45] >> 8 & 0x3FF) + bucket);
+                (pos, end, branch) = (new, new_end, (row[45] >> 8 & 0xFFF) + bucket);
                 continue;
             }
             match (0..4).find(|at| fits(&row[11 * at..11 * at + 11], rest)) {
@@ -63,7 +65,7 @@ impl Machine {
 
     fn skip(&self, branch: u32, pos: usize, end: usize, fields: &Fields, payload: &[u8]) -> Option<(usize, usize)> {
         let operand = branch >> 16;
-        let (pos, end) = match branch >> 12 & 3 {
+        let (pos, end) = match branch >> 14 & 3 {
             0 => (pos + (operand & 0xFF) as usize, end),
             1 => {
                 let class = |byte: u8| self.classes[usize::from(byte >> 3)] >> (4 * (byte & 7)) & 15;
@@ -167,6 +169,12 @@ fn rules(random: &mut Random, count: usize) -> Compiled {
     }
 }
 
+/// The first rule that the fields of a message match.
+fn first_that_matches<'a>(rules: &TypeRules, field: &dyn Fn(u8) -> Option<&'a [u8]>) -> Option<usize> {
+    let fulfils = |(number, condition): &(u8, Condition)| field(*number).is_some_and(|value| condition.matches(value));
+    rules.rules.iter().position(|rule| rule.variants.iter().any(|variant| variant.iter().all(fulfils)))
+}
+
 #[test]
 fn rows_decide_as_the_rules_say() {
     let mut random = Random(7);
@@ -199,13 +207,7 @@ fn rows_decide_as_the_rules_say() {
             }
             let field =
                 |number: u8| values.iter().find(|(other, _)| *other == number).map(|(_, value)| value.as_slice());
-            let expected = rules.rules.iter().position(|rule| {
-                let fulfils = |(number, condition): &(u8, _)| -> bool {
-                    let condition: &penstock_l7_compiler::pattern::Condition = condition;
-                    field(*number).is_some_and(|value| condition.matches(value))
-                };
-                rule.variants.iter().any(|variant| variant.iter().all(fulfils))
-            });
+            let expected = first_that_matches(rules, &field);
             let action = expected.map_or(rules.default, |rule| rules.rules[rule].action);
             let hash = action.hashed().map_or(0, |number| field(number).map_or(0, crc16));
             let (decision, found, steps) = machine.run(3, &payload);
@@ -213,7 +215,7 @@ fn rows_decide_as_the_rules_say() {
             let index = expected.unwrap_or(rules.rules.len()) + 1;
             assert_eq!(decision, index, "{}\n{rules:#?}\n{:?}", compiled.explain(), String::from_utf8_lossy(&payload));
             assert!(action.hashed().is_none() || found == hash, "{action:?} {payload:?}");
-            let (least, most) = compiled.images[0].types[0].steps(expected).unwrap();
+            let (least, most) = compiled.images[0].types[0].steps()[&expected];
             assert!((least..=most).contains(&steps), "{least} {most} {steps}");
             decided[usize::from(expected.is_some())] += 1;
         }
@@ -243,4 +245,53 @@ fn many_values_take_few_steps() {
     }
     assert_eq!(machine.run(9, &message("/user123/")).0, 0);
     assert!(compiled.images[0].row_count() < 400, "{}", compiled.explain().lines().nth(3).unwrap());
+}
+
+/// 3,000 rules for exact names, prefixes of all lengths and integers, three of which look at both fields.
+#[test]
+fn thousands_of_rules_decide_as_they_say() {
+    let mut random = Random(11);
+    let mut names: Vec<String> = Vec::new();
+    while names.len() < 2250 {
+        let length = 2 + random.below(36);
+        let name: String =
+            (0..length).map(|_| char::from(b"abcdefghijklmnopqrstuvwxyz0123456789"[random.below(36)])).collect();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut text =
+        "message M { option (type) = 1; string s = 1 [(dispatch) = true]; uint32 n = 2 [(dispatch) = true]; }
+        application app = 1 { udp port 7000; on M longest s {\n"
+            .to_owned();
+    for (at, name) in names.iter().enumerate() {
+        let end = if at < 3 { format!("; n = {at}") } else { [" ..", ""][at % 2].to_owned() };
+        let _ = writeln!(text, "rule s{at} {{ s = \"{name}\"{end}; }} => queue {at};");
+    }
+    for at in 0..750 {
+        let _ = writeln!(text, "rule n{at} {{ n = {}; }} => queue {at};", 3 * at + 1);
+    }
+    let compiled = compile("many.l7", &(text + "default => drop; } }")).unwrap();
+    let machine = Machine::new(&compiled.images[0]);
+    let rules = &compiled.program.applications[0].types[0];
+    let mut decided = vec![0; rules.rules.len() + 1];
+    for (at, name) in names.iter().enumerate() {
+        for (value, number) in [
+            (name.clone(), at as u32),
+            (name.clone(), 1),
+            (format!("{name}x"), at as u32),
+            (name[1..].to_owned(), at as u32),
+            (name[..name.len() - 1].to_owned(), 3 * at as u32 + 1),
+        ] {
+            let number = number.to_be_bytes();
+            let payload = [&[1, value.len() as u8], value.as_bytes(), &[2, 4], &number].concat();
+            let field = |of: u8| Some(if of == 1 { value.as_bytes() } else { &number });
+            let index = first_that_matches(rules, &field).unwrap_or(rules.rules.len());
+            let (decision, _, steps) = machine.run(1, &payload);
+            assert_eq!(decision, index + 1, "{value} {number:?}");
+            assert!(steps <= 8, "{value}: {steps} steps");
+            decided[index] += 1;
+        }
+    }
+    assert!(decided.iter().all(|count| *count > 0));
 }

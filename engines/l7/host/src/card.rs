@@ -6,6 +6,7 @@ use std::ops::Range;
 use penstock_engine::Bus;
 use penstock_engine::window::read_count;
 use penstock_l7_compiler::Compiled;
+use penstock_l7_compiler::image::ROW_WORDS;
 use penstock_l7_compiler::limits::{APPLICATIONS, DECISIONS, ROWS};
 use penstock_l7_compiler::program::Application;
 
@@ -31,7 +32,11 @@ const LOOKS: u32 = 500;
 #[derive(Debug)]
 pub struct CardBlock {
     apps: Vec<CardApp>,
+    staged: Staged,
 }
+
+/// The words of ROW_WORDS that were written last; those that stay the same are not written again.
+type Staged = [Option<u32>; ROW_WORDS];
 
 /// The contents of an application.
 #[derive(Debug, Clone)]
@@ -95,11 +100,11 @@ impl CardBlock {
         window.write_all(own::L7_BLOCK_FILTER, 0, &[0; own::L7_BLOCK_FILTER_COUNT as usize])?;
         window.write(own::L7_BLOCK_TIMEOUT, image.settings.ticks())?;
         let compiled = &image.compiled;
-        let mut card = Self { apps: Vec::new() };
+        let mut card = Self { apps: Vec::new(), staged: [None; ROW_WORDS] };
         for (app, application) in compiled.program.applications.iter().enumerate() {
             let bank = window.read(Window::app(app, own::L7_APP_BANK))?;
             let place = card.place(compiled, app)?;
-            bring(&mut window, compiled, app, &place, bank)?;
+            bring(&mut window, &mut card.staged, compiled, app, &place, bank)?;
             window.write(Window::app(app, own::L7_APP_MATCHERS), matchers(app, compiled.program.applications.len()))?;
             card.apps.push(place);
             let Application { number, port, tenant, protocol, .. } = application;
@@ -145,7 +150,7 @@ impl CardBlock {
         let place = self.place(compiled, app)?;
         let bank = Window::app(app, own::L7_APP_BANK);
         let other = window.read(bank)? ^ 1;
-        bring(window, compiled, app, &place, other)?;
+        bring(window, &mut self.staged, compiled, app, &place, other)?;
         window.write(bank, other)?;
         self.apps[app] = place;
         Ok(())
@@ -174,11 +179,23 @@ fn matchers(app: usize, apps: usize) -> u32 {
 }
 
 /// Writes the rules of an application into a bank that no message uses.
-fn bring(window: &mut Window<'_>, compiled: &Compiled, app: usize, place: &CardApp, bank: u32) -> Result<(), L7Error> {
+fn bring(
+    window: &mut Window<'_>,
+    staged: &mut Staged,
+    compiled: &Compiled,
+    app: usize,
+    place: &CardApp,
+    bank: u32,
+) -> Result<(), L7Error> {
     let image = &compiled.images[app];
     let (base, first) = (place.rows.start, place.decisions.start);
     for (row, words) in (base..).zip(image.rows(base, first)) {
-        window.write_all(own::L7_BLOCK_ROW_WORDS, 0, &words)?;
+        for ((at, word), staged) in (0..).zip(words).zip(&mut *staged) {
+            if *staged != Some(word) {
+                window.write(own::L7_BLOCK_ROW_WORDS + 4 * at, word)?;
+                *staged = Some(word);
+            }
+        }
         window.write(own::L7_BLOCK_ROW, row as u32)?;
     }
     let decisions = image.decisions();
@@ -266,7 +283,7 @@ mod tests {
     #[test]
     fn counters_have_64_bits() {
         let app = CardApp { name: "one".into(), rows: 0..0, decisions: 3..5 };
-        let mut card = CardBlock { apps: vec![app.clone(), app] };
+        let mut card = CardBlock { apps: vec![app.clone(), app], staged: [None; ROW_WORDS] };
         let mut on = OnCard { card: &mut card, block: 0, bus: &mut Counting { high: 0 } };
         let (counters, hits) = on.count(1).unwrap();
         let count = |offset: u32| u64::from(!(BLOCKS + offset)) << 32 | u64::from(BLOCKS + offset);

@@ -75,8 +75,7 @@ impl AppCounters {
     }
 }
 
-/// Counters of an application's rules, from the messages of each decision. A rule whose patterns have several lengths
-/// may have several decisions.
+/// Counters of an application's rules, from the messages of each decision. Each rule has one decision.
 pub(crate) fn rules(application: &Application, program: &Program, image: &AppImage, hits: &[u64]) -> Vec<RuleCounter> {
     let counter = |(decided, messages): (Decided, &u64)| {
         let rules = decided.of_type.map(|at| &application.types[at]);
@@ -100,14 +99,7 @@ pub(crate) fn rules(application: &Application, program: &Program, image: &AppIma
             messages: *messages,
         }
     };
-    let mut rules: Vec<RuleCounter> = Vec::new();
-    for one in image.decided().into_iter().zip(hits).map(counter) {
-        match rules.iter_mut().find(|rule| (&rule.message, &rule.rule) == (&one.message, &one.rule)) {
-            Some(rule) => rule.messages += one.messages,
-            None => rules.push(one),
-        }
-    }
-    rules
+    image.decided().into_iter().zip(hits).map(counter).collect()
 }
 
 impl BlockCounters {

@@ -58,9 +58,12 @@ fn names(compiled: &Compiled, app: usize) -> Vec<[String; 2]> {
     compiled.images[app].decided().iter().map(name).collect()
 }
 
+/// The first row and decision of the first image: numbers of all lengths are in use behind them.
+const BEGIN: (usize, usize) = (2000, 4090);
+
 /// The words for a card, each image behind the others.
 fn images(parts: &[(&Compiled, usize)]) -> Json {
-    let (mut base, mut decisions) = (0, 0);
+    let (mut base, mut decisions) = BEGIN;
     let mut all = Vec::new();
     for (compiled, app) in parts {
         let image = &compiled.images[*app];

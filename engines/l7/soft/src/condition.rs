@@ -47,20 +47,17 @@ impl FieldRules {
     pub fn new(conditions: &[Option<&Condition>]) -> Self {
         let mut free = bits(conditions.len());
         let mut patterns: Vec<(Pattern, Bits)> = Vec::new();
+        let mut known: HashMap<&Pattern, usize> = HashMap::new();
         let mut integers = Integers { width: 0, bounds: Vec::new() };
         for (variant, condition) in conditions.iter().enumerate() {
             match condition {
                 None => set(&mut free, variant),
                 Some(Condition::Bytes(pattern)) => {
-                    let known = patterns.iter_mut().find(|(other, _)| other == pattern);
-                    match known {
-                        Some((_, variants)) => set(variants, variant),
-                        None => {
-                            let mut variants = bits(conditions.len());
-                            set(&mut variants, variant);
-                            patterns.push((pattern.clone(), variants));
-                        }
+                    let at = *known.entry(pattern).or_insert(patterns.len());
+                    if at == patterns.len() {
+                        patterns.push((pattern.clone(), bits(conditions.len())));
                     }
+                    set(&mut patterns[at].1, variant);
                 }
                 Some(Condition::Integer { width, .. }) => integers.width = usize::from(*width),
             }
