@@ -228,7 +228,8 @@ impl<C: Carrier> Endpoint<C> {
 
     /// Waits until a posted message is acknowledged. A message that is not known any more counts as acknowledged.
     ///
-    /// # Errors The message was given up or cancelled, the wait is over or cancelled, the carrier fails, or the
+    /// # Errors
+    /// The message was given up or cancelled, the wait is over or cancelled, the carrier fails, or the
     /// endpoint is closed.
     pub fn wait(&self, id: u32, until: &Until) -> Result<(), Error> {
         self.drive(until, |state| {

@@ -352,7 +352,7 @@ impl Inbox {
             self.remove(key, at);
         }
         while self.cost + bytes > self.limits.all {
-            if let Some((_, &other)) = self.replies.first_key_value() {
+            if let Some((_, other)) = self.replies.pop_first() {
                 self.forget_reply(other);
                 continue;
             }
