@@ -20,6 +20,9 @@
 // - `busy` is up while a frame is in the block, at the latest from the cycle after its first beat was taken, and
 //   until the block has reported everything. While it is down, frames in + made = frames out + dropped + absorbed
 //   (lib/rtl/block_check.sv).
+// - `crowded`: what the block made for a port waits in such numbers that it may soon have no room for more. Until the
+//   port is no longer crowded, the dispatcher drops its frames for units that are slow and full (dispatcher.sv), so that
+//   they do not stop what the block makes for others.
 // - `cfg`: a window of 16 MiB. A block answers every access in bounded time; an address without a register answers
 //   with `err`.
 // - `mem`: an engine with `memory = true` in engines/engines.toml has these ports to its own ranges of the card's memory,
@@ -55,6 +58,7 @@ module inline_block
     output verdict_t out_verdicts[Ports],
 
     output block_event_t events[Ports],
+    output logic [Ports-1:0] crowded,
     output logic         busy,
 
     cfg_if.snk cfg,  // 24 address bits

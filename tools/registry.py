@@ -360,7 +360,8 @@ def workspace(root: Path, text: str, engines: list[Engine]) -> str:
 @dataclass(frozen=True)
 class Module:
     """A Python module of an engine: `penstock.flow`, say. Its class of the same name, Flow, is the device's attribute
-    `flow`.
+    `flow`. A module with a line `STANDALONE = True` is about no card: it has no names here, and the package gets only the
+    link to it.
     """
 
     path: Path
@@ -393,6 +394,8 @@ def module(root: Path, path: Path) -> Module:
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             names = ast.literal_eval(node.value)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "STANDALONE":
+            return Module(shown, path.stem, [], "")
         if isinstance(node, ast.ClassDef) and node.name == path.stem.capitalize():
             about = (ast.get_docstring(node) or "").partition("\n")[0]
     if names is None or path.stem.capitalize() not in names:
@@ -402,6 +405,7 @@ def module(root: Path, path: Path) -> Module:
 
 def list_of_modules(found: list[Module]) -> str:
     """The module of the Python package that names the modules of engines."""
+    found = [module for module in found if module.names]
     # Names in capitals come first, as ruff sorts them.
     every = sorted((name for module in found for name in module.names), key=lambda name: (name.islower(), name))
     imports = [

@@ -459,6 +459,8 @@ impl Host {
             let Some(driver) = self.driver_of(unit) else { continue };
             cause = cause.or(driver.cause(bus, unit, *errors)?);
             for text in driver.explain(bus, unit, *errors)? {
+                // The unit may have been reported as stuck with the same sentence.
+                faults.retain(|fault| *fault != format!("unit {unit}: {text}"));
                 match said.iter_mut().find(|(other, _)| *other == text) {
                     Some((_, units)) => units.push(unit),
                     None => said.push((text, vec![unit])),

@@ -3,7 +3,7 @@
 r1.
 
 Addresses are 10.N.0.1 on the left and 10.N.0.2 on the right (N is 0 or 1, /16), and 10.N.9.1 as a second one on the
-left. Neighbours are set by hand, since not every card lets ARP through.
+left. Neighbours are set by hand, since not every card lets ARP through. Tests add further namespaces (`server`).
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Net:
             pytest.skip("needs root, for network namespaces")
         self.number = next(NUMBERS)
         self.children: list[subprocess.Popen[str]] = []
+        self.places = [LEFT, CARD, RIGHT]
 
     def name(self, place: str) -> str:
         return f"penstock-{os.getpid()}-{self.number}-{place}"
@@ -64,6 +65,19 @@ class Net:
             self.link(LEFT, f"l{pair}", f"p{2 * pair}")
             self.link(RIGHT, f"r{pair}", f"p{2 * pair + 1}")
             self.address(pair)
+
+    def place(self, name: str) -> None:
+        """Another namespace."""
+        run("ip", "netns", "add", self.name(name))
+        self.places.append(name)
+        self.run(name, "ip", "link", "set", "lo", "up")
+
+    def server(self, name: str, inner: str) -> None:
+        """A namespace with the addresses of r0, behind the card's interface `inner`: another server of one service."""
+        self.place(name)
+        self.link(name, "r0", inner)
+        self.run(name, "ip", "addr", "add", "10.0.0.2/16", "dev", "r0")
+        self.run(name, "ip", "neigh", "replace", "10.0.0.1", "lladdr", self.ether(LEFT, "l0"), "dev", "r0")
 
     def link(self, place: str, outer: str, inner: str, queues: int = 1) -> None:
         """A veth pair from the card to a namespace, without traffic of its own."""
@@ -101,7 +115,7 @@ class Net:
             if child.poll() is None:
                 child.kill()
                 child.communicate()
-        for place in (LEFT, CARD, RIGHT):
+        for place in self.places:
             subprocess.run(["ip", "netns", "del", self.name(place)], capture_output=True, check=False)
 
     def command(self, place: str, *words: str | Path) -> list[str]:

@@ -10,13 +10,18 @@ use penstock_device::{
     Design, Device, Image, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Traffic, open, regs,
 };
 
+/// Programs go on after an error.
+const HANDLER: &str = "void int_handler(void) { uint32_t flags = pn_interrupts(); \
+                       if (flags & PN_INT_EVICT) PN_REG(RPU_CORE_READY_TO_EVICT) = 1; pn_ack(flags); }";
+
 /// A design of this many units, and its image with a program, of which the text after `main(void)` is given.
 fn image_of_main(root: &Root, units: u32, body: &str) -> (Design, Image) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("penstock-reload-{}-{number}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("program.c"), format!("#include <penstock.h>\nint main(void) {{ {body} }}\n")).unwrap();
+    let text = format!("#include <penstock.h>\n{HANDLER}\nint main(void) {{ {body} }}\n");
+    fs::write(folder.join("program.c"), text).unwrap();
     let text = format!(
         "[card]\nname = \"reload\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n\
          [[units]]\nengine = \"rpu\"\ncount = {units}\nprogram = \"program.c\"\n"

@@ -359,6 +359,7 @@ int main(void) {
         } else pn_send(desc ^ (1u << 24));
     }
 }
+void int_handler(void) { pn_ack(pn_interrupts()); } /* goes on */
 """
 
 
@@ -390,11 +391,12 @@ def test_bad_descriptors(target: str, tmp_path: Path, make_design: DesignMaker) 
     assert run.result["drops"] == {"refused": 1}
 
 
-# A table that a program forgot to set: a load and a store through a null pointer.
+# A table that a program forgot to set: a load and a store through a null pointer, in time before the frame is sent.
 NULL = """
 #include <penstock.h>
 struct flow { uint32_t frames, bytes; };
 static struct flow *volatile table;
+static volatile uint32_t wait;
 int main(void) {
     pn_init();
     for (;;) {
@@ -402,25 +404,63 @@ int main(void) {
         struct flow *flow = table;
         if (pn_len(desc) == 61) pn_debug(flow->bytes, 0); /* load */
         if (pn_len(desc) == 62) flow[31].frames = 1; /* store */
+        for (wait = 0; wait < 10; wait++);
         pn_send(desc ^ pn_port(1));
     }
 }
 """
+OWN_HANDLER = """
+void int_handler(void) { pn_ack(pn_interrupts()); }
+"""
+NULL_CASES = [(61, 0x4, "load"), (62, 0xF8, "store")]
+
+
+def null_fault(address: int, comment: str) -> str:
+    line = 1 + NULL[: NULL.index(comment + " */")].count("\n")
+    return f"unit 0: wild address {address:#x}, pc=? (null.c:{line} (main))"
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("length", "address", "comment"), [(61, 0x4, "load"), (62, 0xF8, "store")])
-def test_null_pointers(
+@pytest.mark.parametrize(("length", "address", "comment"), NULL_CASES)
+def test_null_pointers_end_the_program(
     length: int, address: int, comment: str, target: str, tmp_path: Path, make_design: DesignMaker
 ) -> None:
+    """The unit stops with the frame in hand, the run names the line, and the other unit takes all later frames."""
     program = tmp_path / "null.c"
     program.write_text(NULL)
+    frames = [bytes([n]) * 100 for n in range(6)]
+    frames.insert(2, bytes(length))
+    later = [bytes([n]) * 200 for n in range(200)]
+    design = make_design(program, units=2, policy="round-robin")
+    runs = []
+    with Device.open(design, target=target) as device:
+        for part in (frames, later):
+            device.send(part)
+            runs.append(device.run(check=False))
+    # Frames 0, 2, 4 and 6 went to one unit: on soft to the first one, on rtl to the one whose turn it was. Frame 2 ended
+    # its program.
+    faults = [re.sub("pc=0x[0-9a-f]+", "pc=?", fault).replace("unit 1", "unit 0") for fault in runs[0].faults]
+    lost = "3 frames are lost: they entered and neither left nor were dropped"
+    assert sorted(faults) == [lost, null_fault(address, comment) + "; the program ended there"]
+    assert sorted(frame.data for frame in runs[0].frames) == sorted([frames[n] for n in (0, 1, 3, 5)])
+    assert sorted(frame.data for frame in runs[1].frames) == sorted(later) and not runs[1].faults
+    done = run_design(design, [write_capture(tmp_path / "a.pcap", frames)], tmp_path / "out", target)
+    assert done.status == 1 and all(f"error: {fault}\n" in done.stderr for fault in runs[0].faults)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("length", "address", "comment"), NULL_CASES)
+def test_null_pointers_of_programs_with_a_handler(
+    length: int, address: int, comment: str, target: str, tmp_path: Path, make_design: DesignMaker
+) -> None:
+    """A program whose own handler acknowledges the error goes on, and the run reports the line."""
+    program = tmp_path / "null.c"
+    program.write_text(NULL + OWN_HANDLER)
     frames = [frame for frame in FRAMES if len(frame) not in (61, 62) or len(frame) == length]
     capture = write_capture(tmp_path / "a.pcap", frames)
     run = run_design(make_design(program), [capture], tmp_path / "out", target)
-    line = 1 + NULL[: NULL.index(comment + " */")].count("\n")
     (fault,) = run.result["faults"]
-    assert re.sub("pc=0x[0-9a-f]+", "pc=?", fault) == f"unit 0: wild address {address:#x}, pc=? (null.c:{line} (main))"
+    assert re.sub("pc=0x[0-9a-f]+", "pc=?", fault) == null_fault(address, comment)
     assert run.status == 1 and run.frames["port1"] == frames
 
 

@@ -245,7 +245,8 @@ module card
   tail_t entered_tails[Ports];
   frame_if sources[Ports+1] ();
   tail_t tails[Ports];
-  logic [Ports-1:0] rx_crowded;
+  logic [Ports-1:0] rx_crowded;      // rings
+  logic [Ports-1:0] inline_crowded;  // queues of inline blocks
   for (genvar p = 0; p < Ports; p++) begin : gen_rx
     ingress #(
         .Source(eth_port(port_t'(p))),
@@ -316,6 +317,7 @@ module card
         .cfg(far_chain_cfg),
         .blocks_cfg(far_blocks_cfg),
         .memory(block_memory),
+        .crowded(inline_crowded),
         .oversize(inline_oversize)
     );
     for (genvar p = 0; p < Ports; p++) begin : gen_onward
@@ -347,6 +349,7 @@ module card
     assign far_chain_cfg.err = 1'b0;
     assign far_chain_cfg.rdata = '0;
     assign inline_oversize = '{default: '0};
+    assign inline_crowded = '0;
   end
 
   // To the units
@@ -374,7 +377,7 @@ module card
       .sources(sources),
       .tails,
       .told,
-      .crowded(rx_crowded),
+      .crowded(rx_crowded | inline_crowded),
       .out_valid(in_valid[0:Host]),
       .out_beat(in_beat[0:Host]),
       .out_tail(in_tail),

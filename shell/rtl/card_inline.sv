@@ -43,6 +43,8 @@ module card_inline
 
     axi_if.mgr memory[MemoryChannels],  // channels of card memory: IDs of 9 bits
 
+    // frames for slow units must not wait at this port (engines/inline_block.sv)
+    output logic [Ports-1:0] crowded,
     // frames of a port that blocks dropped in this cycle since they had become too long
     output logic [3:0] oversize[MaxPorts]
 );
@@ -116,6 +118,7 @@ module card_inline
   logic [Ports-1:0] entered[Blocks];
   block_event_t events[Blocks*Ports];
   logic [Blocks-1:0] busy, acks, errs;
+  logic [Ports-1:0] crowded_of[Blocks];
   logic [31:0] rdatas[Blocks];
   axi_if mems[MemoryChannels*Blocks] ();  // of each channel those of all blocks
   logic [Blocks-1:0] outside, outside_of[MemoryChannels];
@@ -184,6 +187,7 @@ module card_inline
         .out_tails,
         .out_verdicts,
         .events(of_ports),
+        .crowded(crowded_of[b]),
         .busy(busy[b]),
         .cfg(block_cfg),
         .mem(mem),
@@ -264,6 +268,12 @@ module card_inline
   always_comb begin
     outside = '0;
     for (int unsigned c = 0; c < MemoryChannels; c++) outside |= outside_of[c];
+  end
+
+  always_ff @(posedge clk) begin
+    automatic logic [Ports-1:0] any = '0;
+    for (int unsigned b = 0; b < Blocks; b++) any |= crowded_of[b];
+    crowded <= any;
   end
 
   // ---- the exits

@@ -20,9 +20,10 @@
 // and its source with it. Two limits keep it from stopping frames for other units:
 //   - A unit that gives back no slot for `unit_timeout` cycles of waiting is stuck: frames for it are dropped at once
 //     until it has a slot.
-//   - While a port's ring is `crowded`, its frames for a unit that is slow and full are dropped at once
-//     (stuck_units.sv). The ring then empties at a beat a cycle, faster than a port fills it, so that no frame for
-//     another unit finds it full. While the ring has room, frames wait.
+//   - While a port is `crowded`, its frames for a unit that is slow and full are dropped at once (stuck_units.sv). A port
+//     is crowded if its ring is three quarters full, or if an inline block has much to send at this port. Both then empty
+//     at a beat a cycle. For a ring this is faster than a port fills it, so that no frame for another unit finds it full.
+//     While a port is not crowded, frames wait.
 // With `unit_timeout` = 0 frames wait for ever. The host's stream has no ring that overflows: its frames wait for slow
 // units. A loopback frame for any unit waits in the same way while no unit can take it, so that units drain before a
 // reload. The dispatcher chooses among the units of `unit_ingress` only, whatever RETA has for ports and host; an
@@ -52,7 +53,7 @@ module dispatcher
     frame_if.snk sources[Frames],  // the ports, the host
     input wire tail_t tails[Ports],  // of the ports' beats
     input wire told_t told[Ports],   // of the ports' frames
-    input wire logic [Ports-1:0] crowded,  // the port's ring is three quarters full
+    input wire logic [Ports-1:0] crowded,  // see above
 
     output logic [Clusters-1:0] out_valid[Frames],  // cluster, one hot
     output beat_t               out_beat [Frames],  // labelled

@@ -33,6 +33,7 @@ module inline_block
     output verdict_t out_verdicts[Ports],
 
     output block_event_t events[Ports],
+    output logic [Ports-1:0] crowded,
     output logic         busy,
 
     cfg_if.snk cfg,
@@ -54,6 +55,7 @@ module inline_block
   logic [Ports-1:0] busy_of;
   wire open = 9'(dice_q) < share_q;
   assign busy = busy_of != '0;
+  assign crowded = '0;
 
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     logic first_q, takes, ends, ends_q, copies, copies_q, push, room;

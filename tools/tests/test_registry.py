@@ -176,6 +176,19 @@ def test_python_modules_of_engines(root: Path) -> None:
     assert list((root / registry.PACKAGE).iterdir()) == []
 
 
+def test_a_python_module_about_no_card(root: Path) -> None:
+    """It becomes a link, and the list does not have it."""
+    engines = read(root, GOOD)
+    path = root / "engines/two/python/wire.py"
+    path.parent.mkdir()
+    path.write_text(f"{MODULE}\nSTANDALONE = True\n")
+    (root / registry.PACKAGE).mkdir(parents=True)
+    found = registry.modules(root, engines)
+    assert registry.list_of_modules(found) == registry.list_of_modules([])
+    assert registry.bring_links(registry.links(root, found), root, check=False)
+    assert (root / registry.PACKAGE / "wire.py").read_text() == path.read_text()
+
+
 def test_a_python_module_that_cannot_be_listed(root: Path) -> None:
     engines = read(root, GOOD)
     for name in ("one", "two"):

@@ -36,6 +36,7 @@ module flow_block
     output verdict_t out_verdicts[Ports],
 
     output block_event_t events[Ports],
+    output logic [Ports-1:0] crowded,
     output logic         busy,
 
     cfg_if.snk cfg  // 24 address bits
@@ -75,6 +76,8 @@ module flow_block
       .out_verdict(out_verdicts),
       .busy
   );
+
+  assign crowded = '0;
 
   flow_clock i_clock (
       .clk,

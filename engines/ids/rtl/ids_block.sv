@@ -35,6 +35,7 @@ module ids_block
     output verdict_t out_verdicts[Ports],
 
     output block_event_t events[Ports],
+    output logic [Ports-1:0] crowded,
     output logic         busy,
 
     cfg_if.snk cfg,  // 24 address bits
@@ -239,6 +240,7 @@ module ids_block
     end
   end
   assign busy = busy_of != '0;
+  assign crowded = '0;
   assign other_bank_busy = other_busy != '0;
 
   // ---- filters: one for two ports

@@ -123,6 +123,7 @@ module ids_block_bench
       .out_tails,
       .out_verdicts,
       .events,
+      .crowded(),
       .busy,
       .cfg(cfg),
       .mem(mem)

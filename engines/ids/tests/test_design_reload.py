@@ -49,3 +49,29 @@ def test_rules_are_exchanged_in_a_stream(target: str, tmp_path: Path) -> None:
         listed = card.call("ids", {"rules": {"hits": True}})
         assert isinstance(listed, list)
         assert [(rule["sid"], rule["hits"], rule["place"]) for rule in listed] == [(1, 1, "new.rules:1")]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_counters_begin_with_a_load(target: str, tmp_path: Path) -> None:
+    """A load begins with counters of 0, those of the card's registers included; an exchange of rules keeps them."""
+    rules = tmp_path / "one.rules"
+    rules.write_text(SECRET)
+    frames = [frame(packet) for packet in [*handshake(), *sent((100, b"secret word"))]]
+
+    def counted(card: Device) -> tuple[int, ...]:
+        card.send(frames)
+        card.run()
+        stats = card.call("ids", "stats")
+        assert isinstance(stats, dict)
+        if target == "soft":
+            return (stats["frames"]["frames"], stats["detect"]["alerts"])
+        own = stats["card"]
+        return (own["frames"], own["told"], own["strings"], own["told_string"], stats["detect"]["alerts"])
+
+    with Device.open(DESIGN, target, tables={"rules": rules}) as card:
+        first = counted(card)
+        assert first[0] == len(frames) and min(first) > 0
+        card.load(tables={"rules": rules})
+        assert counted(card) == first
+        assert card.call("ids", reload(THREE)) == []
+        assert counted(card)[0] == 2 * len(frames)

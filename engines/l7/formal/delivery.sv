@@ -144,6 +144,7 @@ module delivery
       .push_meta(),
       .push_tail(),
       .push_verdict(),
+      .crowded(),
       .counted(),
       .busy()
   );

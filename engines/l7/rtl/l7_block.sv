@@ -39,6 +39,7 @@ module l7_block
     output verdict_t out_verdicts[Ports],
 
     output block_event_t events[Ports],
+    output logic [Ports-1:0] crowded,
     output logic         busy,
 
     cfg_if.snk cfg,  // 24 address bits

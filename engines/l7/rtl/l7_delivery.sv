@@ -19,6 +19,11 @@
 //
 // The queues are served in turn. A message is chosen only if the output queue of its port has room for it: its beats are
 // reserved then, as many as it could have with the longest headers, and `edit` gives back those that it does not need.
+// If the messages of one application wait for room, the port's other application has at most one message chosen in
+// between, so that short messages do not keep long ones waiting for ever.
+//
+// A port is `crowded` while a message finds no room and the other application has messages in the output queue. The
+// dispatcher then makes room (dispatcher.sv). An application that is alone at a port waits for its own slow units.
 // A message that is dropped is read like any other, for its pages, and nothing of it leaves.
 module l7_delivery
   import penstock_pkg::*, l7_pkg::*;
@@ -70,12 +75,16 @@ module l7_delivery
     output tail_t                 push_tail,
     output verdict_t              push_verdict,
 
+    output logic [Ports-1:0] crowded,
     output counted_t counted[Apps],  // delivered, denied, stuck
     output logic     busy
 );
   localparam int unsigned Queues = Ports * Apps + 1;  // the last one: messages to drop
   localparam int unsigned LevelW = $clog2(OutBeats) + 1;
   typedef logic [LevelW-1:0] beats_t;
+  if (Apps != 2) begin : gen_apps
+    $error("l7_delivery: the turns of a port are those of two applications");
+  end
 
   // ---- whole and decided
   typedef struct packed {
@@ -202,14 +211,23 @@ module l7_delivery
   chosen_t chosen, fetch_q, edit_q;
   logic fetch_valid_q, edit_valid_q;
   beats_t reserved_q[Ports];  // in the output queues, and on the way there
+  app_t last_q[Ports];  // whose message was chosen last
+  logic [Ports-1:0] mixed_q;  // messages of both were chosen since the output queue was empty
   beats_t unused;  // reserved for the message in `edit`, more than it needs
-  logic [Queues-1:0] fits;
+  logic [Queues-1:0] fits, waits, waits_q;  // waits: its first message has no room
 
   for (genvar q = 0; q < Queues; q++) begin : gen_fits
     if (q == Queues - 1) begin : gen_drop
       assign fits[q] = 1'b1;
+      assign waits[q] = 1'b0;
     end else begin : gen_room
-      assign fits[q] = reserved_q[q/Apps] + queued[q].beats <= beats_t'(OutBeats);
+      localparam int unsigned Port = q / Apps;
+      localparam int unsigned App = q % Apps;
+      localparam int unsigned Other = Apps * Port + (App + 1) % Apps;
+      logic room;
+      assign room = reserved_q[Port] + queued[q].beats <= beats_t'(OutBeats);
+      assign waits[q] = queue_valid[q] && !room;
+      assign fits[q] = room && !(waits_q[Other] && last_q[Port] == app_t'(App));
     end
   end
 
@@ -242,10 +260,19 @@ module l7_delivery
     fetch_q <= chosen;
     edit_valid_q <= fetch_valid_q && !rst;
     edit_q <= fetch_q;
+    waits_q <= waits;
     for (int unsigned p = 0; p < Ports; p++) begin
+      if (reserved_q[p] == '0) mixed_q[p] <= 1'b0;
+      if (chooses && !chosen.drop && 32'(chosen.port) == p) begin
+        last_q[p] <= chosen.of.app;
+        if (reserved_q[p] != '0 && chosen.of.app != last_q[p]) mixed_q[p] <= 1'b1;
+      end
+      crowded[p] <= 1'b0;
+      for (int unsigned a = 0; a < Apps; a++)
+        if (waits_q[Apps*p+a] && (mixed_q[p] || last_q[p] != app_t'(a)) && !rst) crowded[p] <= 1'b1;
       reserved_q[p] <= reserved_q[p] + (chooses && !chosen.drop && 32'(chosen.port) == p ? chosen.of.beats : '0) -
           (edit_valid_q && !edit_q.drop && 32'(edit_q.port) == p ? unused : '0) - beats_t'(popped[p]);
-      if (rst) reserved_q[p] <= '0;
+      if (rst) {last_q[p], mixed_q[p], reserved_q[p]} <= '0;
     end
     if (rst) asks_q <= '0;
   end

@@ -41,6 +41,7 @@ module l7_block_bench
     output logic [Ports-1:0] made,
     output logic [Ports-1:0] absorbed,
     output logic [Ports-1:0] dropped,
+    output logic [Ports-1:0] crowded,
     output logic             busy,
     output logic             decided,  // a decision is in its register
 
@@ -190,6 +191,7 @@ module l7_block_bench
       .out_tails,
       .out_verdicts,
       .events,
+      .crowded,
       .busy,
       .cfg(cfg),
       .mem(mem)

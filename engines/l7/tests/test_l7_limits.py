@@ -249,6 +249,74 @@ async def a_port_is_held(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_crowded_port(dut: Any) -> None:
+    """A port is crowded while a message finds no room in the queue of 512 beats behind those of the other application."""
+    bench = Bench(dut, 13)
+    await bench.start()
+    await bench.use([always(), always(number=1)])
+
+    async def send(count: int, app: int) -> int:
+        for _ in range(count):
+            # Eight beats, also with the longest headers
+            bench.send_packet(0, Packet(FIELD * 4, msg_id=len(bench.expected), app_id=1 + app))
+            bench.send_packet(1, Packet(FIELD * 4, msg_id=len(bench.expected), app_id=1 + app, sender=2))
+        await bench.run(2000)
+        return int(dut.crowded.value)
+
+    for first in range(2):
+        bench.out = [0.0, 1.0]
+        # One application alone waits for itself.
+        assert await send(80, first) == 0
+        # A message of the other one waits behind it,
+        assert await send(1, 1 - first) == 1
+        # until it has room: then messages of the first one wait for those of both.
+        bench.out = [1.0, 1.0]
+        for _ in range(20):
+            await bench.step()
+        bench.out = [0.0, 1.0]
+        await bench.run(100)
+        assert int(dut.crowded.value) == 1
+        # It ends when the last of 81 messages has room, which is when 17 have left; the next is on its way by then.
+        bench.out = [1.0, 1.0]
+        crowded_until = 0
+        for _ in range(1000):
+            await bench.step()
+            if int(dut.crowded.value):
+                crowded_until = sum(frame.port == 0 for frame in bench.left) - 81 * first
+        assert 16 <= crowded_until <= 17, crowded_until
+        await bench.drain()
+        bench.check()
+    # Both fit.
+    bench.out = [0.0, 1.0]
+    assert await send(30, 0) == 0
+    assert await send(30, 1) == 0
+    bench.out = [1.0, 1.0]
+    await bench.drain()
+
+
+@cocotb.test()
+async def a_long_message_among_short_ones(dut: Any) -> None:
+    """A port takes less than comes. The longest message of one application has its turn among the other's short ones."""
+    bench = Bench(dut, 14)
+    await bench.start()
+    await bench.use([always(), always(number=1)])
+    bench.out = [0.2, 1.0]
+    await bench.write(bench.app(1, "MESSAGES_MAX"), 500)
+    long = [Packet(bytes(508), msg_id=1, count=32, number=number) for number in range(32)]
+    for i in range(400):
+        if i == 150:
+            for packet in long:
+                bench.send_packet(0, packet)
+        bench.send_packet(0, Packet(FIELD * 2, msg_id=i, app_id=2))
+    await bench.drain()
+    bench.check()
+    (place,) = (at for at, frame in enumerate(bench.left) if len(frame.data) > 16_000)
+    # When it is whole, at most 512 beats of messages of five are in front of it, and one more has its turn.
+    assert place < 150 + 103 + 2, place
+    assert await counters(bench, 1, "DELIVERED", "REFUSED") == [400, 0]
+
+
+@cocotb.test()
 async def programs_without_an_end(dut: Any) -> None:
     """A loop is stopped after 128 steps, and its message dropped; 128 steps with an end are none."""
     bench = Bench(dut, 7)

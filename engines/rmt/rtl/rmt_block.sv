@@ -49,6 +49,7 @@ module rmt_block
     output verdict_t out_verdicts[Ports],
 
     output block_event_t events[Ports],
+    output logic [Ports-1:0] crowded,
     output logic         busy,
 
     cfg_if.snk cfg,  // 24 address bits
@@ -341,6 +342,7 @@ module rmt_block
     end
   end
   assign busy = busy_of != '0 || waits || owed_q;
+  assign crowded = '0;
 endmodule
 
 `default_nettype wire

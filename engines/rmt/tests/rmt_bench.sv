@@ -179,6 +179,7 @@ module rmt_bench
       .out_tails,
       .out_verdicts,
       .events,
+      .crowded(),
       .busy,
       .cfg(cfg),
       .to_host(to_host),

@@ -316,18 +316,9 @@ async def check_is_store(unit: Unit, register: int) -> None:
 
 @cocotb.test()
 async def survives_bad_firmware(dut: Any) -> None:
-    """Wild addresses, slots given back twice, ports that do not exist: reported to the host, and the unit goes on."""
-    unit = await running(dut, "wild")
-    unit.to_send.extend(unit.random_frame(length) for length in (64, 200, 1514, 14))
-    await unit.drained()
-    unit.check_forwarded()
-    await check_counters(unit, errors=WILD)
-    assert await unit.read(regs.UNIT_ERROR_ADDR) == 0x0F000040
-    await check_is_store(unit, regs.RPU_HOST_WILD_PC)
-
-    await unit.stop()
-    assert await unit.read(regs.UNIT_ERRORS) == 0
-    await unit.boot("double_release")
+    """Wild addresses, slots given back twice, ports that do not exist: reported to the host. A wild access ends the
+    program, the others do not."""
+    unit = await running(dut, "double_release")
     unit.to_send.extend(unit.random_frame(length) for length in (64, 200, 64))
     await unit.drained()
     unit.check_forwarded()
@@ -336,12 +327,24 @@ async def survives_bad_firmware(dut: Any) -> None:
     await check_is_store(unit, regs.RPU_HOST_DESCRIPTOR_PC)
 
     await unit.stop()
+    assert await unit.read(regs.UNIT_ERRORS) == 0
     await unit.boot("nowhere")
     unit.to_send.extend(unit.random_frame(64) for _ in range(50))
     await unit.drained()
-    assert len(unit.sent) == 7 and len(unit.freed) == 57
+    assert len(unit.sent) == 3 and len(unit.freed) == 53
     await check_counters(unit, refused=50, errors=DESTINATION)
     await check_is_store(unit, regs.RPU_HOST_DESTINATION_PC)
+
+    await unit.stop()
+    await unit.boot("wild")
+    unit.to_send.extend(unit.random_frame(length) for length in (64, 200, 1514, 14))
+    await unit.until(lambda: len(unit.entered) == 57)
+    await unit.step(2000)
+    # The frame in hand may leave before the core takes the interrupt.
+    assert len(unit.sent) <= 4 and len(unit.freed) <= 54
+    assert await unit.read(regs.UNIT_ERRORS) == WILD
+    assert await unit.read(regs.UNIT_ERROR_ADDR) == 0x0F000040
+    await check_is_store(unit, regs.RPU_HOST_WILD_PC)
 
 
 @cocotb.test()

@@ -3,76 +3,60 @@
 #![allow(clippy::unwrap_used)]
 
 use penstock_headers::{Field, Header, Headers};
+use penstock_testing::Numbers;
 
-/// Marsaglia's xorshift, so that a failure can be repeated.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-
-    fn field(&mut self) -> Field {
-        Field::ALL[self.below(Field::ALL.len())]
-    }
-
-    /// Bytes that lead the parser on: types, versions, protocols and lengths that it knows, at places where it looks
-    /// for them, among others.
-    fn frame(&mut self) -> Vec<u8> {
-        let mut frame = vec![0; self.below(300)];
-        if self.below(3) > 0 {
-            frame.iter_mut().for_each(|byte| *byte = self.next() as u8);
-        }
-        let mut at = 12;
-        for _ in 0..self.below(4) {
-            put(&mut frame, at, [&[0x81, 0], &[0x88, 0xA8]][self.below(2)]);
-            at += 4;
-        }
-        let version6 = self.below(2) == 0;
-        let labelled = self.below(4) == 0;
-        put(&mut frame, at, if version6 { &[0x86, 0xDD] } else { &[8, 0] });
-        if labelled {
-            put(&mut frame, at, &[0x88, 0x47]);
-            put(&mut frame, at + 4, &[self.below(4) as u8]);
-            at += 4;
-        }
-        at += 2;
-        let rest = frame.len().saturating_sub(at + self.below(3)) as u16;
-        if !version6 {
-            let options = self.below(6) / 4;
-            put(&mut frame, at, &[0x45 + options as u8, 0]);
-            put(&mut frame, at + 2, &rest.to_be_bytes());
-            put(&mut frame, at + 6, [&[0, 0], &[0, 0], &[0x20, 0], &[0, 1]][self.below(4)]);
-            put(&mut frame, at + 9, &[self.protocol()]);
-            at += 20 + 4 * options;
-        } else {
-            put(&mut frame, at, &[0x60]);
-            put(&mut frame, at + 4, &rest.saturating_sub(40).to_be_bytes());
-            put(&mut frame, at + 6, &[self.protocol()]);
-            at += 40;
-            for _ in 0..self.below(6) {
-                put(&mut frame, at, &[self.protocol(), self.below(2) as u8]);
-                at += 8;
-            }
-        }
-        let rest = frame.len().saturating_sub(at + self.below(2)) as u16;
-        put(&mut frame, at + 4, &rest.to_be_bytes());
-        put(&mut frame, at + 12, &[0x50 + (self.below(5) << 4) as u8]);
-        frame
-    }
-
-    fn protocol(&mut self) -> u8 {
-        [0, 1, 43, 44, 58, 60, 6, 17, 6, 17, 6, 17][self.below(12)]
-    }
+fn field(numbers: &mut Numbers) -> Field {
+    Field::ALL[numbers.below(Field::ALL.len())]
 }
 
+/// Bytes that lead the parser on: types, versions, protocols and lengths that it knows, at places where it looks
+/// for them, among others.
+fn frame(numbers: &mut Numbers) -> Vec<u8> {
+    let mut frame = vec![0; numbers.below(300)];
+    if numbers.below(3) > 0 {
+        frame.iter_mut().for_each(|byte| *byte = numbers.next() as u8);
+    }
+    let mut at = 12;
+    for _ in 0..numbers.below(4) {
+        put(&mut frame, at, [&[0x81, 0], &[0x88, 0xA8]][numbers.below(2)]);
+        at += 4;
+    }
+    let version6 = numbers.below(2) == 0;
+    let labelled = numbers.below(4) == 0;
+    put(&mut frame, at, if version6 { &[0x86, 0xDD] } else { &[8, 0] });
+    if labelled {
+        put(&mut frame, at, &[0x88, 0x47]);
+        put(&mut frame, at + 4, &[numbers.below(4) as u8]);
+        at += 4;
+    }
+    at += 2;
+    let rest = frame.len().saturating_sub(at + numbers.below(3)) as u16;
+    if !version6 {
+        let options = numbers.below(6) / 4;
+        put(&mut frame, at, &[0x45 + options as u8, 0]);
+        put(&mut frame, at + 2, &rest.to_be_bytes());
+        put(&mut frame, at + 6, [&[0, 0], &[0, 0], &[0x20, 0], &[0, 1]][numbers.below(4)]);
+        put(&mut frame, at + 9, &[protocol(numbers)]);
+        at += 20 + 4 * options;
+    } else {
+        put(&mut frame, at, &[0x60]);
+        put(&mut frame, at + 4, &rest.saturating_sub(40).to_be_bytes());
+        put(&mut frame, at + 6, &[protocol(numbers)]);
+        at += 40;
+        for _ in 0..numbers.below(6) {
+            put(&mut frame, at, &[protocol(numbers), numbers.below(2) as u8]);
+            at += 8;
+        }
+    }
+    let rest = frame.len().saturating_sub(at + numbers.below(2)) as u16;
+    put(&mut frame, at + 4, &rest.to_be_bytes());
+    put(&mut frame, at + 12, &[0x50 + (numbers.below(5) << 4) as u8]);
+    frame
+}
+
+fn protocol(numbers: &mut Numbers) -> u8 {
+    [0, 1, 43, 44, 58, 60, 6, 17, 6, 17, 6, 17][numbers.below(12)]
+}
 fn put(frame: &mut [u8], at: usize, bytes: &[u8]) {
     if let Some(place) = frame.get_mut(at..at + bytes.len()) {
         place.copy_from_slice(bytes);
@@ -85,16 +69,16 @@ fn all(headers: &Headers, frame: &[u8]) -> Vec<Option<u128>> {
 }
 
 /// One edit, and whether it was allowed.
-fn edit(random: &mut Random, headers: &mut Headers, frame: &mut Vec<u8>) -> bool {
-    let value = random.next();
-    match random.below(8) {
+fn edit(numbers: &mut Numbers, headers: &mut Headers, frame: &mut Vec<u8>) -> bool {
+    let value = numbers.next();
+    match numbers.below(8) {
         0 => headers.push_vlan(frame, value as u16).is_ok(),
         1 => headers.pop_vlan(frame).is_ok(),
         2 => headers.push_mpls(frame, value as u32).is_ok(),
         3 => headers.pop_mpls(frame).is_ok(),
-        4 => headers.swap(frame, random.field(), random.field()).is_ok(),
+        4 => headers.swap(frame, field(numbers), field(numbers)).is_ok(),
         _ => {
-            let field = random.field();
+            let field = field(numbers);
             let done = headers.set(frame, field, value.into()).is_ok();
             assert!(
                 !done || headers.get(frame, field) == Some(u128::from(value) & (u128::MAX >> (128 - field.bits())))
@@ -106,15 +90,15 @@ fn edit(random: &mut Random, headers: &mut Headers, frame: &mut Vec<u8>) -> bool
 
 #[test]
 fn any_bytes() {
-    let mut random = Random(0x5EED);
+    let mut numbers = Numbers(0x5EED);
     let mut deep = 0;
     for _ in 0..200_000 {
-        let mut frame = random.frame();
+        let mut frame = frame(&mut numbers);
         let mut headers = Headers::parse(&frame);
         deep += usize::from(headers.has(Header::Tcp) || headers.has(Header::Udp));
-        for _ in 0..random.below(12) {
+        for _ in 0..numbers.below(12) {
             let (before, there) = (frame.clone(), all(&headers, &frame));
-            if !edit(&mut random, &mut headers, &mut frame) {
+            if !edit(&mut numbers, &mut headers, &mut frame) {
                 assert_eq!((&frame, all(&headers, &frame)), (&before, there));
             }
         }
@@ -126,18 +110,18 @@ fn any_bytes() {
 
 #[test]
 fn another_frame_than_the_one_that_was_parsed() {
-    let mut random = Random(0xF00D);
+    let mut numbers = Numbers(0xF00D);
     for _ in 0..100_000 {
-        let mut headers = Headers::parse(&random.frame());
-        let mut other = random.frame();
+        let mut headers = Headers::parse(&frame(&mut numbers));
+        let mut other = frame(&mut numbers);
         all(&headers, &other);
-        for _ in 0..random.below(12) {
+        for _ in 0..numbers.below(12) {
             // Several pops, up to the number of tags, may shorten it too.
-            let _ = match random.below(4) {
+            let _ = match numbers.below(4) {
                 0 => headers.pop_vlan(&mut other),
                 1 => headers.push_mpls(&mut other, 7),
                 2 => headers.pop_mpls(&mut other),
-                _ => headers.set(&mut other, random.field(), 1),
+                _ => headers.set(&mut other, field(&mut numbers), 1),
             };
         }
         headers.repair(&mut other);

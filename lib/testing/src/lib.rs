@@ -1,5 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! For tests that cannot run everywhere.
+//! For tests: random numbers, campaigns of random cases, and reports of tests that cannot run everywhere.
+
+mod campaign;
+pub mod damage;
+mod numbers;
+
+pub use campaign::{Alone, Campaign, Counting, Tried, alone, most_held};
+pub use numbers::Numbers;
 
 use std::fmt::Display;
 use std::io::Write;

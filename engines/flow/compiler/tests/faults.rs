@@ -300,35 +300,3 @@ fn far_too_much_is_refused_at_once() {
     );
     assert!(compile("x.efsm", &text).unwrap_err().to_string().contains("no flow gets into the state"));
 }
-
-/// Texts with pieces taken out, doubled and exchanged are refused or taken; nothing panics.
-#[test]
-fn damaged_sources() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../programs");
-    let mut seed = 1u64;
-    let mut random = |below: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % below.max(1)
-    };
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    for file in files.filter(|file| file.extension().is_some_and(|kind| kind == "efsm")) {
-        let text = std::fs::read_to_string(file).unwrap();
-        let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
-        for _ in 0..100 {
-            let mut words = words.clone();
-            for _ in 0..=random(3) {
-                let (from, to) = (random(words.len()), random(words.len()));
-                match random(4) {
-                    0 => drop(words.remove(from)),
-                    1 => words.insert(to, words[from]),
-                    2 => words.swap(from, to),
-                    _ => words.truncate(from.max(1)),
-                }
-            }
-            if let Ok(compiled) = compile("x.efsm", &words.concat()) {
-                compiled.explain();
-                compiled.svg();
-            }
-        }
-    }
-}

@@ -41,7 +41,7 @@ const PATIENCE: u64 = 1_000_000;
 /// Bytes of payload of which a chain is followed back: those that the log can hold.
 const RECORDS: usize = 1 << 15;
 
-/// The counters in the block's registers, beside those of the host.
+/// Counters of the block's registers and of the host, since the block was loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct CardStats {
     /// Frames that passed the block.
@@ -70,6 +70,10 @@ pub struct CardStats {
     #[serde(flatten)]
     pub reasons: Reasons,
 }
+
+/// The counters of the block's registers: frames, told, strings, unchecked, `lost_records`, late, evicted, fetched,
+/// `memory_errors`.
+type Registers = [u64; 9];
 
 /// Told frames by reason, in the order of the record's bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
@@ -137,6 +141,8 @@ pub struct CardBlock {
     gone: u64,
     history: u64,
     reasons: Reasons,
+    /// The block's registers when it was loaded: nothing sets them back.
+    loaded: Registers,
 }
 
 /// Classes of frames that the host has to see whatever the filter finds.
@@ -217,6 +223,7 @@ impl CardBlock {
             gone: 0,
             history: 0,
             reasons: Reasons::default(),
+            loaded: Registers::default(),
         };
         card.write(bus, own::IDS_BLOCK_CONTROL, 0)?;
         card.write(bus, own::IDS_BLOCK_CLEAR, 7)?;
@@ -236,6 +243,7 @@ impl CardBlock {
             Mode::Ids => FOLLOW,
             Mode::Ips => FOLLOW | IPS | if settings.late == Late::Drop { LATE_DROPS } else { 0 },
         };
+        card.loaded = card.registers(bus)?;
         card.control = SEARCH | BANK | mode;
         card.write(bus, own::IDS_BLOCK_CONTROL, card.control)?;
         Ok(card)
@@ -325,6 +333,26 @@ impl CardBlock {
     /// # Errors
     /// The card refuses or breaks.
     pub fn stats(&self, bus: &mut dyn Bus) -> Result<CardStats, IdsError> {
+        let (now, then) = (self.registers(bus)?, self.loaded);
+        let [frames, told, strings, unchecked, lost_records, late, evicted, fetched, memory_errors] =
+            std::array::from_fn(|at| now[at].wrapping_sub(then[at]));
+        Ok(CardStats {
+            frames,
+            told,
+            strings,
+            unchecked,
+            lost_records,
+            gone: self.gone,
+            history: self.history,
+            late,
+            evicted,
+            fetched,
+            memory_errors,
+            reasons: self.reasons,
+        })
+    }
+
+    fn registers(&self, bus: &mut dyn Bus) -> Result<Registers, IdsError> {
         let one = |bus: &mut dyn Bus, register| {
             let low = u64::from(self.read(bus, register)?);
             Ok::<_, IdsError>(low | u64::from(self.read(bus, own::IDS_BLOCK_COUNT_H)?) << 32)
@@ -332,20 +360,17 @@ impl CardBlock {
         let of_ports = |bus: &mut dyn Bus, register| {
             (0..u32::from(self.ports)).try_fold(0, |sum, port| Ok::<_, IdsError>(sum + one(bus, register + 4 * port)?))
         };
-        Ok(CardStats {
-            frames: of_ports(bus, own::IDS_BLOCK_FRAMES)?,
-            told: of_ports(bus, own::IDS_BLOCK_TOLD)?,
-            strings: of_ports(bus, own::IDS_BLOCK_STRINGS)?,
-            unchecked: of_ports(bus, own::IDS_BLOCK_UNCHECKED)?,
-            lost_records: one(bus, own::IDS_BLOCK_LOST_RECORDS)?,
-            gone: self.gone,
-            history: self.history,
-            late: one(bus, own::IDS_BLOCK_LATE)?,
-            evicted: one(bus, own::IDS_BLOCK_EVICTED)?,
-            fetched: one(bus, own::IDS_BLOCK_FETCHED)?,
-            memory_errors: one(bus, own::IDS_BLOCK_MEMORY_ERRORS)?,
-            reasons: self.reasons,
-        })
+        Ok([
+            of_ports(bus, own::IDS_BLOCK_FRAMES)?,
+            of_ports(bus, own::IDS_BLOCK_TOLD)?,
+            of_ports(bus, own::IDS_BLOCK_STRINGS)?,
+            of_ports(bus, own::IDS_BLOCK_UNCHECKED)?,
+            one(bus, own::IDS_BLOCK_LOST_RECORDS)?,
+            one(bus, own::IDS_BLOCK_LATE)?,
+            one(bus, own::IDS_BLOCK_EVICTED)?,
+            one(bus, own::IDS_BLOCK_FETCHED)?,
+            one(bus, own::IDS_BLOCK_MEMORY_ERRORS)?,
+        ])
     }
 
     /// Looks at a told frame, after those of its direction that the card did not tell.

@@ -17,6 +17,7 @@
 //! # Ok::<(), penstock_l7_compiler::Faults>(())
 //! ```
 
+pub mod bindings;
 mod check;
 mod conflict;
 mod explain;

@@ -3,8 +3,9 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use penstock_engine::{Tool, ToolError, Workbench, files, say};
+use penstock_l7_compiler::bindings::{self, Language};
 use penstock_l7_compiler::limits;
 
 use crate::image::PROGRAM;
@@ -20,9 +21,23 @@ struct Arguments {
     /// Print the fields, and for each rule its action, steps and cycles.
     #[arg(long)]
     explain: bool,
-    /// Write the same as JSON.
+    /// Print the message types as source text of this language, for the library of clients and servers.
+    #[arg(long, value_name = "LANGUAGE", conflicts_with = "explain")]
+    bindings: Option<Bindings>,
+    /// Write what `--explain` prints as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+}
+
+/// A language of `--bindings`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Bindings {
+    /// For the crate penstock-qnp.
+    Rust,
+    /// For the module penstock.qnp.
+    Python,
+    /// For the header penstock_qnp.h.
+    C,
 }
 
 fn command() -> Command {
@@ -30,10 +45,18 @@ fn command() -> Command {
 }
 
 fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
-    let Arguments { source, explain, json } = Arguments::from_arg_matches(matches)?;
+    let Arguments { source, explain, bindings: wanted, json } = Arguments::from_arg_matches(matches)?;
     let text = files::read(&source, PROGRAM)?;
     let compiled = penstock_l7_compiler::compile(&source.display().to_string(), &text)?;
-    if explain {
+    if let Some(language) = wanted {
+        let language = match language {
+            Bindings::Rust => Language::Rust,
+            Bindings::Python => Language::Python,
+            Bindings::C => Language::C,
+        };
+        let name = source.file_name().unwrap_or_default().to_string_lossy();
+        say::text(&bindings::text(&compiled.program, &name, language));
+    } else if explain {
         say::text(&compiled.explain());
     } else {
         for (application, image) in compiled.program.applications.iter().zip(&compiled.images) {

@@ -1,18 +1,28 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Sends and receives messages. An answer acknowledges a message; a message that is not acknowledged can be sent again.
+//! Sends and receives messages, on as many threads as the program has.
+//!
+//! There is no thread of the library's own. Of the threads that wait in calls, one receives from the carrier and sends
+//! packets again when it is time; the others wait until something has changed, and one of them goes on when the first
+//! has what it waited for.
 
-use std::collections::BTreeMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, SocketAddrV6};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use crate::assemble::{Added, Assembler, Limits};
-use crate::carrier::{Carrier, LONGEST};
+use crate::carrier::{Carrier, LONGEST, passes};
 use crate::error::Error;
 use crate::header::{Flag, Header};
+use crate::inbox::{Added, Inbox, Whole};
 use crate::message::Message;
+use crate::outbox::{Advance, Outbox, Settings};
+use crate::until::Until;
 
-/// Messages that wait for an acknowledgement; the oldest one is forgotten if there are more.
-const WAITING: usize = 4096;
+/// A thread looks this often whether its call was cancelled or the endpoint closed.
+const LOOK: Duration = Duration::from_millis(50);
+/// Messages that failed, and calls that were given up, whose numbers are remembered.
+const REMEMBERED: usize = 1024;
 
 /// A received message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,28 +37,129 @@ pub struct Received {
     pub message: Message,
 }
 
-/// One side of a conversation.
+/// What an endpoint has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Whole messages that arrived, each once.
+    pub received: u64,
+    /// Datagrams that are none of QNP.
+    pub noise: u64,
+    /// Packets that contradict others of their message, or end a message with wrong fields.
+    pub wrong: u64,
+    /// Packets of messages that had been received.
+    pub again: u64,
+    /// Packets for which there was no room.
+    pub full: u64,
+    /// Unfinished messages that were given up.
+    pub unfinished: u64,
+    /// Acknowledgements of messages that were not sent to their source, or were acknowledged before.
+    pub stray: u64,
+    /// Messages that were acknowledged.
+    pub acknowledged: u64,
+    /// Packets that were sent again.
+    pub repeated: u64,
+    /// Messages that were given up because their time was over.
+    pub late: u64,
+    /// Errors of the carrier that concern one datagram.
+    pub unsent: u64,
+}
+
+/// Why a message is not on its way any more.
+#[derive(Debug, Clone, Copy)]
+enum Failure {
+    Late,
+    Cancelled,
+}
+
+#[derive(Debug)]
+struct State {
+    inbox: Inbox,
+    outbox: Outbox,
+    /// Number of the next message; 0 is none.
+    next: u32,
+    /// Calls that wait for an answer: where the message went, and its answer.
+    calls: HashMap<u32, (SocketAddr, Option<Whole>)>,
+    /// Calls that were given up. Their answers are not for the program.
+    given_up: VecDeque<u32>,
+    failed: VecDeque<(u32, Failure)>,
+    /// Whether a thread receives.
+    receiving: bool,
+    closed: bool,
+    counts: Counts,
+}
+
+impl State {
+    fn take_number(&mut self) -> u32 {
+        let id = self.next;
+        self.next = id.checked_add(1).unwrap_or(1);
+        id
+    }
+}
+
+/// One side of conversations. Any number of threads may use it at once.
 #[derive(Debug)]
 pub struct Endpoint<C> {
     carrier: C,
-    assembler: Assembler,
-    /// Number of the next message; 0 is none.
-    next: u32,
-    waiting: BTreeMap<u32, (SocketAddr, Vec<Vec<u8>>)>,
-    buffer: Vec<u8>,
+    settings: Settings,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// The thread that receives has it.
+    buffer: Mutex<Vec<u8>>,
 }
 
-/// A number for a first message. It is random: if it were the same for all, receivers would take the first messages of a
-/// program that was started again for those that they have had.
+/// A number for a first message. It is random: if it were the same for all, receivers would take the first messages of
+/// a program that was started again for those that they have had.
 fn first_number() -> u32 {
     (RandomState::new().hash_one(0) as u32).max(1)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The address without what a socket adds to it: an IPv4 address stays one in a socket of IPv6.
+fn plain(address: SocketAddr) -> SocketAddr {
+    match address {
+        SocketAddr::V6(six) if six.ip().to_ipv4_mapped().is_none() => {
+            SocketAddr::V6(SocketAddrV6::new(*six.ip(), six.port(), 0, six.scope_id()))
+        }
+        other => SocketAddr::new(other.ip().to_canonical(), other.port()),
+    }
+}
+
+fn remember<T>(list: &mut VecDeque<T>, one: T) {
+    if list.len() == REMEMBERED {
+        list.pop_front();
+    }
+    list.push_back(one);
+}
+
+fn received(whole: &Whole) -> Result<Received, Error> {
+    let Whole { from, application, of_type, id, acked, ref payload } = *whole;
+    Ok(Received { from, id, acknowledges: acked, message: Message::decode(application, of_type, payload)? })
 }
 
 impl<C: Carrier> Endpoint<C> {
     /// An endpoint over a carrier. The numbers of its messages begin at random.
     pub fn new(carrier: C) -> Self {
-        let assembler = Assembler::new(Limits::default());
-        Self { carrier, assembler, next: first_number(), waiting: BTreeMap::new(), buffer: vec![0; LONGEST] }
+        Self::with(carrier, Settings::default())
+    }
+
+    /// An endpoint with settings of its own.
+    pub fn with(carrier: C, settings: Settings) -> Self {
+        let state = State {
+            inbox: Inbox::new(settings.limits),
+            outbox: Outbox::new(settings),
+            next: first_number(),
+            calls: HashMap::new(),
+            given_up: VecDeque::new(),
+            failed: VecDeque::new(),
+            receiving: false,
+            closed: false,
+            counts: Counts::default(),
+        };
+        let buffer = Mutex::new(vec![0; LONGEST]);
+        Self { carrier, settings, state: Mutex::new(state), changed: Condvar::new(), buffer }
     }
 
     /// The carrier.
@@ -56,194 +167,393 @@ impl<C: Carrier> Endpoint<C> {
         &self.carrier
     }
 
-    /// Sends a message; gives its number.
+    /// Begins to send a message and does not wait; gives its number, which [`Endpoint::wait`] and [`Endpoint::cancel`]
+    /// take. The message is sent again while threads wait in calls, at the longest for [`Settings::deadline`].
     ///
     /// # Errors
-    /// The message is too long, or the carrier fails.
-    pub fn send_msg(&mut self, to: SocketAddr, message: &Message) -> Result<u32, Error> {
-        self.send(to, message, 0)
+    /// The message is too long, too many messages are on their way, the carrier fails, or the endpoint is closed.
+    pub fn post(&self, to: SocketAddr, message: &Message) -> Result<u32, Error> {
+        self.begin(to, message, 0, self.usual().end, false)
     }
 
-    /// Sends a message that answers another one, and acknowledges it; gives its number.
+    /// Sends a message and waits for its acknowledgement, at most [`Settings::deadline`]; gives its number.
     ///
     /// # Errors
-    /// The message is too long, or the carrier fails.
-    pub fn answer(&mut self, received: &Received, message: &Message) -> Result<u32, Error> {
-        self.send(received.from, message, received.id)
+    /// As [`Endpoint::post`], or the time is over.
+    pub fn send_msg(&self, to: SocketAddr, message: &Message) -> Result<u32, Error> {
+        self.send_msg_until(to, message, &self.usual())
     }
 
-    fn send(&mut self, to: SocketAddr, message: &Message, acked: u32) -> Result<u32, Error> {
-        let id = self.next;
-        let datagrams = message.datagrams(id, acked)?;
-        self.next = self.next.checked_add(1).unwrap_or(1);
-        for datagram in &datagrams {
-            self.carrier.send(to, datagram)?;
+    /// As [`Endpoint::send_msg`], with another end.
+    ///
+    /// # Errors
+    /// As [`Endpoint::send_msg`], or the call was cancelled.
+    pub fn send_msg_until(&self, to: SocketAddr, message: &Message, until: &Until) -> Result<u32, Error> {
+        let id = self.begin(to, message, 0, until.end, false)?;
+        let done = self.wait(id, until);
+        if done.is_err() {
+            self.cancel(id);
         }
-        if self.waiting.len() == WAITING {
-            self.waiting.pop_first();
-        }
-        self.waiting.insert(id, (to, datagrams));
-        Ok(id)
+        done.map(|()| id)
     }
 
-    /// Acknowledges a message without an answer.
+    /// Sends a message and waits for the message that answers it, at most [`Settings::deadline`].
+    /// [`Endpoint::recv_msg`] does not return this answer.
+    ///
+    /// # Errors
+    /// As [`Endpoint::send_msg`].
+    pub fn call(&self, to: SocketAddr, message: &Message) -> Result<Received, Error> {
+        self.call_until(to, message, &self.usual())
+    }
+
+    /// As [`Endpoint::call`], with another end.
+    ///
+    /// # Errors
+    /// As [`Endpoint::call`], or the call was cancelled.
+    pub fn call_until(&self, to: SocketAddr, message: &Message, until: &Until) -> Result<Received, Error> {
+        let id = self.begin(to, message, 0, until.end, true)?;
+        let done = self.drive(until, |state| match state.calls.get_mut(&id) {
+            Some((_, answer)) => answer.take().map(|whole| received(&whole)),
+            None => Some(Err(Error::Timeout)),
+        });
+        let mut state = lock(&self.state);
+        state.calls.remove(&id);
+        if done.is_err() {
+            remember(&mut state.given_up, id);
+            drop(state);
+            self.cancel(id);
+        }
+        done
+    }
+
+    /// Waits until a posted message is acknowledged. A message that is not known any more counts as acknowledged.
+    ///
+    /// # Errors
+    /// The message was given up or cancelled, the wait is over or cancelled, the carrier fails, or the
+    /// endpoint is closed.
+    pub fn wait(&self, id: u32, until: &Until) -> Result<(), Error> {
+        self.drive(until, |state| {
+            if state.outbox.contains(id) {
+                return None;
+            }
+            Some(match state.failed.iter().rev().find(|(other, _)| *other == id) {
+                Some((_, Failure::Late)) => Err(Error::Timeout),
+                Some((_, Failure::Cancelled)) => Err(Error::Cancelled),
+                None => Ok(()),
+            })
+        })
+    }
+
+    /// Waits until no message is on its way: each is acknowledged, given up or cancelled.
+    ///
+    /// # Errors
+    /// The wait is over or cancelled, the carrier fails, or the endpoint is closed.
+    pub fn flush(&self, until: &Until) -> Result<(), Error> {
+        self.drive(until, |state| (state.outbox.len() == 0).then_some(Ok(())))
+    }
+
+    /// Does not send a message again; returns whether it was on its way. It may have arrived.
+    pub fn cancel(&self, id: u32) -> bool {
+        let mut state = lock(&self.state);
+        let Some(to) = state.outbox.remove(id) else { return false };
+        remember(&mut state.failed, (id, Failure::Cancelled));
+        self.begin_others(&mut state, to);
+        self.changed.notify_all();
+        true
+    }
+
+    /// A message has left the window: others to its destination may begin.
+    fn begin_others(&self, state: &mut State, to: SocketAddr) {
+        let mut advance = Advance::default();
+        state.outbox.begin(to, Instant::now(), &mut advance);
+        // These are messages of other calls: an error is none of this one.
+        let _ = self.send(state, advance);
+    }
+
+    /// Begins to send a message that answers another one, and acknowledges it; gives its number.
+    ///
+    /// # Errors
+    /// As [`Endpoint::post`].
+    pub fn answer(&self, received: &Received, message: &Message) -> Result<u32, Error> {
+        self.begin(received.from, message, received.id, self.usual().end, false)
+    }
+
+    /// Answers a message, and acknowledges it. The endpoint sends the reply again if the message comes again, and not
+    /// by itself, so a call of the other side ends with it even if no packet of the other side but the message reaches
+    /// this server. That is the case behind a card that chooses a server by the fields of messages: an acknowledgement
+    /// has none.
+    ///
+    /// The reply is kept as long as there is room ([`crate::Limits::each`]). Servers that reply to all messages have
+    /// [`Settings::acknowledge`] off.
+    ///
+    /// # Errors
+    /// The reply is too long, the carrier fails, or the endpoint is closed.
+    pub fn reply(&self, received: &Received, message: &Message) -> Result<(), Error> {
+        let mut state = lock(&self.state);
+        if state.closed {
+            return Err(Error::Closed);
+        }
+        let header = Header { id: state.take_number(), acked: received.id, quiet: true, ..Header::default() };
+        let datagrams = message.packets(header)?;
+        let Received { from, id, .. } = *received;
+        let send = datagrams.iter().map(|datagram| (from, datagram.clone())).collect();
+        let sent = self.send(&mut state, Advance { send, ..Advance::default() });
+        state.inbox.keep_reply(from, received.message.application, id, datagrams);
+        Ok(sent?)
+    }
+
+    /// Acknowledges a message without an answer; without [`Settings::acknowledge`] alone.
     ///
     /// # Errors
     /// The carrier fails.
-    pub fn acknowledge(&mut self, received: &Received) -> Result<(), Error> {
+    pub fn acknowledge(&self, received: &Received) -> Result<(), Error> {
         let Message { application, of_type, .. } = received.message;
-        self.send_ack(received.from, Header { application, of_type, acked: received.id, ..Header::default() })
+        let header =
+            Header { application, of_type, acked: received.id, flag: Flag::Ack, count: 1, ..Header::default() };
+        Ok(self.carrier.send(received.from, &header.encode())?)
     }
 
-    fn send_ack(&mut self, to: SocketAddr, header: Header) -> Result<(), Error> {
-        let header = Header { flag: Flag::Ack, count: 1, ..header };
-        Ok(self.carrier.send(to, &header.encode())?)
-    }
-
-    /// Waits for the next whole message. Datagrams that are none of QNP are skipped. A message that comes again is
-    /// acknowledged again and not given twice.
+    /// Waits for the next whole message. Datagrams that are none of QNP and messages with wrong fields are counted and
+    /// skipped. A message that comes again is acknowledged again and not returned twice.
     ///
     /// # Errors
-    /// The carrier fails, or gives up waiting; or the fields of a message are wrong.
-    pub fn recv_msg(&mut self) -> Result<Received, Error> {
-        loop {
-            let (length, from) = self.carrier.receive(&mut self.buffer)?;
-            let Ok((header, payload)) = Header::decode(&self.buffer[..length]) else { continue };
-            self.waiting.remove(&header.acked);
-            if header.flag == Flag::Ack {
-                continue;
-            }
-            let added = self.assembler.add(from, &header, payload);
-            let Header { application, of_type, id, acked, .. } = header;
-            match added {
-                Added::Whole(payload) => {
-                    let message = Message::decode(application, of_type, &payload)?;
-                    return Ok(Received { from, id, acknowledges: acked, message });
-                }
-                Added::Again => self.send_ack(from, Header { application, of_type, acked: id, ..Header::default() })?,
-                Added::Waits | Added::Refused => {}
-            }
-        }
+    /// The carrier fails, or the endpoint is closed.
+    pub fn recv_msg(&self) -> Result<Received, Error> {
+        self.recv_msg_until(&Until::forever())
+    }
+
+    /// As [`Endpoint::recv_msg`], with an end.
+    ///
+    /// # Errors
+    /// As [`Endpoint::recv_msg`], or the time is over, or the call was cancelled.
+    pub fn recv_msg_until(&self, until: &Until) -> Result<Received, Error> {
+        self.drive(until, |state| state.inbox.take().map(|whole| received(&whole)))
     }
 
     /// Messages without an acknowledgement.
     pub fn unacknowledged(&self) -> usize {
-        self.waiting.len()
+        lock(&self.state).outbox.len()
     }
 
-    /// Sends all messages without an acknowledgement again; [`Endpoint::recv_msg`] processes acknowledgements that have
-    /// arrived.
-    ///
-    /// # Errors
-    /// The carrier fails.
-    pub fn send_again(&mut self) -> Result<(), Error> {
-        for (to, datagrams) in self.waiting.values() {
-            for datagram in datagrams {
-                self.carrier.send(*to, datagram)?;
+    /// What was counted.
+    pub fn counts(&self) -> Counts {
+        let state = lock(&self.state);
+        Counts { unfinished: state.inbox.given_up(), ..state.counts }
+    }
+
+    /// Ends all calls within 50 ms, and all later ones at once, with [`Error::Closed`]. Messages are not sent again.
+    pub fn close(&self) {
+        let mut state = lock(&self.state);
+        state.closed = true;
+        state.outbox.clear();
+        self.changed.notify_all();
+    }
+
+    fn usual(&self) -> Until {
+        Until::within(self.settings.deadline)
+    }
+
+    fn begin(
+        &self,
+        to: SocketAddr,
+        message: &Message,
+        acked: u32,
+        end: Option<Instant>,
+        call: bool,
+    ) -> Result<u32, Error> {
+        let to = plain(to);
+        let mut state = lock(&self.state);
+        if state.closed {
+            return Err(Error::Closed);
+        }
+        let id = state.take_number();
+        let datagrams = message.datagrams(id, acked)?;
+        let now = Instant::now();
+        if !state.outbox.add(id, to, datagrams, now, end) {
+            return Err(Error::Full);
+        }
+        let mut advance = Advance::default();
+        state.outbox.begin(to, now, &mut advance);
+        if call {
+            state.calls.insert(id, (to, None));
+            state.outbox.expect_answer(id);
+        }
+        if let Err(error) = self.send(&mut state, advance) {
+            state.outbox.remove(id);
+            state.calls.remove(&id);
+            self.begin_others(&mut state, to);
+            return Err(error.into());
+        }
+        Ok(id)
+    }
+
+    /// Sends datagrams. Errors that concern one datagram count as its loss.
+    fn send(&self, state: &mut State, advance: Advance) -> std::io::Result<()> {
+        state.counts.repeated += advance.repeated;
+        let mut failed = Ok(());
+        for (to, datagram) in advance.send {
+            if let Err(error) = self.carrier.send(to, &datagram) {
+                state.counts.unsent += 1;
+                if !passes(&error) {
+                    failed = Err(error);
+                }
             }
         }
-        Ok(())
+        failed
+    }
+
+    /// Waits until `ready` returns something. Meanwhile the thread receives, or another one does.
+    fn drive<T>(
+        &self,
+        until: &Until,
+        mut ready: impl FnMut(&mut State) -> Option<Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let mut state = lock(&self.state);
+        // A call without time looks once whether something has arrived.
+        let mut looked = false;
+        loop {
+            if let Some(done) = ready(&mut state) {
+                return done;
+            }
+            if state.closed {
+                return Err(Error::Closed);
+            }
+            if until.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let now = Instant::now();
+            if self.advance(&mut state, now) {
+                self.changed.notify_all();
+                continue;
+            }
+            if until.end.is_some_and(|end| end <= now) && (looked || state.receiving) {
+                return Err(Error::Timeout);
+            }
+            looked = true;
+            let look = now + LOOK;
+            let wake = [until.end, state.outbox.next()].into_iter().flatten().fold(look, Instant::min);
+            let wait = wake.saturating_duration_since(now);
+            if state.receiving {
+                state = self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            state.receiving = true;
+            drop(state);
+            let mut buffer = lock(&self.buffer);
+            let got = self.carrier.receive(&mut buffer, wait);
+            state = lock(&self.state);
+            state.receiving = false;
+            match got {
+                Ok(None) => {}
+                Ok(Some((length, from))) => self.process(&mut state, plain(from), &buffer[..length]),
+                Err(error) if passes(&error) => state.counts.unsent += 1,
+                Err(error) => {
+                    self.changed.notify_all();
+                    return Err(error.into());
+                }
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    /// Sends packets again that are due; returns whether messages were given up.
+    fn advance(&self, state: &mut State, now: Instant) -> bool {
+        let mut advance = state.outbox.advance(now);
+        let late = std::mem::take(&mut advance.late);
+        for id in &late {
+            state.counts.late += 1;
+            state.calls.remove(id);
+            remember(&mut state.failed, (*id, Failure::Late));
+        }
+        // Repetitions are sent for messages of other threads, too: an error is none of this call.
+        let _ = self.send(state, advance);
+        !late.is_empty()
+    }
+
+    fn acknowledged(&self, state: &mut State, now: Instant, from: SocketAddr, header: &Header) {
+        let answer = header.flag == Flag::Data;
+        if !state.outbox.acknowledge(now, from, header.acked, header.arrived, answer) {
+            state.counts.stray += 1;
+        } else if !state.outbox.contains(header.acked) {
+            state.counts.acknowledged += 1;
+            self.begin_others(state, from);
+        }
+    }
+
+    fn process(&self, state: &mut State, from: SocketAddr, datagram: &[u8]) {
+        let Ok((header, payload)) = Header::decode(datagram) else {
+            state.counts.noise += 1;
+            return;
+        };
+        let now = Instant::now();
+        if header.flag == Flag::Ack {
+            self.acknowledged(state, now, from, &header);
+            return;
+        }
+        let call = state.calls.get(&header.acked).is_some_and(|(to, answer)| *to == from && answer.is_none());
+        let nobodys = header.acked != 0 && state.given_up.contains(&header.acked);
+        let added = state.inbox.add(now, from, &header, payload, call || nobodys);
+        // A part of an answer does not end its call: the other packets may be lost.
+        if header.acked != 0 && matches!(added, Added::Kept | Added::Asked(_) | Added::Again) {
+            self.acknowledged(state, now, from, &header);
+        }
+        let arrived = match added {
+            Added::Waits(arrived) => arrived,
+            Added::Again => {
+                state.counts.again += 1;
+                if let Some(reply) = state.inbox.reply(from, header.application, header.id) {
+                    // Once for all packets of the message
+                    if header.number == 0 {
+                        let send = reply.iter().map(|datagram| (from, datagram.clone())).collect::<Vec<_>>();
+                        let repeated = send.len() as u64;
+                        let _ = self.send(state, Advance { send, repeated, ..Advance::default() });
+                    }
+                    return;
+                }
+                0
+            }
+            Added::Kept | Added::Asked(_) => {
+                state.counts.received += 1;
+                if let (Added::Asked(whole), Some((_, answer))) = (added, state.calls.get_mut(&header.acked)) {
+                    *answer = Some(whole);
+                } else if !self.settings.acknowledge && !nobodys {
+                    return;
+                }
+                0
+            }
+            Added::Wrong => {
+                state.counts.wrong += 1;
+                return;
+            }
+            Added::Full => {
+                state.counts.full += 1;
+                return;
+            }
+        };
+        if header.quiet {
+            return;
+        }
+        let Header { application, of_type, id: acked, .. } = header;
+        let ack = Header { application, of_type, acked, flag: Flag::Ack, count: 1, arrived, ..Header::default() };
+        if self.carrier.send(from, &ack.encode()).is_err() {
+            state.counts.unsent += 1;
+        }
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::collections::VecDeque;
-    use std::io;
+    use std::net::UdpSocket;
 
     use super::*;
 
-    /// A carrier whose datagrams the test moves.
-    #[derive(Debug, Default)]
-    struct Hands {
-        out: Vec<(SocketAddr, Vec<u8>)>,
-        come: VecDeque<(SocketAddr, Vec<u8>)>,
-    }
-
-    impl Carrier for Hands {
-        fn send(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
-            self.out.push((to, datagram.to_vec()));
-            Ok(())
-        }
-
-        fn receive(&mut self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-            let (from, datagram) = self.come.pop_front().ok_or(io::ErrorKind::WouldBlock)?;
-            buffer[..datagram.len()].copy_from_slice(&datagram);
-            Ok((datagram.len(), from))
-        }
-    }
-
     #[test]
-    fn a_lost_answer_is_no_second_message() {
-        let at = SocketAddr::from(([10, 0, 0, 1], 7));
-        let (mut client, mut server) = (Endpoint::new(Hands::default()), Endpoint::new(Hands::default()));
-        client.send_msg(at, &Message::new(1, 1).field(3, vec![1; 2000])).unwrap();
-        // The last packet arrives first, with another message in between.
-        let mut sent = std::mem::take(&mut client.carrier.out);
-        sent.reverse();
-        sent.insert(1, (at, b"noise".to_vec()));
-        server.carrier.come.extend(sent);
-        let received = server.recv_msg().unwrap();
-        assert_eq!(received.message.get(3).map(<[u8]>::len), Some(2000));
-        assert!(matches!(server.recv_msg(), Err(Error::Carrier(_))));
-        // The server answers, and the answer is lost.
-        server.answer(&received, &Message::new(1, 1)).unwrap();
-        server.carrier.out.clear();
-        client.send_again().unwrap();
-        assert_eq!(client.carrier.out.len(), 2);
-        server.carrier.come.extend(std::mem::take(&mut client.carrier.out));
-        assert!(matches!(server.recv_msg(), Err(Error::Carrier(_))));
-        assert_eq!(client.unacknowledged(), 1);
-        client.carrier.come.extend(std::mem::take(&mut server.carrier.out));
-        assert!(matches!(client.recv_msg(), Err(Error::Carrier(_))));
-        assert_eq!(client.unacknowledged(), 0);
-    }
-
-    /// A server gives the first message of a client that was started again at the same address.
-    #[test]
-    fn a_client_starts_again() {
-        let at = SocketAddr::from(([10, 0, 0, 1], 7));
-        let mut server = Endpoint::new(Hands::default());
-        for text in ["before", "after"] {
-            let mut client = Endpoint::new(Hands::default());
-            client.send_msg(at, &Message::new(1, 1).field(3, text)).unwrap();
-            server.carrier.come.extend(client.carrier.out);
-            assert_eq!(server.recv_msg().unwrap().message.get(3), Some(text.as_bytes()));
-        }
-    }
-
-    #[test]
-    fn an_answer_acknowledges() {
-        let at = SocketAddr::from(([10, 0, 0, 1], 7));
-        let (mut client, mut server) = (Endpoint::new(Hands::default()), Endpoint::new(Hands::default()));
-        client.next = 1;
-        client.send_msg(at, &Message::new(1, 1).field(3, "first")).unwrap();
-        let id = client.send_msg(at, &Message::new(1, 1).field(3, "second")).unwrap();
-        server.carrier.come.push_back(client.carrier.out.pop().unwrap());
-        let received = server.recv_msg().unwrap();
-        server.answer(&received, &Message::new(1, 1)).unwrap();
-        client.carrier.come.extend(std::mem::take(&mut server.carrier.out));
-        assert_eq!(client.recv_msg().unwrap().acknowledges, id);
-        assert_eq!(client.waiting.keys().collect::<Vec<_>>(), [&1]);
-        // Without an answer
-        server.acknowledge(&Received { id: 1, ..received }).unwrap();
-        client.carrier.come.extend(std::mem::take(&mut server.carrier.out));
-        assert!(matches!(client.recv_msg(), Err(Error::Carrier(_))));
-        assert_eq!(client.unacknowledged(), 0);
-    }
-
-    #[test]
-    fn numbers_begin_again_and_the_oldest_is_forgotten() {
-        let at = SocketAddr::from(([10, 0, 0, 1], 7));
-        let mut client = Endpoint::new(Hands::default());
-        client.next = 1;
-        for id in 1..=4097 {
-            assert_eq!(client.send_msg(at, &Message::new(1, 1)).unwrap(), id);
-        }
-        assert_eq!((client.unacknowledged(), client.waiting.first_key_value().unwrap().0), (4096, &2));
-        client.next = u32::MAX;
-        assert_eq!(client.send_msg(at, &Message::new(1, 1)).unwrap(), u32::MAX);
-        assert_eq!(client.send_msg(at, &Message::new(1, 1)).unwrap(), 1);
+    fn numbers_begin_again_with_1() {
+        let endpoint = Endpoint::new(UdpSocket::bind("127.0.0.1:0").unwrap());
+        lock(&endpoint.state).next = u32::MAX;
+        let to = endpoint.carrier().local_addr().unwrap();
+        let ids = [(); 2].map(|()| endpoint.post(to, &Message::new(1, 1)).unwrap());
+        assert_eq!(ids, [u32::MAX, 1]);
     }
 }

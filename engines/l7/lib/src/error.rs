@@ -23,6 +23,12 @@ pub enum Error {
     /// A field ends after the message.
     #[error("field {0} ends behind the message")]
     Field(u8),
+    /// The message is of another type.
+    #[error("the message is of type {0}, not {1}")]
+    Type(u8, u8),
+    /// The value of a field is none of its kind: text that is not UTF-8, or an integer of another length.
+    #[error("the value of field {0} is none of its kind: strings are UTF-8, uint32 has 4 bytes, uint64 has 8")]
+    Value(u8),
     /// A dispatch field is too long.
     #[error(
         "dispatch field {number} has {bytes} bytes; a card sees fields of up to 254 bytes, and 256 bytes of all together"
@@ -36,6 +42,20 @@ pub enum Error {
     /// The message is too long.
     #[error("the fields take {0} bytes; a message has at most 16,256")]
     Long(usize),
+    /// The time is over. A message that was sent may have arrived all the same.
+    #[error(
+        "no acknowledgement, answer or message came in time; a message that was sent may have arrived all the same"
+    )]
+    Timeout,
+    /// Another thread cancelled the call or the message. It may have arrived all the same.
+    #[error("the call was cancelled; a message that was sent may have arrived all the same")]
+    Cancelled,
+    /// The endpoint is closed.
+    #[error("the endpoint is closed")]
+    Closed,
+    /// Too many messages wait to be sent.
+    #[error("too many messages wait for acknowledgements: wait for some of them, or raise `Settings::unsent`")]
+    Full,
     /// The carrier failed.
     #[error(transparent)]
     Carrier(#[from] io::Error),

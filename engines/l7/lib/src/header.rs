@@ -32,6 +32,10 @@ pub struct Header {
     pub flag: Flag,
     /// Segments of 64 bytes at the begin of the first packet's payload that hold the dispatch fields; 0: all.
     pub segments: u8,
+    /// In an acknowledgement: packets of the message that have arrived, bit i for packet i; 0: the whole message.
+    pub arrived: u32,
+    /// In a packet with data: its receiver need not acknowledge it.
+    pub quiet: bool,
 }
 
 impl Header {
@@ -48,6 +52,8 @@ impl Header {
         bytes[2..6].copy_from_slice(&self.id.to_be_bytes());
         bytes[6..10].copy_from_slice(&self.acked.to_be_bytes());
         bytes[10..14].copy_from_slice(&[self.count, self.number, u8::from(self.flag == Flag::Ack), self.segments]);
+        bytes[14..18].copy_from_slice(&self.arrived.to_be_bytes());
+        bytes[18] = u8::from(self.quiet);
         bytes
     }
 
@@ -57,7 +63,28 @@ impl Header {
     /// The datagram is none of QNP.
     pub fn decode(datagram: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (bytes, payload) = datagram.split_first_chunk::<{ Self::BYTES }>().ok_or(Error::Short(datagram.len()))?;
-        let [application, of_type, i0, i1, i2, i3, a0, a1, a2, a3, count, number, flag, segments, ..] = *bytes;
+        let [
+            application,
+            of_type,
+            i0,
+            i1,
+            i2,
+            i3,
+            a0,
+            a1,
+            a2,
+            a3,
+            count,
+            number,
+            flag,
+            segments,
+            r0,
+            r1,
+            r2,
+            r3,
+            quiet,
+            ..,
+        ] = *bytes;
         let flag = match flag {
             0 => Flag::Data,
             1 => Flag::Ack,
@@ -70,7 +97,12 @@ impl Header {
             return Err(Error::Short(datagram.len()));
         }
         let (id, acked) = (u32::from_be_bytes([i0, i1, i2, i3]), u32::from_be_bytes([a0, a1, a2, a3]));
-        Ok((Self { application, of_type, id, acked, count, number, flag, segments }, payload))
+        // In a packet with data these bytes are padding.
+        let arrived = if flag == Flag::Ack { u32::from_be_bytes([r0, r1, r2, r3]) } else { 0 };
+        Ok((
+            Self { application, of_type, id, acked, count, number, flag, segments, arrived, quiet: quiet == 1 },
+            payload,
+        ))
     }
 }
 
@@ -108,6 +140,16 @@ mod tests {
         assert!(wrong(12, 2).contains("the flag is 2"));
         let last = [&Header { count: 32, number: 31, ..header }.encode()[..], b"x"].concat();
         assert_eq!(Header::decode(&last).unwrap().0.number, 31);
+        let mut padded = datagram.clone();
+        padded[17] = 9;
+        assert_eq!(Header::decode(&padded).unwrap().0.arrived, 0);
+        padded[12] = 1;
+        assert_eq!(Header::decode(&padded).unwrap().0.arrived, 9);
+        let ack = Header { flag: Flag::Ack, count: 1, arrived: 0x8000_0001, ..Header::default() };
+        assert_eq!(Header::decode(&ack.encode()).unwrap().0, ack);
+        let quiet = Header { quiet: true, ..header };
+        let packet = [&quiet.encode()[..], b"x"].concat();
+        assert_eq!((packet[18], Header::decode(&packet).unwrap().0), (1, quiet));
         assert!(Header::decode(&datagram[..22]).unwrap_err().to_string().ends_with("has 22"));
     }
 }

@@ -6,29 +6,56 @@
 //! use std::net::UdpSocket;
 //! use penstock_qnp::{Endpoint, Message};
 //!
-//! let mut server = Endpoint::new(UdpSocket::bind("127.0.0.1:0")?);
-//! let mut client = Endpoint::new(UdpSocket::bind("127.0.0.1:0")?);
+//! let server = Endpoint::new(UdpSocket::bind("127.0.0.1:0")?);
+//! let client = Endpoint::new(UdpSocket::bind("127.0.0.1:0")?);
+//! let address = server.carrier().local_addr()?;
 //! let review = Message::new(1, 1).dispatch(1, "/CA/20240919").dispatch(2, "/CS/Math").field(3, vec![b'x'; 4000]);
-//! let number = client.send_msg(server.carrier().local_addr()?, &review)?;
 //!
-//! let received = server.recv_msg()?;
-//! assert_eq!(received.message.get(2), Some(&b"/CS/Math"[..]));
-//! server.answer(&received, &Message::new(1, 2).field(1, "thanks"))?;
-//! let answer = client.recv_msg()?;
-//! assert_eq!((answer.acknowledges, client.unacknowledged()), (number, 0));
+//! std::thread::scope(|threads| {
+//!     threads.spawn(|| {
+//!         let received = server.recv_msg()?;
+//!         assert_eq!(received.message.get(2), Some(&b"/CS/Math"[..]));
+//!         server.answer(&received, &Message::new(1, 2).field(1, "thanks"))
+//!     });
+//!     let answer = client.call(address, &review)?;
+//!     assert_eq!(answer.message.get(1), Some(&b"thanks"[..]));
+//!     Ok::<(), penstock_qnp::Error>(())
+//! })?;
 //! # Ok::<(), penstock_qnp::Error>(())
 //! ```
+//!
+//! **Delivery.** An endpoint sends a message again until its destination acknowledges it, or its time is over. Packets
+//! that a receiver has reported are not sent again; a card reports none, so behind a card the whole message is sent
+//! again. An acknowledgement counts if it comes from the address to which the message was sent.
+//!
+//! **Exactly once.** A receiver remembers the last 1,024 numbers of each of 16,384 senders ([`Limits`]). A sender
+//! begins a message only if fewer than 512 messages to this destination were begun behind the oldest one without an
+//! acknowledgement. A receiver therefore recognizes each message that its sender sends again, whatever the network
+//! loses, duplicates and reorders. A message arrives twice in two cases: the network itself holds a copy back until
+//! 1,024 other messages of the sender have arrived, or 16,384 other senders have come since. If the call that sends a
+//! message ends with an error, the message has arrived once or not at all.
+//!
+//! **Order.** Messages may overtake each other. A sender that waits for each acknowledgement has them in order.
+//!
+//! **Memory.** A sender takes at most 1 MiB and 4 KiB for its numbers, all senders together 64 MiB and 64 MiB for their
+//! numbers, and messages without an acknowledgement 64 MiB ([`Settings`]).
 
-mod assemble;
 mod carrier;
 mod endpoint;
 mod error;
 mod header;
+mod impaired;
+mod inbox;
 mod message;
+mod outbox;
+mod until;
 
-pub use assemble::{Assembler, Limits};
 pub use carrier::Carrier;
-pub use endpoint::{Endpoint, Received};
+pub use endpoint::{Counts, Endpoint, Received};
 pub use error::Error;
 pub use header::{Flag, Header};
+pub use impaired::{Faults, Impaired};
+pub use inbox::Limits;
 pub use message::Message;
+pub use outbox::Settings;
+pub use until::{Cancel, Until};

@@ -10,7 +10,7 @@ const PIECE: usize = 255;
 /// Bytes of fields that a card sees.
 const SEEN: usize = 256;
 /// Bytes of the fields of the longest message.
-const LONGEST: usize = 16_256;
+pub(crate) const LONGEST: usize = 16_256;
 /// Bytes of payload of a packet: IPv4 with 1,500 bytes holds them after the headers.
 const PACKET: usize = 1_450;
 
@@ -55,6 +55,41 @@ impl Message {
         self.fields.iter().find(|(other, _)| *other == number).map(|(_, value)| value.as_slice())
     }
 
+    /// The first field with this number, as a `string`.
+    ///
+    /// # Errors
+    /// It is not UTF-8.
+    pub fn text(&self, number: u8) -> Result<Option<String>, Error> {
+        let text = |value: &[u8]| String::from_utf8(value.to_vec()).map_err(|_| Error::Value(number));
+        self.get(number).map(text).transpose()
+    }
+
+    /// The first field with this number, as a `uint32`.
+    ///
+    /// # Errors
+    /// It has not 4 bytes.
+    pub fn uint32(&self, number: u8) -> Result<Option<u32>, Error> {
+        let read = |value: &[u8]| value.try_into().map(u32::from_be_bytes).map_err(|_| Error::Value(number));
+        self.get(number).map(read).transpose()
+    }
+
+    /// The first field with this number, as a `uint64`.
+    ///
+    /// # Errors
+    /// It has not 8 bytes.
+    pub fn uint64(&self, number: u8) -> Result<Option<u64>, Error> {
+        let read = |value: &[u8]| value.try_into().map(u64::from_be_bytes).map_err(|_| Error::Value(number));
+        self.get(number).map(read).transpose()
+    }
+
+    /// Checks the type.
+    ///
+    /// # Errors
+    /// The message is of another type.
+    pub fn expect_type(&self, of_type: u8) -> Result<(), Error> {
+        if self.of_type == of_type { Ok(()) } else { Err(Error::Type(self.of_type, of_type)) }
+    }
+
     /// All fields: numbers and values, in their order.
     pub fn fields(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.fields.iter().map(|(number, value)| (*number, value.as_slice()))
@@ -89,6 +124,11 @@ impl Message {
     /// # Errors
     /// The fields are too long.
     pub fn datagrams(&self, id: u32, acked: u32) -> Result<Vec<Vec<u8>>, Error> {
+        self.packets(Header { id, acked, ..Header::default() })
+    }
+
+    /// The datagrams of the message, with what this header has beside the message's own fields.
+    pub(crate) fn packets(&self, header: Header) -> Result<Vec<Vec<u8>>, Error> {
         let (mut payload, dispatch) = self.payload()?;
         if payload.is_empty() {
             // A packet has at least one byte of payload; this one is not a whole field.
@@ -97,18 +137,20 @@ impl Message {
         let parts: Vec<&[u8]> = payload.chunks(PACKET).collect();
         // At most 16,256 bytes are at most 12 parts, and 256 bytes at most 4 segments.
         let (count, segments) = (parts.len() as u8, dispatch.div_ceil(64) as u8);
-        let header = Header {
-            application: self.application,
-            of_type: self.of_type,
-            id,
-            acked,
-            count,
-            segments,
-            ..Header::default()
-        };
+        let header = Header { application: self.application, of_type: self.of_type, count, segments, ..header };
         let datagram =
             |(number, part): (usize, &&[u8])| [&Header { number: number as u8, ..header }.encode(), *part].concat();
         Ok(parts.iter().enumerate().map(datagram).collect())
+    }
+
+    /// Whether [`Message::decode`] can read the fields.
+    pub(crate) fn is_readable(payload: &[u8]) -> bool {
+        let mut rest = payload;
+        while let [_, length, behind @ ..] = rest {
+            let Some(behind) = behind.get(usize::from(*length)..) else { return false };
+            rest = behind;
+        }
+        true
     }
 
     /// Reads the fields of a message. Which of them are for dispatch is not on the wire.
@@ -146,7 +188,23 @@ mod tests {
             let read = Message::decode(1, 2, &payload).unwrap();
             assert_eq!(read.fields, message.fields, "{length}");
         }
+        assert!(Message::is_readable(b"\x01\x03abc\x02") && !Message::is_readable(b"\x01\x03abc\x02\x01"));
         assert!(Message::decode(1, 1, b"\x01\x05abc").unwrap_err().to_string().contains("field 1 ends behind"));
+    }
+
+    #[test]
+    fn fields_have_their_kinds() {
+        let message = Message::new(1, 2).field(1, "text").field(2, 5_u32.to_be_bytes()).field(3, 6_u64.to_be_bytes());
+        assert_eq!(message.text(1).unwrap().as_deref(), Some("text"));
+        assert_eq!((message.uint32(2).unwrap(), message.uint64(3).unwrap()), (Some(5), Some(6)));
+        assert_eq!(
+            (message.text(4).unwrap(), message.uint32(4).unwrap(), message.uint64(4).unwrap()),
+            (None, None, None)
+        );
+        assert!(message.uint32(3).is_err() && message.uint64(2).is_err());
+        assert!(Message::new(1, 2).field(7, [0xFF]).text(7).unwrap_err().to_string().contains("field 7"));
+        message.expect_type(2).unwrap();
+        assert!(message.expect_type(3).unwrap_err().to_string().contains("of type 2, not 3"));
     }
 
     #[test]

@@ -413,8 +413,9 @@ static inline uint64_t pn_debug_in(void) {
 
 /*
  * The start-up code calls this on an interrupt. It must acknowledge the interrupts that it handles, and return like
- * any C function (without __attribute__((interrupt))). A program may define its own; the kit's acknowledges all
- * interrupts and answers an evict with READY_TO_EVICT.
+ * any C function (without __attribute__((interrupt))). A program may define its own; the kit's ends the program after
+ * an access to memory that does not exist (PN_INT_WILD_ADDRESS), acknowledges all other interrupts, and answers an
+ * evict with READY_TO_EVICT.
  */
 void int_handler(void);
 

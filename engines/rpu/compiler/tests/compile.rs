@@ -8,6 +8,7 @@ use std::{
 };
 
 use penstock_rpu_compiler::{CompileError, Firmware, Options, compile};
+use penstock_testing::Numbers;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap().to_owned()
@@ -113,31 +114,23 @@ fn an_elf_is_taken_as_it_is() {
     }
 }
 
-/// Numbers without a pattern (xorshift, Marsaglia 2003).
-fn random(state: &mut u64) -> usize {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    (*state >> 8) as usize
-}
-
 #[test]
 fn a_damaged_elf_is_refused_or_loads_within_the_memories() {
     let whole = compile(&[root().join("engines/rpu/programs/forward.c")], &options()).unwrap().elf;
-    let mut state = 5;
+    let mut numbers = Numbers(5);
     let mut refused = 0;
     for round in 0..4_000 {
         let mut elf = whole.clone();
         // The first bytes have most of the fields that a loader trusts.
         for _ in 0..1 + round % 4 {
             let reach = if round % 2 == 0 { 200 } else { elf.len() };
-            let at = random(&mut state) % reach;
-            elf[at] = [0, 1, 0x7F, 0x80, 0xFF, random(&mut state) as u8][random(&mut state) % 6];
+            let at = numbers.below(reach);
+            elf[at] = [0, 1, 0x7F, 0x80, 0xFF, numbers.next() as u8][numbers.below(6)];
         }
         match Firmware::from_elf(elf) {
             Ok(firmware) => {
                 assert!(firmware.imem.len() <= 64 * 1024 && firmware.dmem.len() <= 16 * 1024);
-                let _ = firmware.locate(random(&mut state) as u32 % 0x500);
+                let _ = firmware.locate(numbers.below(0x500) as u32);
             }
             Err(_) => refused += 1,
         }

@@ -7,6 +7,7 @@ use penstock_rpu::regs as own;
 use penstock_rpu_compiler::Firmware;
 
 use crate::driver::RpuDriver;
+use crate::errors;
 
 /// Exceptions of the core, as mcause has them, in words (RISC-V privileged specification 20240411, table 14).
 const EXCEPTIONS: [(u32, &str); 6] = [
@@ -20,14 +21,25 @@ const EXCEPTIONS: [(u32, &str); 6] = [
 /// Programs begin here, after the vectors.
 const FIRST_PC: u32 = 8;
 
+/// The function of the kit in which a program ends after an access to memory that does not exist
+/// (engines/rpu/compiler/start/handlers.c).
+const WILD_ACCESS: &str = "ended_by_wild_access";
+
 /// Cycles before each look at a core that seems to be stopped. They differ, so that a loop is not met at the same place
 /// each time.
 const LOOKS: std::ops::RangeInclusive<u64> = 1..=8;
 
-/// Why the program of a unit at `pc` ended: an exception that the kit's handler has stored, or the end of main.
+/// Whether the kit ended the program of a unit at `pc` after an access to memory that does not exist.
+pub fn ended_by_wild_access(driver: &RpuDriver, unit: u32, pc: u32) -> bool {
+    driver.firmware(unit).and_then(|firmware| firmware.function(pc)) == Some(WILD_ACCESS)
+}
+
+/// Why the program of a unit at `pc` ended: an exception that the kit's handler has stored, an access to memory that
+/// does not exist, or the end of main.
 pub fn ending(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<String>, CardError> {
     match driver.firmware(unit).and_then(|firmware| firmware.function(pc)) {
         Some("main_returned") => Ok(Some("main returned; it must take frames in a loop without end".to_owned())),
+        Some(WILD_ACCESS) => errors::wild_access(driver, bus, unit),
         Some("fault_handler") => {
             let from = read_unit(bus, unit, regs::UNIT_DEBUG_OUT_L)?;
             let cause = read_unit(bus, unit, regs::UNIT_DEBUG_OUT_H)?;

@@ -6,6 +6,7 @@ use penstock_engine::{Bus, CardError, Driver, regs};
 use penstock_rpu::accelerator::Kinds;
 use penstock_rpu::regs as own;
 
+use crate::diagnosis;
 use crate::driver::RpuDriver;
 
 /// A bit of the register ERRORS of a unit (engines/rpu/regs/rpu.rdl).
@@ -55,6 +56,12 @@ pub fn explain(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, flags: u32) -> 
     told.map(|error| sentence(driver, bus, unit, error)).collect()
 }
 
+/// The message for the last access to memory that does not exist, if there was one.
+pub fn wild_access(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32) -> Result<Option<String>, CardError> {
+    let flags = read_unit(bus, unit, regs::UNIT_ERRORS)? & 1 << WILD_ADDRESS;
+    Ok(explain(driver, bus, unit, flags)?.pop())
+}
+
 /// The message for an error.
 fn sentence(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, error: &Error) -> Result<String, CardError> {
     let mut text = error.name.to_owned();
@@ -67,6 +74,10 @@ fn sentence(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, error: &Error) -> 
         text += &format!(", pc=0x{pc:x}{place}");
     }
     text += &match error.bit {
+        WILD_ADDRESS => {
+            let ended = diagnosis::ended_by_wild_access(driver, unit, read_unit(bus, unit, regs::UNIT_PC)?);
+            if ended { "; the program ended there".to_owned() } else { String::new() }
+        }
         BAD_DESCRIPTOR => "; most often the frame was sent or dropped twice, or a frame without a slot was to be sent from where no frame can be".to_owned(),
         BAD_DESTINATION => format!("; this card has {}", destinations(driver)),
         BAD_SLOT => "; slots are declared once, before frames arrive, 1 to 32 of them within packet memory, at places that are even and at \

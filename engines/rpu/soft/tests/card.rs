@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use common::*;
 use penstock_rpu::regs as rpu_regs;
 use penstock_shell::{Card, Exit, Source, regs};
+use penstock_testing::Numbers;
 
 /// The frames that left, owned: destination, source, index, bytes.
 fn collect(card: &mut Card) -> Vec<(Exit, Source, u64, Vec<u8>)> {
@@ -28,7 +29,7 @@ fn ipv4(source: [u8; 4], flow: u16, length: usize) -> Vec<u8> {
 
 #[test]
 fn a_forwarder_swaps_ports_and_keeps_every_byte() {
-    let mut random = Random::new(1);
+    let mut numbers = Numbers::of_case(1);
     for (policy, program_name) in [
         (ROUND_ROBIN, "forward.c"),
         (LEAST_LOADED, "forward.c"),
@@ -40,13 +41,13 @@ fn a_forwarder_swaps_ports_and_keeps_every_byte() {
         let mut counts = [0u64; 4];
         let mut left = Vec::new();
         for round in 0..3000u64 {
-            let port = random.below(4) as u8;
-            let length = if round % 50 == 0 { 16_374 } else { 14 + random.below(300) as usize };
-            let frame = random.bytes(length);
+            let port = numbers.below(4) as u8;
+            let length = if round % 50 == 0 { 16_374 } else { 14 + numbers.below(300) };
+            let frame = numbers.bytes(length);
             card.push(Source::Ethernet(port), &frame).unwrap();
             sent.insert((Source::Ethernet(port), counts[usize::from(port)]), frame);
             counts[usize::from(port)] += 1;
-            if random.below(100) == 0 {
+            if numbers.below(100) == 0 {
                 left.extend(collect(&mut card));
             }
         }
@@ -126,7 +127,7 @@ fn bad_frames_are_dropped_with_their_reason() {
 #[test]
 fn all_frames_that_the_card_stores_fit_the_kits_slots() {
     let mut card = card(2, 2, ROUND_ROBIN, &program("forward.c"));
-    let frame = Random::new(4).bytes(16_384);
+    let frame = Numbers::of_case(4).bytes(16_384);
     card.push(Source::Ethernet(1), &frame).unwrap();
     assert_eq!(collect(&mut card), [(Exit::Ethernet(0), Source::Ethernet(1), 0, frame)]);
     card.write(regs::CARD_SLOTS_UNIT, 1).unwrap();
@@ -248,7 +249,7 @@ const LIST: &str = "10.0.0.0/8\n192.168.7.0/24\n203.0.113.5\n255.255.255.255/32\
 fn both_firewalls_drop_what_the_list_says() {
     for name in ["firewall.c", "firewall_compat.c"] {
         let mut card = card_with_table(2, 16, FLOW_HASH, &program(name), LIST);
-        let mut random = Random::new(7);
+        let mut numbers = Numbers::of_case(7);
         let interesting = [
             [10, 0, 0, 0],
             [9, 255, 255, 255],
@@ -261,13 +262,13 @@ fn both_firewalls_drop_what_the_list_says() {
         ];
         let mut expected = Vec::new();
         for number in 0..2000u64 {
-            let source: [u8; 4] = match random.below(3) {
-                0 => interesting[random.below(8) as usize],
-                1 => [192, 168, 5 + random.below(4) as u8, 1],
-                _ => random.bytes(4).try_into().unwrap(),
+            let source: [u8; 4] = match numbers.below(3) {
+                0 => interesting[numbers.below(8)],
+                1 => [192, 168, 5 + numbers.below(4) as u8, 1],
+                _ => numbers.bytes(4).try_into().unwrap(),
             };
-            let mut frame = ipv4(source, number as u16, 34 + random.below(600) as usize);
-            match random.below(10) {
+            let mut frame = ipv4(source, number as u16, 34 + numbers.below(600));
+            match numbers.below(10) {
                 0 => frame[12..14].copy_from_slice(&[0x86, 0xDD]),
                 1 => frame.truncate(33),
                 _ if class_of(LIST, source) == 0 => expected.push(number),
@@ -359,7 +360,6 @@ fn a_unit_starts_anew_after_reset_and_flush() {
 #[test]
 fn wrong_programs_are_caught_and_go_on() {
     let cases = [
-        ("bad/wild.c", 100, 0, 1 << 8, rpu_regs::RPU_HOST_WILD_PC),
         ("bad/double_release.c", 100, 0, 1 << 9, rpu_regs::RPU_HOST_DESCRIPTOR_PC),
         ("bad/nowhere.c", 0, 100, 1 << 10, rpu_regs::RPU_HOST_DESTINATION_PC),
     ];
@@ -378,10 +378,23 @@ fn wrong_programs_are_caught_and_go_on() {
         assert_eq!(instruction & 0x707F, 0x2023, "{name}: pc=0x{at:x}");
         card.finish();
         assert!(card.faults().is_empty(), "{name}");
-        if name == "bad/wild.c" {
-            assert_eq!(unit_read(&mut card, 0, regs::UNIT_ERROR_ADDR), 0x0F00_0040);
-        }
     }
+}
+
+#[test]
+fn a_wild_access_ends_the_program() {
+    let firmware = program("bad/wild.c");
+    let mut card = card(2, 1, ROUND_ROBIN, &firmware);
+    for _ in 0..10 {
+        card.push(Source::Ethernet(0), &[0; 60]).unwrap();
+    }
+    assert!(card.poll().is_empty());
+    let [fault] = card.faults() else { panic!("{:?}", card.faults()) };
+    assert_eq!(firmware.function(fault.pc), Some("ended_by_wild_access"));
+    assert_eq!(unit_read(&mut card, 0, regs::UNIT_ERRORS), 1 << 8);
+    assert_eq!(unit_read(&mut card, 0, regs::UNIT_ERROR_ADDR), 0x0F00_0040);
+    let at = unit_read(&mut card, 0, rpu_regs::RPU_HOST_WILD_PC);
+    assert!(firmware.locate(at).unwrap().starts_with("wild.c:10"), "{:?}", firmware.locate(at));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use penstock_rpu::{
     prefix_table::{Prefix, TableError, compile, parse, read},
     regs,
 };
+use penstock_testing::Numbers;
 
 /// The class of the longest prefix that holds `address`; of equal ones the last.
 fn brute_force(prefixes: &[Prefix], address: u32) -> u8 {
@@ -45,29 +46,21 @@ fn check(prefixes: &[Prefix]) {
     }
 }
 
-/// Numbers without a pattern (xorshift, Marsaglia 2003).
-fn random(state: &mut u64) -> u32 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    (*state >> 16) as u32
-}
-
 fn prefix(address: u32, length: u8, class: u8) -> Prefix {
     Prefix { address: address & !u32::MAX.checked_shr(length.into()).unwrap_or(0), length, class }
 }
 
 #[test]
 fn random_lists() {
-    let mut state = 11;
+    let mut numbers = Numbers(11);
     for round in 0..60 {
         let count = [1, 2, 5, 50, 600][round % 5];
         // Few different upper bits make prefixes nest.
         let spread = [32, 24, 12, 6][round % 4];
         let list: Vec<Prefix> = (0..count)
             .map(|_| {
-                let address = random(&mut state) >> (32 - spread) << (random(&mut state) % (33 - spread));
-                prefix(address, (random(&mut state) % 33) as u8, (random(&mut state) % 16) as u8)
+                let address = (numbers.next() as u32) >> (32 - spread) << numbers.below(33 - spread as usize);
+                prefix(address, numbers.below(33) as u8, numbers.below(16) as u8)
             })
             .collect();
         check(&list);
@@ -149,11 +142,11 @@ fn what_is_no_text_does_not_reach_the_terminal() {
 
 #[test]
 fn no_text_makes_the_parser_fall() {
-    let mut state = 3;
+    let mut numbers = Numbers(3);
     let pieces = ["10.", "0", "255", "/", "33", "8", " ", "\t", "#", "\n", "-", "é", ".", "99999999999", "0x1", "\r\n"];
     for _ in 0..20_000 {
-        let count = random(&mut state) % 12;
-        let text: String = (0..count).map(|_| pieces[random(&mut state) as usize % pieces.len()]).collect();
+        let count = numbers.below(12);
+        let text: String = (0..count).map(|_| numbers.of(&pieces)).collect();
         if let Ok(prefixes) = parse("list", &text) {
             assert!(prefixes.iter().all(|p| p.length <= 32 && p.class <= 15));
         }

@@ -6,6 +6,8 @@
 #include <penstock.h>
 #include <string.h>
 
+void int_handler(void) { pn_ack(pn_interrupts()); }
+
 int main(void) {
   pn_init();
   for (;;) {

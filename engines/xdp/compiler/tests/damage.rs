@@ -5,18 +5,15 @@
 //!
 //! Each case follows from its number. `PENSTOCK_FUZZ_SECONDS` sets the time for new cases, `PENSTOCK_SEED` the first
 //! number.
-#![allow(clippy::print_stderr, reason = "a program for developers, which prints what it finds")]
+#![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{Numbers, compile, programs, root};
+use common::{compile, programs, root};
+use penstock_testing::{Campaign, Counting, Numbers, alone, most_held};
 use penstock_xdp_compiler::card::place;
 use penstock_xdp_compiler::check::check;
 use penstock_xdp_compiler::ir::CONTEXTS;
@@ -26,32 +23,8 @@ use penstock_xdp_compiler::translate::translate;
 
 /// Bytes that a case may hold at a time: the checker keeps up to a million states.
 const MOST_BYTES: usize = 1 << 30;
-/// How long a case may take.
-const LONGEST: Duration = Duration::from_secs(30);
 /// Cases without `PENSTOCK_FUZZ_SECONDS`.
 const CASES: u64 = 3000;
-
-/// Counts allocations.
-struct Counting;
-
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: the system's allocator does the work.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        MOST.fetch_max(now, Ordering::Relaxed);
-        // SAFETY: the caller's promise is handed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise is handed on.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -196,42 +169,12 @@ fn try_object(data: &[u8], lanes: Lanes, reached: &mut Reached) {
     }
 }
 
-/// Bytes that a case takes at a time, at most.
-fn held(case: impl FnOnce()) -> usize {
-    let before = NOW.load(Ordering::Relaxed);
-    MOST.store(before, Ordering::Relaxed);
-    case();
-    MOST.load(Ordering::Relaxed).saturating_sub(before)
-}
-
-/// Ends the process when a case takes too long, with its number.
-fn watch(case: &Arc<AtomicU64>) {
-    let case = Arc::clone(case);
-    std::thread::spawn(move || {
-        let mut last = (u64::MAX, Instant::now());
-        loop {
-            std::thread::sleep(Duration::from_millis(500));
-            let now = case.load(Ordering::Relaxed);
-            if now != last.0 {
-                last = (now, Instant::now());
-            } else if last.1.elapsed() > LONGEST {
-                eprintln!("case {now} takes more than {LONGEST:?}");
-                std::process::abort();
-            }
-        }
-    });
-}
-
 #[test]
 fn damaged_objects() {
-    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let limit = number("PENSTOCK_FUZZ_SECONDS").map(Duration::from_secs);
-    let first = number("PENSTOCK_SEED").unwrap_or(1);
+    let alone = alone();
     let own = ["all.c", "maps.c"].map(|name| root().join("engines/xdp/compiler/tests/objects").join(name));
     let sources = programs().into_iter().chain(own);
     let objects: Vec<Vec<u8>> = sources.map(|path| compile(&path, &[])).collect();
-    let (begin, case) = (Instant::now(), Arc::new(AtomicU64::new(0)));
-    watch(&case);
     // Sections that claim to be large, with and without contents in the file.
     for (data, section) in objects.iter().flat_map(|data| (0..24).map(move |section| (data, section))) {
         const WITHOUT: u64 = 8;
@@ -239,34 +182,23 @@ fn damaged_objects() {
         let Some(Section { header, .. }) = victim.sections().get(section).copied() else { continue };
         victim.set(header + 32, 8, 1 << 32);
         for _ in 0..2 {
-            let bytes = held(|| try_object(&victim.data, Lanes::FOUR, &mut Reached::default()));
+            let bytes = most_held(&alone, || try_object(&victim.data, Lanes::FOUR, &mut Reached::default()));
             assert!(bytes < MOST_BYTES, "section {section} takes {bytes} bytes");
             victim.set(header + 4, 4, WITHOUT);
         }
     }
-    let (mut reached, mut slowest, mut largest) = (Reached::default(), Duration::ZERO, 0);
-    let mut tried = 0;
-    while limit.map_or(tried < CASES, |limit| begin.elapsed() < limit) {
-        let seed = first + tried;
-        case.store(seed, Ordering::Relaxed);
-        let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        numbers.next();
+    let mut reached = Reached::default();
+    let campaign =
+        Campaign { cases: CASES, most_bytes: MOST_BYTES, most_left: 4 << 20, longest: Duration::from_secs(30) };
+    let tried = campaign.run(&alone, |numbers| {
         let data = objects[numbers.below(objects.len())].clone();
-        let mut victim = Victim { data, numbers };
+        let mut victim = Victim { data, numbers: numbers.clone() };
         victim.damage();
-        let (start, lanes) = (Instant::now(), Lanes::ALL[seed as usize % Lanes::ALL.len()]);
-        let bytes = held(|| {
-            let done = catch_unwind(AssertUnwindSafe(|| try_object(&victim.data, lanes, &mut reached)));
-            assert!(done.is_ok(), "case {seed} panics");
-        });
-        assert!(bytes < MOST_BYTES, "case {seed} takes {bytes} bytes");
-        (slowest, largest) = (slowest.max(start.elapsed()), largest.max(bytes));
-        tried += 1;
-    }
-    println!(
-        "{tried} objects; read, put together, checked, compiled: {reached:?}; slowest {slowest:?}, {largest} bytes"
-    );
+        let lanes = victim.numbers.of(&Lanes::ALL);
+        try_object(&victim.data, lanes, &mut reached);
+    });
+    println!("objects: {tried}; read, put together, checked, compiled: {reached:?}");
     // Otherwise the test would only try the first check of the reader.
-    let enough = |part: usize, share: u64| reached[part] * share > tried;
+    let enough = |part: usize, share: u64| reached[part] * share > tried.cases;
     assert!(enough(0, 4) && enough(1, 8) && enough(2, 10) && enough(3, 10), "{reached:?} of {tried}");
 }

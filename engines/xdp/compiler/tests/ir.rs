@@ -8,7 +8,8 @@ use common::helpers::{Reach, reach_of};
 use common::kernel::{self, Maps, allowed, loaded};
 use common::packets::packet;
 use common::world::Plain;
-use common::{Numbers, compile, corpus, programs, root};
+use common::{compile, corpus, programs, root};
+use penstock_testing::Numbers;
 use penstock_xdp_compiler::check::check;
 use penstock_xdp_compiler::helpers::{Around, expand};
 use penstock_xdp_compiler::ir::{

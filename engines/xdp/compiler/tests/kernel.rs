@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use common::kernel::{Maps, allowed, load, reason};
-use common::{Numbers, compile, programs, root};
+use common::{compile, programs, root};
+use penstock_testing::Numbers;
 use penstock_xdp_compiler::check::check;
 use penstock_xdp_compiler::insn::{AluOp, Code, Cond, Insn, Operand, Reg, Size, Width};
 use penstock_xdp_compiler::object::{Object, ObjectError, Program};

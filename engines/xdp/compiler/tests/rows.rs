@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::Numbers;
+use penstock_testing::Numbers;
 use penstock_xdp_compiler::ir::Memory;
 use penstock_xdp_compiler::rows::rules::RowRule;
 use penstock_xdp_compiler::rows::run::{Asked, Done, Fault, Machine, Outside, Surroundings};

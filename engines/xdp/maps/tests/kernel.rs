@@ -5,7 +5,8 @@
 
 mod common;
 
-use common::{KernelMap, Numbers, allowed, processors};
+use common::{KernelMap, allowed, processors};
+use penstock_testing::Numbers;
 use penstock_xdp_compiler::maps::{MapKind, MapShape};
 use penstock_xdp_maps::{Errno, MapId, Maps, Store};
 

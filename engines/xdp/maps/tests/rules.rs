@@ -7,7 +7,7 @@ mod common;
 
 use std::collections::HashSet;
 
-use common::Numbers;
+use penstock_testing::Numbers;
 use penstock_xdp_compiler::maps::{MapKind, MapShape};
 use penstock_xdp_maps::{Errno, Events, Hash, Maps, Memory, SLICE, Store};
 

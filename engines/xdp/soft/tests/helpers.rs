@@ -7,9 +7,9 @@ mod common;
 
 use std::os::fd::AsRawFd;
 
-use common::bpf::Numbers;
 use common::own;
 use common::twins::Twins;
+use penstock_testing::Numbers;
 use penstock_xdp_maps::Store;
 
 /// Bytes of a command.

@@ -4,9 +4,9 @@
 
 mod common;
 
-use common::bpf::Numbers;
 use common::own;
 use common::twins::Twins;
+use penstock_testing::Numbers;
 use penstock_xdp_compiler::check::check;
 use penstock_xdp_compiler::insn::{AluOp, AtomicOp, Callee, Code, Cond, Imm64, Insn, Operand, Reg, Size, Swap, Width};
 use penstock_xdp_compiler::object::{Function, Program};

@@ -5,10 +5,10 @@
 
 mod common;
 
-use common::bpf::Numbers;
 use common::frames::{HOSTS, PORTS, address, any, long_address};
 use common::shipped;
 use common::twins::Twins;
+use penstock_testing::Numbers;
 
 /// Frames that each program gets.
 fn rounds() -> usize {

@@ -80,21 +80,3 @@ fn sources(folder: &str) -> Vec<PathBuf> {
 pub fn corpus() -> Vec<PathBuf> {
     sources("engines/xdp/tests/corpus")
 }
-
-/// Pseudo-random numbers, the same in each run (xorshift).
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    /// The next one.
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// The next one below a limit.
-    pub fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-}

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Random packets of the kinds that programs distinguish.
 
-use super::Numbers;
+use penstock_testing::Numbers;
 
 /// A packet: tags, IPv4 or IPv6 or something else, TCP or UDP or something else; some are cut off. Addresses and ports
 /// are few, so that flows come back.

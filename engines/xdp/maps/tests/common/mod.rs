@@ -137,23 +137,3 @@ pub fn allowed() -> bool {
         .inspect_err(|error| penstock_testing::skipped(format!("bpf() is not allowed here: {error}")))
         .is_ok()
 }
-
-/// Numbers that look random and are the same each time (xorshift).
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub fn below(&mut self, limit: usize) -> usize {
-        ((self.next() >> 11) % limit as u64) as usize
-    }
-
-    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
-        (0..count).map(|_| self.next() as u8).collect()
-    }
-}

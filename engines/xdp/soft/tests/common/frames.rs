@@ -2,7 +2,7 @@
 //! Frames as programs like them: few addresses and ports, so that flows and tables are met again, and some that are cut
 //! short.
 
-use super::bpf::Numbers;
+use penstock_testing::Numbers;
 
 /// The last bytes of addresses; the first are 10.0.
 pub const HOSTS: usize = 12;

@@ -1,0 +1,1 @@
+../../engines/l7/python/qnp.py
