@@ -19,11 +19,13 @@
 //
 // The queues are served in turn. A message is chosen only if the output queue of its port has room for it: its beats are
 // reserved then, as many as it could have with the longest headers, and `edit` gives back those that it does not need.
-// If the messages of one application wait for room, the port's other application has at most one message chosen in
-// between, so that short messages do not keep long ones waiting for ever.
+// If a message finds no room, the port's other application has at most one message chosen before it, so that short
+// messages do not keep long ones waiting for ever.
 //
-// A port is `crowded` while a message finds no room and the other application has messages in the output queue. The
-// dispatcher then makes room (dispatcher.sv). An application that is alone at a port waits for its own slow units.
+// A port is `crowded` while a message finds no room and the other application had a message chosen at this port in the
+// last 2^Recent to 2^(Recent+1) cycles. The dispatcher then makes room (dispatcher.sv). The time is long enough for a
+// frame that has left the queue and waits for a unit: after UNIT_TIMEOUT, a million cycles if nobody changes it, that
+// unit is stuck. An application that is alone at a port waits for its own slow units.
 // A message that is dropped is read like any other, for its pages, and nothing of it leaves.
 module l7_delivery
   import penstock_pkg::*, l7_pkg::*;
@@ -81,6 +83,7 @@ module l7_delivery
 );
   localparam int unsigned Queues = Ports * Apps + 1;  // the last one: messages to drop
   localparam int unsigned LevelW = $clog2(OutBeats) + 1;
+  localparam int unsigned Recent = 20;  // log2 of cycles
   typedef logic [LevelW-1:0] beats_t;
   if (Apps != 2) begin : gen_apps
     $error("l7_delivery: the turns of a port are those of two applications");
@@ -212,9 +215,11 @@ module l7_delivery
   logic fetch_valid_q, edit_valid_q;
   beats_t reserved_q[Ports];  // in the output queues, and on the way there
   app_t last_q[Ports];  // whose message was chosen last
-  logic [Ports-1:0] mixed_q;  // messages of both were chosen since the output queue was empty
+  logic [1:0] recent_q[Ports][Apps];  // periods in which one of the application was chosen: this one, the last one
+  logic [Recent-1:0] period_q;
   beats_t unused;  // reserved for the message in `edit`, more than it needs
-  logic [Queues-1:0] fits, waits, waits_q;  // waits: its first message has no room
+  logic [Queues-1:0] fits, waits;  // waits: its first message has no room
+  logic [Queues-1:0] waits_q;      // the same, until it is chosen
 
   for (genvar q = 0; q < Queues; q++) begin : gen_fits
     if (q == Queues - 1) begin : gen_drop
@@ -260,21 +265,22 @@ module l7_delivery
     fetch_q <= chosen;
     edit_valid_q <= fetch_valid_q && !rst;
     edit_q <= fetch_q;
-    waits_q <= waits;
+    waits_q <= waits | (waits_q & ~queue_pop);
+    period_q <= period_q + 1'b1;
     for (int unsigned p = 0; p < Ports; p++) begin
-      if (reserved_q[p] == '0) mixed_q[p] <= 1'b0;
-      if (chooses && !chosen.drop && 32'(chosen.port) == p) begin
-        last_q[p] <= chosen.of.app;
-        if (reserved_q[p] != '0 && chosen.of.app != last_q[p]) mixed_q[p] <= 1'b1;
-      end
+      if (chooses && !chosen.drop && 32'(chosen.port) == p) last_q[p] <= chosen.of.app;
       crowded[p] <= 1'b0;
-      for (int unsigned a = 0; a < Apps; a++)
-        if (waits_q[Apps*p+a] && (mixed_q[p] || last_q[p] != app_t'(a)) && !rst) crowded[p] <= 1'b1;
+      for (int unsigned a = 0; a < Apps; a++) begin
+        if (period_q == '1) recent_q[p][a] <= {1'b0, recent_q[p][a][1]};
+        if (queue_pop[Apps*p+a]) recent_q[p][a][1] <= 1'b1;
+        if (waits[Apps*p+a] && recent_q[p][Apps-1-a] != '0 && !rst) crowded[p] <= 1'b1;
+        if (rst) recent_q[p][a] <= '0;
+      end
       reserved_q[p] <= reserved_q[p] + (chooses && !chosen.drop && 32'(chosen.port) == p ? chosen.of.beats : '0) -
           (edit_valid_q && !edit_q.drop && 32'(edit_q.port) == p ? unused : '0) - beats_t'(popped[p]);
-      if (rst) {last_q[p], mixed_q[p], reserved_q[p]} <= '0;
+      if (rst) {last_q[p], reserved_q[p]} <= '0;
     end
-    if (rst) asks_q <= '0;
+    if (rst) {asks_q, waits_q, period_q} <= '0;
   end
 
   // ---- fetch: headers, decision and packets of the message

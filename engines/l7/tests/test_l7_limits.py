@@ -248,9 +248,8 @@ async def a_port_is_held(dut: Any) -> None:
     assert await counters(bench, 0, "MESSAGES", "PAGES", "DELIVERED") == [0, 0, 600]
 
 
-@cocotb.test()
-async def a_crowded_port(dut: Any) -> None:
-    """A port is crowded while a message finds no room in the queue of 512 beats behind those of the other application."""
+async def crowded(dut: Any, first: int) -> None:
+    """Messages of `first` fill port 0, and then one of the other application comes."""
     bench = Bench(dut, 13)
     await bench.start()
     await bench.use([always(), always(number=1)])
@@ -263,57 +262,85 @@ async def a_crowded_port(dut: Any) -> None:
         await bench.run(2000)
         return int(dut.crowded.value)
 
-    for first in range(2):
-        bench.out = [0.0, 1.0]
-        # One application alone waits for itself.
-        assert await send(80, first) == 0
-        # A message of the other one waits behind it,
-        assert await send(1, 1 - first) == 1
-        # until it has room: then messages of the first one wait for those of both.
-        bench.out = [1.0, 1.0]
-        for _ in range(20):
-            await bench.step()
-        bench.out = [0.0, 1.0]
-        await bench.run(100)
-        assert int(dut.crowded.value) == 1
-        # It ends when the last of 81 messages has room, which is when 17 have left; the next is on its way by then.
-        bench.out = [1.0, 1.0]
-        crowded_until = 0
-        for _ in range(1000):
-            await bench.step()
-            if int(dut.crowded.value):
-                crowded_until = sum(frame.port == 0 for frame in bench.left) - 81 * first
-        assert 16 <= crowded_until <= 17, crowded_until
-        await bench.drain()
-        bench.check()
+    # One application alone waits for itself.
+    bench.out = [0.0, 1.0]
+    assert await send(80, first) == 0
+    # A message of the other one waits behind it,
+    assert await send(1, 1 - first) == 1
+    # until it has room: then messages of the first one wait for those of both.
+    bench.out = [1.0, 1.0]
+    for _ in range(20):
+        await bench.step()
+    bench.out = [0.0, 1.0]
+    await bench.run(100)
+    assert int(dut.crowded.value) == 1
+    # It ends when the last of 81 messages has room, which is when 17 have left; the next is on its way by then.
+    bench.out = [1.0, 1.0]
+    crowded_until = 0
+    for _ in range(1000):
+        await bench.step()
+        if int(dut.crowded.value):
+            crowded_until = sum(frame.port == 0 for frame in bench.left)
+    assert 16 <= crowded_until <= 17, crowded_until
+    await bench.drain()
+    # A message of the other application has left the block, and may wait in front of those of the first one.
+    assert await send(1, 1 - first) == 0
+    bench.out = [0.0, 1.0]
+    assert await send(80, first) == 1
+    bench.out = [1.0, 1.0]
+    await bench.drain()
     # Both fit.
     bench.out = [0.0, 1.0]
     assert await send(30, 0) == 0
     assert await send(30, 1) == 0
     bench.out = [1.0, 1.0]
     await bench.drain()
+    bench.check()
 
 
 @cocotb.test()
-async def a_long_message_among_short_ones(dut: Any) -> None:
-    """A port takes less than comes. The longest message of one application has its turn among the other's short ones."""
-    bench = Bench(dut, 14)
+async def a_port_is_crowded_by_the_first(dut: Any) -> None:
+    """A port is crowded while a message finds no room in the queue of 512 beats, and both applications use the port."""
+    await crowded(dut, 0)
+
+
+@cocotb.test()
+async def a_port_is_crowded_by_the_second(dut: Any) -> None:
+    await crowded(dut, 1)
+
+
+async def turns(dut: Any, app: int) -> None:
+    """A port takes less than comes. The longest messages of one application have turns with the other's short ones."""
+    bench = Bench(dut, 14 + app)
     await bench.start()
     await bench.use([always(), always(number=1)])
-    bench.out = [0.2, 1.0]
-    await bench.write(bench.app(1, "MESSAGES_MAX"), 500)
-    long = [Packet(bytes(508), msg_id=1, count=32, number=number) for number in range(32)]
-    for i in range(400):
-        if i == 150:
-            for packet in long:
-                bench.send_packet(0, packet)
-        bench.send_packet(0, Packet(FIELD * 2, msg_id=i, app_id=2))
+    bench.out = [0.0, 0.5]
+    short, long = [1 + (app + other) % 2 for other in (1, 0)]
+    await bench.write(bench.app(short - 1, "MESSAGES_MAX"), 400)
+    for i in range(300):
+        bench.send_packet(0, Packet(FIELD * 2, msg_id=i, app_id=short))
+        if i >= 200 and i % 10 == 0:
+            for number in range(32):
+                bench.send_packet(0, Packet(bytes(508), msg_id=i, app_id=long, count=32, number=number))
+        bench.send_packet(1, Packet(FIELD, msg_id=i, app_id=1 + i % 2, sender=2))
+    await bench.run(8000)
+    bench.out = [0.2, 0.5]
     await bench.drain()
     bench.check()
-    (place,) = (at for at, frame in enumerate(bench.left) if len(frame.data) > 16_000)
-    # When it is whole, at most 512 beats of messages of five are in front of it, and one more has its turn.
-    assert place < 150 + 103 + 2, place
-    assert await counters(bench, 1, "DELIVERED", "REFUSED") == [400, 0]
+    kinds = "".join("L" if len(frame.data) > 16_000 else "s" for frame in bench.left if frame.port == 0)
+    assert (kinds.count("L"), kinds.count("s")) == (10, 300)
+    # 512 beats of messages of five were chosen before. From then on all wait, and one of each has its turn.
+    assert "LsLsLsLsLsLsLsLsLsL" in kinds and kinds.index("L") <= 512 // 5 + 2, kinds
+
+
+@cocotb.test()
+async def long_messages_of_the_first_have_turns(dut: Any) -> None:
+    await turns(dut, 0)
+
+
+@cocotb.test()
+async def long_messages_of_the_second_have_turns(dut: Any) -> None:
+    await turns(dut, 1)
 
 
 @cocotb.test()
