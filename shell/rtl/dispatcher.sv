@@ -21,9 +21,9 @@
 //   - A unit that gives back no slot for `unit_timeout` cycles of waiting is stuck: frames for it are dropped at once
 //     until it has a slot.
 //   - While a port is `crowded`, its frames for a unit that is slow and full are dropped at once (stuck_units.sv). A port
-//     is crowded if its ring is three quarters full, or if an inline block has much to send at this port. Both then empty
-//     at a beat a cycle. For a ring this is faster than a port fills it, so that no frame for another unit finds it full.
-//     While a port is not crowded, frames wait.
+//     is crowded if its ring is three quarters full, or if an inline block has no room for what it makes at this port.
+//     A ring then empties at a beat a cycle, faster than a port fills it, so that no frame for another unit finds it
+//     full. While a port is not crowded, frames wait.
 // With `unit_timeout` = 0 frames wait for ever. The host's stream has no ring that overflows: its frames wait for slow
 // units. A loopback frame for any unit waits in the same way while no unit can take it, so that units drain before a
 // reload. The dispatcher chooses among the units of `unit_ingress` only, whatever RETA has for ports and host; an

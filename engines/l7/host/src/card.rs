@@ -128,8 +128,13 @@ impl CardBlock {
         let image = &compiled.images[app];
         let name = compiled.program.applications[app].name.clone();
         let gap = |what, needed, of: fn(&CardApp) -> &Range<usize>, most| {
-            let used = self.apps.iter().map(of).cloned().collect();
-            gap(used, needed, most).map_err(|free| L7Error::Room { application: name.clone(), what, needed, free })
+            let used: Vec<_> = self.apps.iter().map(of).cloned().collect();
+            gap(&used, app, needed, most).map_err(|free| L7Error::Room {
+                application: name.clone(),
+                what,
+                needed,
+                free,
+            })
         };
         let rows = gap("rows", image.row_count(), |app| &app.rows, ROWS)?;
         let decisions = gap("decisions", image.decisions().len(), |app| &app.decisions, DECISIONS)?;
@@ -138,14 +143,17 @@ impl CardBlock {
 
     /// Gives an application other rules between two messages.
     fn swap(&mut self, window: &mut Window<'_>, app: usize, compiled: &Compiled) -> Result<(), L7Error> {
-        let old = Window::app(app, own::L7_APP_OLD);
-        let mut looks = 0;
-        while let messages @ 1.. = window.read(old)? {
-            looks += 1;
-            if looks == LOOKS {
-                return Err(L7Error::Running { application: self.apps[app].name.clone(), messages });
+        // The rows of any application's last swap count as free, but messages may still run in them.
+        for (app, of) in self.apps.iter().enumerate() {
+            let old = Window::app(app, own::L7_APP_OLD);
+            let mut looks = 0;
+            while let messages @ 1.. = window.read(old)? {
+                looks += 1;
+                if looks == LOOKS {
+                    return Err(L7Error::Running { application: of.name.clone(), messages });
+                }
+                window.bus.pass(LOOK)?;
             }
-            window.bus.pass(LOOK)?;
         }
         let place = self.place(compiled, app)?;
         let bank = Window::app(app, own::L7_APP_BANK);
@@ -157,19 +165,41 @@ impl CardBlock {
     }
 }
 
-/// The first gap of so many numbers below `most`; otherwise the length of the longest gap.
-fn gap(mut used: Vec<Range<usize>>, needed: usize, most: usize) -> Result<Range<usize>, usize> {
+/// A place for so many numbers below `most`, beside those that applications use; otherwise the length of the longest
+/// gap. Of both ends of all gaps it is the one that leaves the longest gap when `app` has left its former place, so that
+/// applications do not cut the numbers into pieces. A half of them is always enough for one application alone, and a
+/// quarter for each of two.
+fn gap(used: &[Range<usize>], app: usize, needed: usize, most: usize) -> Result<Range<usize>, usize> {
+    if needed == 0 {
+        return Ok(0..0);
+    }
+    let free = gaps(used.to_vec(), most);
+    let longest = |gaps: Vec<Range<usize>>| gaps.iter().map(Range::len).max().unwrap_or_default();
+    let left = |place: &Range<usize>| {
+        let others = used.iter().enumerate().filter(|(other, _)| *other != app).map(|(_, range)| range);
+        longest(gaps(others.chain([place]).cloned().collect(), most))
+    };
+    let ends = free.iter().filter(|gap| gap.len() >= needed);
+    let places = ends.flat_map(|gap| {
+        let (low, high) = (gap.start..gap.start + needed, gap.end - needed..gap.end);
+        // Of places that are as good the last one is taken: two applications begin at different ends.
+        if app.is_multiple_of(2) { [high, low] } else { [low, high] }
+    });
+    places.max_by_key(left).ok_or_else(|| longest(free.clone()))
+}
+
+/// What is between ranges, from 0 to `most`.
+fn gaps(mut used: Vec<Range<usize>>, most: usize) -> Vec<Range<usize>> {
     used.sort_by_key(|range| range.start);
-    let (mut begin, mut longest) = (0, 0);
-    for range in used.into_iter().chain(std::iter::once(most..most)) {
-        let free = range.start.saturating_sub(begin);
-        if free >= needed {
-            return Ok(begin..begin + needed);
+    let mut begin = 0;
+    let mut gaps = Vec::new();
+    for range in used.into_iter().chain([most..most]) {
+        if range.start > begin {
+            gaps.push(begin..range.start);
         }
-        longest = longest.max(free);
         begin = begin.max(range.end);
     }
-    Err(longest)
+    gaps
 }
 
 /// The matchers that serve an application: each application has its own, so that none delays another.
@@ -192,6 +222,8 @@ fn bring(
     for (row, words) in (base..).zip(image.rows(base, first)) {
         for ((at, word), staged) in (0..).zip(words).zip(&mut *staged) {
             if *staged != Some(word) {
+                // A write that fails may have reached the card.
+                *staged = None;
                 window.write(own::L7_BLOCK_ROW_WORDS + 4 * at, word)?;
                 *staged = Some(word);
             }
@@ -295,12 +327,48 @@ mod tests {
     }
 
     #[test]
-    fn rules_go_into_the_first_gap() {
-        assert_eq!(gap(vec![], 8, 8), Ok(0..8));
-        assert_eq!(gap(vec![], 9, 8), Err(8));
-        assert_eq!(gap(vec![6..8, 0..2], 4, 10), Ok(2..6));
-        assert_eq!(gap(vec![6..8, 0..2], 5, 12), Err(4));
-        assert_eq!(gap(vec![0..2, 2..2], 0, 2), Ok(0..0));
+    fn rules_go_into_a_gap() {
+        assert_eq!(gap(&[], 0, 8, 8), Ok(0..8));
+        assert_eq!(gap(&[], 0, 9, 8), Err(8));
+        assert_eq!(gap(&[0..2], 1, 3, 10), Ok(7..10));
+        assert_eq!(gap(&[0..2, 6..8], 0, 4, 10), Ok(2..6));
+        assert_eq!(gap(&[6..8, 0..2], 0, 5, 12), Err(4));
+        assert_eq!(gap(&[0..1, 1..2], 1, 0, 2), Ok(0..0));
+    }
+
+    #[test]
+    fn an_application_alone_swaps_half_of_the_rows() {
+        let mut place = gap(&[], 0, 100, ROWS).unwrap();
+        for _ in 0..4 {
+            place = gap(&[place], 0, ROWS / 2, ROWS).unwrap();
+        }
+    }
+
+    /// From each way in which two applications can lie, each of them finds a place for any rules of a quarter.
+    #[test]
+    fn two_applications_swap_a_quarter_each() {
+        const MOST: usize = 16;
+        let sizes = 1..=MOST / 4;
+        let mut to_do = Vec::new();
+        for (first, second) in sizes.clone().flat_map(|first| sizes.clone().map(move |second| (first, second))) {
+            let first = gap(&[], 0, first, MOST).unwrap();
+            let second = gap(std::slice::from_ref(&first), 1, second, MOST).unwrap();
+            to_do.push([first, second]);
+        }
+        let mut seen = std::collections::HashSet::new();
+        while let Some(places) = to_do.pop() {
+            if !seen.insert(places.clone()) {
+                continue;
+            }
+            for (app, size) in [0, 1].into_iter().flat_map(|app| sizes.clone().map(move |size| (app, size))) {
+                let mut next = places.clone();
+                next[app] = gap(&places, app, size, MOST).unwrap();
+                let [one, other] = &next;
+                assert!(one.end <= other.start || other.end <= one.start, "{places:?} {next:?}");
+                to_do.push(next);
+            }
+        }
+        assert!(seen.len() > 1000);
     }
 
     #[test]
