@@ -273,7 +273,7 @@ module l7_delivery
       for (int unsigned a = 0; a < Apps; a++) begin
         if (period_q == '1) recent_q[p][a] <= {1'b0, recent_q[p][a][1]};
         if (queue_pop[Apps*p+a]) recent_q[p][a][1] <= 1'b1;
-        if (waits[Apps*p+a] && !rst) crowded[p] <= 1'b1;
+        if (waits[Apps*p+a] && recent_q[p][Apps-1-a] != '0 && !rst) crowded[p] <= 1'b1;
         if (rst) recent_q[p][a] <= '0;
       end
       reserved_q[p] <= reserved_q[p] + (chooses && !chosen.drop && 32'(chosen.port) == p ? chosen.of.beats : '0) -

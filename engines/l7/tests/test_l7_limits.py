@@ -314,23 +314,25 @@ async def turns(dut: Any, app: int) -> None:
     bench = Bench(dut, 14 + app)
     await bench.start()
     await bench.use([always(), always(number=1)])
-    bench.out = [0.0, 0.5]
+    bench.out = [0.0, 0.0]
     short, long = [1 + (app + other) % 2 for other in (1, 0)]
-    await bench.write(bench.app(short - 1, "MESSAGES_MAX"), 400)
-    for i in range(300):
+    for other in range(2):
+        await bench.write(bench.app(other, "MESSAGES_MAX"), 400)
+    for i in range(160):
         bench.send_packet(0, Packet(FIELD * 2, msg_id=i, app_id=short))
-        if i >= 200 and i % 10 == 0:
+        if i % 20 == 0:
             for number in range(32):
                 bench.send_packet(0, Packet(bytes(508), msg_id=i, app_id=long, count=32, number=number))
-        bench.send_packet(1, Packet(FIELD, msg_id=i, app_id=1 + i % 2, sender=2))
+        # Messages of the other port are chosen in between.
+        bench.send_packet(1, Packet(FIELD * 4, msg_id=i, app_id=1 + i % 2, sender=2))
     await bench.run(8000)
-    bench.out = [0.2, 0.5]
+    bench.out = [0.2, 0.12]
     await bench.drain()
     bench.check()
     kinds = "".join("L" if len(frame.data) > 16_000 else "s" for frame in bench.left if frame.port == 0)
-    assert (kinds.count("L"), kinds.count("s")) == (10, 300)
-    # 512 beats of messages of five were chosen before. From then on all wait, and one of each has its turn.
-    assert "LsLsLsLsLsLsLsLsLsL" in kinds and kinds.index("L") <= 512 // 5 + 2, kinds
+    assert (kinds.count("L"), kinds.count("s")) == (8, 160)
+    # Seven of the long ones wait with short ones behind the first of each: from then on one of each has its turn.
+    assert "LsLsLsLsLsLsL" in kinds, kinds
 
 
 @cocotb.test()
