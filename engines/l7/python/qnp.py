@@ -7,8 +7,8 @@
         answer = client.call(("10.0.0.2", 7000), Message(1, 2, dispatch=[(1, b"user:7")]))
 
 It speaks with the Rust crate `penstock-qnp` and delivers each message once within the same limits: 1,024 numbers of
-each of 16,384 senders. A call waits for its acknowledgement or answer, so an endpoint sends its messages one after the other
-and in order. One thread uses an endpoint at a time.
+each of 16,384 senders, of which replies use some, too. A call waits for its acknowledgement or answer, so an endpoint
+sends its messages one after the other and in order. One thread uses an endpoint at a time.
 """
 
 from __future__ import annotations
