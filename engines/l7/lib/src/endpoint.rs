@@ -369,7 +369,9 @@ impl<C: Carrier> Endpoint<C> {
         let _ = self.send(state, advance);
     }
 
-    /// Begins to send a message that answers another one, and acknowledges it; gives its number.
+    /// Begins to send a message that answers another one, and acknowledges it; gives its number. A server that answers
+    /// all it receives leaves out messages that answer ([`Received::acknowledges`] is not 0): two such servers would
+    /// otherwise answer each other without an end after one datagram with a forged source.
     ///
     /// # Errors
     /// As [`Endpoint::post`].
