@@ -7,18 +7,20 @@
         answer = client.call(("10.0.0.2", 7000), Message(1, 2, dispatch=[(1, b"user:7")]))
 
 It speaks with the Rust crate `penstock-qnp` and delivers each message once within the same limits: 1,024 numbers of
-each of 16,384 senders. A call waits for its acknowledgement or answer, so an endpoint sends its messages one after the other
-and in order. One thread uses an endpoint at a time.
+each of 16,384 senders, of which replies use some, too. A call waits for its acknowledgement or answer, so an endpoint
+sends its messages one after the other and in order. One thread uses an endpoint at a time.
 """
 
 from __future__ import annotations
 
+import errno
 import random
 import socket
 import struct
 import time
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 __all__ = ["Address", "Counts", "Endpoint", "Message", "Received"]
@@ -41,6 +43,9 @@ _READY_EACH, _READY = 64, 4096
 _REPLY_BYTES = 64 << 20
 # Seconds until a message is sent again: before anything was measured, at least, and at most.
 _FIRST, _SHORTEST, _LONGEST_WAIT = 0.1, 0.01, 1.0
+# Errors of a socket that are as if the network had lost the datagram, and those about one destination alone.
+_LOST = {errno.EHOSTUNREACH, errno.ENETUNREACH}
+_NOWHERE = {errno.EINVAL, errno.EACCES, errno.EPERM, errno.EADDRNOTAVAIL}
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,8 @@ class Received:
     number: int
     acknowledges: int
     message: Message
+    # Whether it is a reply of `Endpoint.reply`. Nothing replies to it.
+    quiet: bool = False
 
 
 @dataclass
@@ -227,11 +234,19 @@ class Endpoint:
         return self._state.ready.popleft()
 
     def reply(self, received: Received, message: Message) -> None:
-        """Answers a message, and acknowledges it. The endpoint sends the reply again if the message comes again."""
+        """Answers a message, and acknowledges it. The endpoint sends the reply again if the message comes again.
+
+        A reply to a reply (`received.quiet`) does nothing: two servers that reply to all they receive would otherwise do
+        so without an end after one datagram with a forged source. If the reply cannot be sent to this destination, that
+        counts as its loss.
+        """
+        if received.quiet:
+            return
         packets = message.packets(self._number(), received.number, quiet=True)
-        self._transmit(received.source, packets, raises=True)
+        self._transmit(received.source, packets, raises=True, lost=_LOST | _NOWHERE)
         state, sender = self._state, (received.source, received.message.application)
         if received.number in state.known.get(sender, ()):
+            self._forget(sender, received.number)
             state.replies[sender, received.number] = packets
             state.reply_bytes += sum(map(len, packets))
         while state.reply_bytes > _REPLY_BYTES:
@@ -243,15 +258,17 @@ class Endpoint:
         self._next = number % 0xFFFF_FFFF + 1
         return number
 
-    def _transmit(self, to: Address, packets: Iterable[bytes], *, raises: bool = False) -> None:
+    def _transmit(
+        self, to: Address, packets: Iterable[bytes], *, raises: bool = False, lost: AbstractSet[int] = _LOST
+    ) -> None:
         for packet in packets:
             try:
                 self.socket.sendto(packet, to)
-            except (ConnectionError, BlockingIOError, InterruptedError):
-                # As if the network had lost it.
+            except (ConnectionError, BlockingIOError, InterruptedError, TimeoutError):
+                # As if the network had lost it. The time is that of the last wait.
                 continue
-            except OSError:
-                if raises:
+            except OSError as error:
+                if raises and error.errno not in lost:
                     raise
 
     def _send(self, to: Address, message: Message, timeout: float, *, call: bool) -> _Outgoing:
@@ -285,7 +302,7 @@ class Endpoint:
                     again = again or sent.packets[:1]
                     self.counts.repeated += len(again)
                     self._transmit(to, again)
-                    due = now + min(wait * 2**repeats, _LONGEST_WAIT)
+                    due = now + min(wait * 2 ** min(repeats, 16), _LONGEST_WAIT)
         finally:
             self._sent = None
         if not repeats:
@@ -313,7 +330,8 @@ class Endpoint:
         self._process(datagram, (source[0], source[1]))
 
     def _process(self, datagram: bytes, source: Address) -> None:
-        if len(datagram) < _HEADER.size:
+        # Nothing can be sent to port 0.
+        if len(datagram) < _HEADER.size or source[1] == 0:
             self.counts.noise += 1
             return
         application, type_, number, acked, count, at, flag, _, arrived, quiet = _HEADER.unpack_from(datagram)
@@ -352,7 +370,7 @@ class Endpoint:
                 self._acknowledge(source, application, type_, number, bits, quiet)
             return
         try:
-            received = Received(source, number, acked, Message.decode(application, type_, whole))
+            received = Received(source, number, acked, Message.decode(application, type_, whole), quiet == 1)
         except ValueError:
             self.counts.wrong += 1
             return

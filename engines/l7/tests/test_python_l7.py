@@ -5,7 +5,9 @@ repeated and late datagrams on both sides; and beside strangers.
 
 from __future__ import annotations
 
+import errno
 import importlib
+import itertools
 import random
 import socket
 import struct
@@ -15,6 +17,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -249,3 +252,101 @@ def test_long_values_are_pieces(length: int) -> None:
         Message(1, 2, [], [(1, bytes(16_129))]).packets(1)
     with pytest.raises(ValueError, match="a card sees 256"):
         Message(1, 2, [(1, bytes(255))]).packets(1)
+
+
+def test_servers_do_not_reply_to_replies() -> None:
+    """Two servers that reply to all they receive, and a datagram to one of them with the address of the other."""
+    with Endpoint.bind("127.0.0.1", 0) as one, Endpoint.bind("127.0.0.1", 0) as two:
+        two.socket.sendto(packet(77, b"\1\1x"), address(one.socket))
+        quiet = []
+        for _ in range(4):
+            for server in (one, two):
+                try:
+                    received = server.recv_msg(timeout=0.05)
+                except TimeoutError:
+                    continue
+                server.reply(received, Message(1, 1))
+                quiet.append(received.quiet)
+        assert quiet == [False, True]
+
+
+def test_datagrams_from_port_0_are_noise(pair: tuple[Endpoint, socket.socket]) -> None:
+    endpoint, _ = pair
+    endpoint._process(packet(1, b"\1\0"), ("127.0.0.1", 0))
+    assert (endpoint.counts.noise, endpoint.counts.received) == (1, 0)
+
+
+class Fails(socket.socket):
+    """A UDP socket that fails to send with an error, and says that no datagram came in time."""
+
+    error: OSError | None = None
+
+    def sendto(self, datagram: bytes, to: Any) -> int:  # type: ignore[override]
+        if self.error is not None:
+            raise self.error
+        return len(datagram)
+
+    def recvfrom(self, size: int) -> Any:  # type: ignore[override]
+        raise TimeoutError
+
+
+def test_a_reply_to_nowhere_is_lost() -> None:
+    with Endpoint(Fails(socket.AF_INET, socket.SOCK_DGRAM)) as server:
+        server.acknowledge = False
+        assert isinstance(server.socket, Fails)
+        server._process(packet(1, b"\1\0"), ("192.0.2.1", 9))
+        received = server.recv_msg(timeout=0)
+        for code in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EACCES, errno.EPERM, errno.EINVAL):
+            server.socket.error = OSError(code, "nowhere")
+            server.reply(received, Message(1, 2))
+        server.socket.error = TimeoutError()
+        server.reply(received, Message(1, 2))
+        server.socket.error = OSError(errno.EBADF, "closed")
+        with pytest.raises(OSError, match="closed"):
+            server.reply(received, Message(1, 2))
+        # A client hears at once that its message cannot leave, but not about a network that is away for now.
+        server.socket.error = OSError(errno.EACCES, "not allowed")
+        with pytest.raises(OSError, match="not allowed"):
+            server.send_msg(("192.0.2.1", 9), Message(1, 1), timeout=0.05)
+        server.socket.error = OSError(errno.ENETUNREACH, "nowhere")
+        with pytest.raises(TimeoutError, match="no acknowledgement from"):
+            server.send_msg(("192.0.2.1", 9), Message(1, 1), timeout=0.05)
+
+
+def test_a_message_is_repeated_for_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count()
+    monkeypatch.setattr("penstock.qnp.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    with Endpoint(Fails(socket.AF_INET, socket.SOCK_DGRAM)) as client:
+        with pytest.raises(TimeoutError, match="no acknowledgement from"):
+            client.send_msg(("192.0.2.1", 9), Message(1, 1), timeout=3600)
+        assert client.counts.repeated > 1024
+
+
+def test_a_second_reply_takes_the_place_of_the_first(pair: tuple[Endpoint, socket.socket]) -> None:
+    endpoint, other = pair
+    other.sendto(packet(1, b"\1\0"), address(endpoint.socket))
+    received = endpoint.recv_msg(timeout=5)
+    for length in (1000, 100):
+        endpoint.reply(received, Message(1, 2, [], [(1, bytes(length))]))
+    state = endpoint._state
+    assert state.reply_bytes == sum(len(one) for reply in state.replies.values() for one in reply) < 200
+
+
+def test_a_known_message_does_not_end_a_call(pair: tuple[Endpoint, socket.socket]) -> None:
+    endpoint, other = pair
+    other.sendto(packet(5, b"\1\0"), address(endpoint.socket))
+    endpoint.recv_msg(timeout=5)
+    other.recv(2000)
+
+    def answer() -> None:
+        asked = HEADER.unpack_from(other.recv(2000))[2]
+        other.sendto(packet(5, b"\1\1a", acked=asked), address(endpoint.socket))
+        while HEADER.unpack_from(other.recv(2000))[6]:
+            pass
+        other.sendto(packet(6, b"\1\1b", acked=asked), address(endpoint.socket))
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    got = endpoint.call(address(other), Message(1, 1))
+    thread.join()
+    assert got.message.get(1) == b"b" and endpoint.counts.again == 1

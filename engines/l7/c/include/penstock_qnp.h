@@ -62,7 +62,11 @@ int qnp_call(qnp_endpoint *endpoint, const char *to, const qnp_message *message,
              qnp_message **answer);
 /* Waits for the next message, which the caller frees. */
 int qnp_recv(qnp_endpoint *endpoint, uint32_t timeout_ms, qnp_message **received);
-/* Answers a message that qnp_recv returned. The endpoint sends the reply again if the message arrives again. */
+/*
+ * Answers a message that qnp_recv returned. The endpoint sends the reply again if the message arrives again. A reply to
+ * a message that is a reply itself does nothing and returns 0: two servers that reply to all they receive would do so
+ * without an end. Nor is it an error if the reply cannot be sent to this destination: it is lost.
+ */
 int qnp_reply(qnp_endpoint *endpoint, const qnp_message *received, const qnp_message *reply);
 
 /* For generated message types (`penstock compile l7 FILE --bindings c`). */

@@ -67,6 +67,100 @@ fn names_of_the_languages_are_changed() {
     }
 }
 
+/// Names with which the generated source would not compile, and names that become equal.
+const NAMES: &str = "
+    message Error { option (type) = 1; }
+    message Message { option (type) = 2; bytes a = 1; }
+    message Result { option (type) = 3; string class = 1; string class_ = 2; string class__ = 3; }
+    message Option { option (type) = 4; uint32 unix = 1; uint64 linux = 2; string qnp_bytes = 3; uint32 qnp_number = 4; }
+    message String { option (type) = 5; uint32 classmethod = 1; uint32 xor_eq = 2; uint32 __slots__ = 3; }
+    message Vec { option (type) = 6; bytes self = 1; bytes self_ = 2; bytes NULL = 3; bytes UINT8_MAX = 4; bytes PORT_KV = 5; }
+    message qnp { option (type) = 7; bytes _Bool = 1; bytes int = 2; bytes str = 3; uint32 bytes = 4; }
+    message dataclass { option (type) = 8; uint32 uint8_t = 1; uint32 size_t = 2; }
+    message class { option (type) = 9; }
+    message class_ { option (type) = 10; }
+    message u8 { option (type) = 11; uint32 qnp = 1; }
+    message qnp_message { option (type) = 12; string concept = 1; }
+    message PORT_KV { option (type) = 13; string list = 1; }
+    message penstock_qnp { option (type) = 14; }
+    application kv = 9 { udp port 1; on Error { default => drop; } }
+    application KV = 8 { udp port 2; on Error { default => drop; } }
+";
+
+#[test]
+fn names_do_not_collide() {
+    let program = compile("n.l7", NAMES).unwrap().program;
+    let has = |language, lines: &[&str]| {
+        let text = text(&program, "n.l7", language);
+        for line in lines {
+            assert!(text.lines().any(|one| one.trim() == *line), "{line}\n{text}");
+        }
+        // Each definition of the outermost level once
+        let begins = ["pub struct ", "pub const ", "class ", "struct ", "#define ", "APPLICATION_", "PORT_"];
+        let mut all: Vec<&str> =
+            text.lines().filter(|line| begins.iter().any(|begin| line.starts_with(begin))).collect();
+        let count = all.len();
+        assert_eq!(count, 14 + 2 * 2);
+        all.sort_unstable();
+        all.dedup_by_key(|line| line.split([' ', ':', '{', '=']).take(3).collect::<Vec<_>>());
+        assert_eq!(all.len(), count, "{text}");
+    };
+    has(
+        Language::Rust,
+        &[
+            "pub struct Error_ {",
+            "pub struct Message_ {",
+            "pub struct Result_ {",
+            "pub struct Option_ {",
+            "pub struct String_ {",
+            "pub struct Vec_ {",
+            "pub struct u8_ {",
+            "pub struct penstock_qnp_ {",
+            "pub self_: Option<Vec<u8>>,",
+            "pub self__: Option<Vec<u8>>,",
+            "pub const PORT_KV: u16 = 2;",
+            "pub const PORT_KV_: u16 = 1;",
+        ],
+    );
+    has(
+        Language::Python,
+        &[
+            "class qnp_:",
+            "class dataclass_:",
+            "class class_:",
+            "class class__:",
+            "class own_PORT_KV:",
+            "class_: str | None = None",
+            "class__: str | None = None",
+            "class___: str | None = None",
+            "classmethod_: int | None = None",
+            "__slots___: int | None = None",
+            "bytes_: int | None = None",
+            "PORT_KV_ = 1",
+        ],
+    );
+    has(
+        Language::C,
+        &[
+            "struct class_ {",
+            "struct class__ {",
+            "struct qnp_message_ {",
+            "qnp_number unix_; /* field 1, uint32 */",
+            "qnp_number linux_; /* field 2, uint64 */",
+            "qnp_bytes qnp_bytes_; /* field 3, string */",
+            "qnp_number qnp_number_; /* field 4, uint32 */",
+            "qnp_number xor_eq_; /* field 2, uint32 */",
+            "qnp_bytes NULL_; /* field 3, bytes */",
+            "qnp_bytes UINT8_MAX_; /* field 4, bytes */",
+            "qnp_bytes own_PORT_KV; /* field 5, bytes */",
+            "qnp_bytes _Bool_; /* field 1, bytes */",
+            "qnp_number size_t_; /* field 2, uint32 */",
+            "qnp_bytes concept_; /* field 1, string */",
+            "#define PORT_KV_ 1",
+        ],
+    );
+}
+
 /// The compiler knows the messages of other protocols itself; clients do not send them through the library.
 #[test]
 fn other_protocols_have_no_bindings() {

@@ -76,3 +76,9 @@ pub(crate) fn passes(error: &io::Error) -> bool {
             | ErrorKind::OutOfMemory
     )
 }
+
+/// Whether the error is about the destination of a datagram, or passes: the carrier works for others.
+pub(crate) fn is_about_destination(error: &io::Error) -> bool {
+    passes(error)
+        || matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::PermissionDenied | ErrorKind::AddrNotAvailable)
+}

@@ -11,17 +11,17 @@ use std::net::{SocketAddr, SocketAddrV6};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::carrier::{Carrier, LONGEST, passes};
+use crate::carrier::{Carrier, LONGEST, is_about_destination, passes};
 use crate::error::Error;
 use crate::header::{Flag, Header};
 use crate::inbox::{Added, Inbox, Whole};
 use crate::message::Message;
-use crate::outbox::{Advance, Outbox, Settings};
+use crate::outbox::{Advance, Outbox, Settings, most_messages};
 use crate::until::Until;
 
 /// A thread looks this often whether its call was cancelled or the endpoint closed.
 const LOOK: Duration = Duration::from_millis(50);
-/// Messages that failed, and calls that were given up, whose numbers are remembered.
+/// Calls that were given up whose numbers are remembered.
 const REMEMBERED: usize = 1024;
 
 /// A received message.
@@ -33,6 +33,8 @@ pub struct Received {
     pub id: u32,
     /// Number of the message that it acknowledges; 0: none.
     pub acknowledges: u32,
+    /// Whether it is a reply of [`Endpoint::reply`]. Nothing replies to it.
+    pub quiet: bool,
     /// The message.
     pub message: Message,
 }
@@ -64,11 +66,82 @@ pub struct Counts {
     pub unsent: u64,
 }
 
-/// Why a message is not on its way any more.
+/// What has become of a message that is not on its way any more.
 #[derive(Debug, Clone, Copy)]
-enum Failure {
+enum Outcome {
+    Acknowledged,
     Late,
     Cancelled,
+}
+
+impl Outcome {
+    fn result(self) -> Result<(), Error> {
+        match self {
+            Self::Acknowledged => Ok(()),
+            Self::Late => Err(Error::Timeout),
+            Self::Cancelled => Err(Error::Cancelled),
+        }
+    }
+}
+
+/// What waits for the end of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    /// Perhaps [`Endpoint::wait`], later.
+    Later,
+    /// A call that waits for the acknowledgement.
+    Acknowledgement,
+    /// A call that waits for the answer.
+    Answer,
+}
+
+/// Posted messages that failed.
+#[derive(Debug)]
+struct Failed {
+    outcomes: HashMap<u32, Outcome>,
+    /// Oldest first.
+    order: VecDeque<u32>,
+    most: usize,
+    /// The last number whose failure was forgotten: of this and older ones, nobody knows whether they failed.
+    forgotten: Option<u32>,
+}
+
+impl Failed {
+    fn new(most: usize) -> Self {
+        Self { outcomes: HashMap::new(), order: VecDeque::new(), most, forgotten: None }
+    }
+
+    /// Whether the first number was given before the second one, or is the same.
+    fn is_before(first: u32, second: u32) -> bool {
+        second.wrapping_sub(first) < 1 << 31
+    }
+
+    fn add(&mut self, id: u32, outcome: Outcome) {
+        if self.order.len() >= self.most
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.outcomes.remove(&oldest);
+            if self.forgotten.is_none_or(|last| Self::is_before(last, oldest)) {
+                self.forgotten = Some(oldest);
+            }
+        }
+        self.outcomes.insert(id, outcome);
+        self.order.push_back(id);
+    }
+
+    /// The end of a message that is not on its way.
+    fn result(&self, id: u32) -> Result<(), Error> {
+        match self.outcomes.get(&id) {
+            Some(outcome) => outcome.result(),
+            None if self.forgotten.is_some_and(|last| Self::is_before(id, last)) => Err(Error::Unknown(id)),
+            None => Ok(()),
+        }
+    }
+
+    /// A number is given. The forgotten one ends to count before it would be among the newer ones.
+    fn given(&mut self, id: u32) {
+        self.forgotten = self.forgotten.filter(|last| id.wrapping_sub(*last) < 1 << 30);
+    }
 }
 
 #[derive(Debug)]
@@ -81,7 +154,9 @@ struct State {
     calls: HashMap<u32, (SocketAddr, Option<Whole>)>,
     /// Calls that were given up. Their answers are not for the program.
     given_up: VecDeque<u32>,
-    failed: VecDeque<(u32, Failure)>,
+    /// Calls that wait for an acknowledgement, and the end of their messages.
+    sends: HashMap<u32, Option<Outcome>>,
+    failed: Failed,
     /// Whether a thread receives.
     receiving: bool,
     closed: bool,
@@ -92,7 +167,39 @@ impl State {
     fn take_number(&mut self) -> u32 {
         let id = self.next;
         self.next = id.checked_add(1).unwrap_or(1);
+        self.failed.given(id);
         id
+    }
+
+    /// A message is not on its way any more.
+    fn ended(&mut self, id: u32, outcome: Outcome) {
+        if let Some(slot) = self.sends.get_mut(&id) {
+            *slot = Some(outcome);
+        } else if !matches!(outcome, Outcome::Acknowledged) && !self.give_up_call(id) {
+            self.failed.add(id, outcome);
+        }
+    }
+
+    /// A call ends without an answer. One that comes from now on is not for the program. Returns whether there was such
+    /// a call.
+    fn give_up_call(&mut self, id: u32) -> bool {
+        let was = self.calls.remove(&id).is_some();
+        if was {
+            if self.given_up.len() == REMEMBERED {
+                self.given_up.pop_front();
+            }
+            self.given_up.push_back(id);
+        }
+        was
+    }
+
+    /// The end of a call, if it has one. With its answer the call is over: what comes then is not for it.
+    fn answered(&mut self, id: u32) -> Option<Result<Received, Error>> {
+        match self.calls.get(&id) {
+            None => Some(Err(Error::Timeout)),
+            Some((_, None)) => None,
+            Some((_, Some(_))) => self.calls.remove(&id).and_then(|(_, answer)| answer).map(|whole| received(&whole)),
+        }
     }
 }
 
@@ -127,16 +234,9 @@ fn plain(address: SocketAddr) -> SocketAddr {
     }
 }
 
-fn remember<T>(list: &mut VecDeque<T>, one: T) {
-    if list.len() == REMEMBERED {
-        list.pop_front();
-    }
-    list.push_back(one);
-}
-
 fn received(whole: &Whole) -> Result<Received, Error> {
-    let Whole { from, application, of_type, id, acked, ref payload } = *whole;
-    Ok(Received { from, id, acknowledges: acked, message: Message::decode(application, of_type, payload)? })
+    let Whole { from, application, of_type, id, acked, quiet, ref payload } = *whole;
+    Ok(Received { from, id, acknowledges: acked, quiet, message: Message::decode(application, of_type, payload)? })
 }
 
 impl<C: Carrier> Endpoint<C> {
@@ -153,7 +253,8 @@ impl<C: Carrier> Endpoint<C> {
             next: first_number(),
             calls: HashMap::new(),
             given_up: VecDeque::new(),
-            failed: VecDeque::new(),
+            sends: HashMap::new(),
+            failed: Failed::new(most_messages(&settings)),
             receiving: false,
             closed: false,
             counts: Counts::default(),
@@ -173,7 +274,7 @@ impl<C: Carrier> Endpoint<C> {
     /// # Errors
     /// The message is too long, too many messages are on their way, the carrier fails, or the endpoint is closed.
     pub fn post(&self, to: SocketAddr, message: &Message) -> Result<u32, Error> {
-        self.begin(to, message, 0, self.usual().end, false)
+        self.begin(to, message, 0, self.usual().end, Waits::Later)
     }
 
     /// Sends a message and waits for its acknowledgement, at most [`Settings::deadline`]; gives its number.
@@ -189,12 +290,17 @@ impl<C: Carrier> Endpoint<C> {
     /// # Errors
     /// As [`Endpoint::send_msg`], or the call was cancelled.
     pub fn send_msg_until(&self, to: SocketAddr, message: &Message, until: &Until) -> Result<u32, Error> {
-        let id = self.begin(to, message, 0, until.end, false)?;
-        let done = self.wait(id, until);
+        let id = self.begin(to, message, 0, until.end, Waits::Acknowledgement)?;
+        let done = self.wait_sent(id, until);
         if done.is_err() {
             self.cancel(id);
         }
+        lock(&self.state).sends.remove(&id);
         done.map(|()| id)
+    }
+
+    fn wait_sent(&self, id: u32, until: &Until) -> Result<(), Error> {
+        self.drive(until, |state| state.sends.get(&id).copied().flatten().map(Outcome::result))
     }
 
     /// Sends a message and waits for the message that answers it, at most [`Settings::deadline`].
@@ -211,36 +317,29 @@ impl<C: Carrier> Endpoint<C> {
     /// # Errors
     /// As [`Endpoint::call`], or the call was cancelled.
     pub fn call_until(&self, to: SocketAddr, message: &Message, until: &Until) -> Result<Received, Error> {
-        let id = self.begin(to, message, 0, until.end, true)?;
-        let done = self.drive(until, |state| match state.calls.get_mut(&id) {
-            Some((_, answer)) => answer.take().map(|whole| received(&whole)),
-            None => Some(Err(Error::Timeout)),
-        });
-        let mut state = lock(&self.state);
-        state.calls.remove(&id);
+        let id = self.begin(to, message, 0, until.end, Waits::Answer)?;
+        let done = self.drive(until, |state| state.answered(id));
         if done.is_err() {
-            remember(&mut state.given_up, id);
-            drop(state);
             self.cancel(id);
+            // Its answer may have come meanwhile, which ends the message and not the call.
+            lock(&self.state).give_up_call(id);
         }
         done
     }
 
-    /// Waits until a posted message is acknowledged. A message that is not known any more counts as acknowledged.
+    /// Waits until a message that [`Endpoint::post`] or [`Endpoint::answer`] has begun is acknowledged. The endpoint
+    /// remembers as many failed messages as [`Settings::unsent`] has room for, one for each 256 bytes. If one was
+    /// forgotten, nobody knows the end of it and of the messages before it: that is [`Error::Unknown`].
     ///
     /// # Errors
-    /// The message was given up or cancelled, the wait is over or cancelled, the carrier fails, or the
-    /// endpoint is closed.
+    /// The message was given up or cancelled, or is not known any more, the wait is over or cancelled, the carrier
+    /// fails, or the endpoint is closed.
     pub fn wait(&self, id: u32, until: &Until) -> Result<(), Error> {
         self.drive(until, |state| {
             if state.outbox.contains(id) {
                 return None;
             }
-            Some(match state.failed.iter().rev().find(|(other, _)| *other == id) {
-                Some((_, Failure::Late)) => Err(Error::Timeout),
-                Some((_, Failure::Cancelled)) => Err(Error::Cancelled),
-                None => Ok(()),
-            })
+            Some(state.failed.result(id))
         })
     }
 
@@ -256,7 +355,7 @@ impl<C: Carrier> Endpoint<C> {
     pub fn cancel(&self, id: u32) -> bool {
         let mut state = lock(&self.state);
         let Some(to) = state.outbox.remove(id) else { return false };
-        remember(&mut state.failed, (id, Failure::Cancelled));
+        state.ended(id, Outcome::Cancelled);
         self.begin_others(&mut state, to);
         self.changed.notify_all();
         true
@@ -270,18 +369,24 @@ impl<C: Carrier> Endpoint<C> {
         let _ = self.send(state, advance);
     }
 
-    /// Begins to send a message that answers another one, and acknowledges it; gives its number.
+    /// Begins to send a message that answers another one, and acknowledges it; gives its number. A server that answers
+    /// all it receives leaves out messages that answer ([`Received::acknowledges`] is not 0): two such servers would
+    /// otherwise answer each other without an end after one datagram with a forged source.
     ///
     /// # Errors
     /// As [`Endpoint::post`].
     pub fn answer(&self, received: &Received, message: &Message) -> Result<u32, Error> {
-        self.begin(received.from, message, received.id, self.usual().end, false)
+        self.begin(received.from, message, received.id, self.usual().end, Waits::Later)
     }
 
     /// Answers a message, and acknowledges it. The endpoint sends the reply again if the message comes again, and not
     /// by itself, so a call of the other side ends with it even if no packet of the other side but the message reaches
     /// this server. That is the case behind a card that chooses a server by the fields of messages: an acknowledgement
     /// has none.
+    ///
+    /// A reply to a reply ([`Received::quiet`]) does nothing and succeeds: two servers that reply to all they receive
+    /// would otherwise do so without an end after one datagram with a forged source. If the reply cannot be sent to
+    /// this destination, that counts as its loss ([`Counts::unsent`]).
     ///
     /// The reply is kept as long as there is room ([`crate::Limits::each`]). Servers that reply to all messages have
     /// [`Settings::acknowledge`] off.
@@ -293,13 +398,19 @@ impl<C: Carrier> Endpoint<C> {
         if state.closed {
             return Err(Error::Closed);
         }
+        if received.quiet {
+            return Ok(());
+        }
         let header = Header { id: state.take_number(), acked: received.id, quiet: true, ..Header::default() };
         let datagrams = message.packets(header)?;
         let Received { from, id, .. } = *received;
         let send = datagrams.iter().map(|datagram| (from, datagram.clone())).collect();
         let sent = self.send(&mut state, Advance { send, ..Advance::default() });
         state.inbox.keep_reply(from, received.message.application, id, datagrams);
-        Ok(sent?)
+        match sent {
+            Err(error) if !is_about_destination(&error) => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Acknowledges a message without an answer; without [`Settings::acknowledge`] alone.
@@ -359,7 +470,7 @@ impl<C: Carrier> Endpoint<C> {
         message: &Message,
         acked: u32,
         end: Option<Instant>,
-        call: bool,
+        waits: Waits,
     ) -> Result<u32, Error> {
         let to = plain(to);
         let mut state = lock(&self.state);
@@ -374,12 +485,19 @@ impl<C: Carrier> Endpoint<C> {
         }
         let mut advance = Advance::default();
         state.outbox.begin(to, now, &mut advance);
-        if call {
-            state.calls.insert(id, (to, None));
-            state.outbox.expect_answer(id);
+        match waits {
+            Waits::Later => {}
+            Waits::Acknowledgement => {
+                state.sends.insert(id, None);
+            }
+            Waits::Answer => {
+                state.calls.insert(id, (to, None));
+                state.outbox.expect_answer(id);
+            }
         }
         if let Err(error) = self.send(&mut state, advance) {
             state.outbox.remove(id);
+            state.sends.remove(&id);
             state.calls.remove(&id);
             self.begin_others(&mut state, to);
             return Err(error.into());
@@ -412,11 +530,12 @@ impl<C: Carrier> Endpoint<C> {
         // A call without time looks once whether something has arrived.
         let mut looked = false;
         loop {
-            if let Some(done) = ready(&mut state) {
-                return done;
-            }
+            // First: a closed endpoint has forgotten its messages, and they are not acknowledged.
             if state.closed {
                 return Err(Error::Closed);
+            }
+            if let Some(done) = ready(&mut state) {
+                return done;
             }
             if until.is_cancelled() {
                 return Err(Error::Cancelled);
@@ -462,40 +581,43 @@ impl<C: Carrier> Endpoint<C> {
         let late = std::mem::take(&mut advance.late);
         for id in &late {
             state.counts.late += 1;
-            state.calls.remove(id);
-            remember(&mut state.failed, (*id, Failure::Late));
+            state.ended(*id, Outcome::Late);
         }
         // Repetitions are sent for messages of other threads, too: an error is none of this call.
         let _ = self.send(state, advance);
         !late.is_empty()
     }
 
-    fn acknowledged(&self, state: &mut State, now: Instant, from: SocketAddr, header: &Header) {
-        let answer = header.flag == Flag::Data;
+    /// `answer`: the packet has the answer to a call.
+    fn acknowledged(&self, state: &mut State, now: Instant, from: SocketAddr, header: &Header, answer: bool) {
         if !state.outbox.acknowledge(now, from, header.acked, header.arrived, answer) {
             state.counts.stray += 1;
         } else if !state.outbox.contains(header.acked) {
             state.counts.acknowledged += 1;
+            state.ended(header.acked, Outcome::Acknowledged);
             self.begin_others(state, from);
         }
     }
 
     fn process(&self, state: &mut State, from: SocketAddr, datagram: &[u8]) {
-        let Ok((header, payload)) = Header::decode(datagram) else {
+        // Nothing can be sent to port 0.
+        let Some((header, payload)) = Header::decode(datagram).ok().filter(|_| from.port() != 0) else {
             state.counts.noise += 1;
             return;
         };
         let now = Instant::now();
         if header.flag == Flag::Ack {
-            self.acknowledged(state, now, from, &header);
+            self.acknowledged(state, now, from, &header, false);
             return;
         }
         let call = state.calls.get(&header.acked).is_some_and(|(to, answer)| *to == from && answer.is_none());
         let nobodys = header.acked != 0 && state.given_up.contains(&header.acked);
         let added = state.inbox.add(now, from, &header, payload, call || nobodys);
-        // A part of an answer does not end its call: the other packets may be lost.
+        // A part of an answer does not end its call: the other packets may be lost. Nor does a message with a number
+        // that was here before: the call does not get it.
         if header.acked != 0 && matches!(added, Added::Kept | Added::Asked(_) | Added::Again) {
-            self.acknowledged(state, now, from, &header);
+            let answer = call && matches!(added, Added::Asked(_));
+            self.acknowledged(state, now, from, &header, answer);
         }
         let arrived = match added {
             Added::Waits(arrived) => arrived,
@@ -555,5 +677,112 @@ mod tests {
         let to = endpoint.carrier().local_addr().unwrap();
         let ids = [(); 2].map(|()| endpoint.post(to, &Message::new(1, 1)).unwrap());
         assert_eq!(ids, [u32::MAX, 1]);
+    }
+
+    /// Takes all datagrams and has none.
+    struct Hole;
+
+    impl Carrier for Hole {
+        fn send(&self, _: SocketAddr, _: &[u8]) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn receive(&self, _: &mut [u8], _: Duration) -> std::io::Result<Option<(usize, SocketAddr)>> {
+            Ok(None)
+        }
+    }
+
+    fn message() -> Message {
+        Message::new(1, 1)
+    }
+
+    fn to() -> SocketAddr {
+        SocketAddr::from(([10, 0, 0, 1], 7))
+    }
+
+    fn now() -> Until {
+        Until::within(Duration::ZERO)
+    }
+
+    /// A packet that answers a message.
+    fn answer(id: u32, acked: u32) -> Vec<u8> {
+        message().datagrams(id, acked).unwrap().remove(0)
+    }
+
+    #[test]
+    fn a_failure_is_known_as_long_as_is_promised() {
+        // Room for 99 messages of 279 bytes, and 109 failures.
+        let endpoint = Endpoint::with(Hole, Settings { unsent: 27_700, ..Settings::default() });
+        let first = endpoint.post(to(), &message()).unwrap();
+        assert!(endpoint.cancel(first));
+        let ids: Vec<u32> = (0..109)
+            .map(|_| {
+                let id = endpoint.post(to(), &message()).unwrap();
+                assert!(endpoint.cancel(id));
+                id
+            })
+            .collect();
+        // Twice: a wait does not make a success of a failure.
+        for id in ids.iter().chain(&ids) {
+            assert!(matches!(endpoint.wait(*id, &now()), Err(Error::Cancelled)));
+        }
+        for id in [first, first.wrapping_sub(1)] {
+            assert!(matches!(endpoint.wait(id, &now()), Err(Error::Unknown(other)) if other == id));
+        }
+        // Those after it that are not among the failures are acknowledged.
+        let id = endpoint.post(to(), &message()).unwrap();
+        endpoint.process(&mut lock(&endpoint.state), to(), &answer(1, id));
+        endpoint.wait(id, &now()).unwrap();
+    }
+
+    /// A full outbox that expires at once fails with an error for each of its messages.
+    #[test]
+    fn all_messages_may_fail() {
+        let endpoint =
+            Endpoint::with(Hole, Settings { unsent: 2 << 20, deadline: Duration::ZERO, ..Settings::default() });
+        let ids: Vec<u32> = std::iter::from_fn(|| endpoint.post(to(), &message()).ok()).collect();
+        assert!(ids.len() > 5000);
+        endpoint.flush(&Until::forever()).unwrap();
+        assert!(ids.iter().all(|id| matches!(endpoint.wait(*id, &now()), Err(Error::Timeout))));
+    }
+
+    #[test]
+    fn a_call_that_sends_knows_its_own_failure() {
+        let endpoint = Endpoint::with(Hole, Settings { unsent: 1000, ..Settings::default() });
+        let id = endpoint.begin(to(), &message(), 0, None, Waits::Acknowledgement).unwrap();
+        assert!(endpoint.cancel(id));
+        for _ in 0..3000 {
+            let other = endpoint.post(to(), &message()).unwrap();
+            endpoint.cancel(other);
+        }
+        assert!(matches!(endpoint.wait_sent(id, &now()), Err(Error::Cancelled)));
+        // The slots go with their calls.
+        assert!(endpoint.send_msg_until(to(), &message(), &now()).is_err());
+        assert_eq!(lock(&endpoint.state).sends.len(), 1);
+    }
+
+    /// A second message that names the call is for the program, also before the call's thread goes on.
+    #[test]
+    fn an_answer_ends_its_call_at_once() {
+        let endpoint = Endpoint::new(Hole);
+        let id = endpoint.begin(to(), &message(), 0, None, Waits::Answer).unwrap();
+        let mut state = lock(&endpoint.state);
+        endpoint.process(&mut state, to(), &answer(1, id));
+        assert_eq!(state.answered(id).unwrap().unwrap().id, 1);
+        endpoint.process(&mut state, to(), &answer(2, id));
+        assert_eq!(state.inbox.take().map(|whole| whole.id), Some(2));
+    }
+
+    /// An answer that comes when the call's time is over is not for the program, also before the call's thread goes on.
+    #[test]
+    fn an_answer_after_the_end_is_nobodys() {
+        let endpoint = Endpoint::new(Hole);
+        let end = Instant::now();
+        let id = endpoint.begin(to(), &message(), 0, Some(end), Waits::Answer).unwrap();
+        let mut state = lock(&endpoint.state);
+        assert!(endpoint.advance(&mut state, end));
+        endpoint.process(&mut state, to(), &answer(1, id));
+        assert_eq!((state.inbox.take(), state.counts.received), (None, 1));
+        assert!(matches!(state.answered(id), Some(Err(Error::Timeout))));
     }
 }

@@ -50,6 +50,12 @@ pub enum Error {
     /// Another thread cancelled the call or the message. It may have arrived all the same.
     #[error("the call was cancelled; a message that was sent may have arrived all the same")]
     Cancelled,
+    /// The failures of messages up to this one are forgotten.
+    #[error(
+        "message {0} is not known any more: it was acknowledged, or it failed; wait for messages sooner, or raise \
+         `Settings::unsent`"
+    )]
+    Unknown(u32),
     /// The endpoint is closed.
     #[error("the endpoint is closed")]
     Closed,

@@ -109,6 +109,7 @@ pub struct Whole {
     pub of_type: u8,
     pub id: u32,
     pub acked: u32,
+    pub quiet: bool,
     pub payload: Vec<u8>,
 }
 
@@ -277,8 +278,8 @@ impl Inbox {
             sender.known.pop_front();
         }
         sender.known.push_back(header.id);
-        let Header { application, of_type, id, acked, .. } = *header;
-        let whole = Whole { from: key.0, application, of_type, id, acked, payload };
+        let Header { application, of_type, id, acked, quiet, .. } = *header;
+        let whole = Whole { from: key.0, application, of_type, id, acked, quiet, payload };
         if asked {
             return Added::Asked(whole);
         }

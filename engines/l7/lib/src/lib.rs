@@ -31,14 +31,27 @@
 //! **Exactly once.** A receiver remembers the last 1,024 numbers of each of 16,384 senders ([`Limits`]). A sender
 //! begins a message only if fewer than 512 messages to this destination were begun behind the oldest one without an
 //! acknowledgement. A receiver therefore recognizes each message that its sender sends again, whatever the network
-//! loses, duplicates and reorders. A message arrives twice in two cases: the network itself holds a copy back until
-//! 1,024 other messages of the sender have arrived, or 16,384 other senders have come since. If the call that sends a
-//! message ends with an error, the message has arrived once or not at all.
+//! loses, duplicates and reorders, but for these cases:
+//! - Replies ([`Endpoint::reply`]) use numbers, too, and have no window. If an endpoint sends more than 400 replies to a
+//!   destination while a message of its own to it is on its way, the message can arrive twice. (It is 400 with the
+//!   default window. If the window has room for 512 messages, it is none.)
+//! - The network holds a copy back until 1,024 other messages of the sender have arrived: it can arrive twice.
+//! - 16,384 other senders come between two copies of a message: it can arrive twice. Forged sources count.
+//! - Servers behind one address are one sender to their client: they share its 1,024 numbers, and each begins its own
+//!   at random. If two of them use the same numbers, the client takes the second message for a repetition of the first.
+//!   The message is lost, although the client acknowledges it, and a call that it answers ends when its time is over.
+//!
+//! If the call that sends a message ends with an error, the message may have arrived all the same. [`Endpoint::wait`]
+//! tells the end of a posted message, or that it is not known any more ([`Error::Unknown`]).
+//!
+//! **Late answers.** [`Endpoint::recv_msg`] does not return answers to the last 1,024 calls that ended without one. It
+//! returns answers to older ones.
 //!
 //! **Order.** Messages may overtake each other. A sender that waits for each acknowledgement has them in order.
 //!
 //! **Memory.** A sender takes at most 1 MiB and 4 KiB for its numbers, all senders together 64 MiB and 64 MiB for their
-//! numbers, and messages without an acknowledgement 64 MiB ([`Settings`]).
+//! numbers, and messages without an acknowledgement 64 MiB ([`Settings`]). Those that failed are remembered, at most
+//! 262,145 numbers.
 
 mod carrier;
 mod endpoint;

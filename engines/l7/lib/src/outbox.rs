@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Messages that were sent and are not acknowledged: when their packets are sent, and sent again.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ pub struct Settings {
     /// The time until a message is sent again for the first time, as long as no answer of its destination was measured;
     /// then it follows the measured times. It doubles with each repetition.
     pub first: Duration,
-    /// The shortest such time.
+    /// The shortest such time. It is at least 1 ms and at most a day, whatever is set here.
     pub shortest: Duration,
-    /// The longest such time.
+    /// The longest such time. It is at least the shortest one and at most a day, whatever is set here.
     pub longest: Duration,
     /// Packets without an acknowledgement for each destination. A message is sent as a whole: if it has more packets,
     /// it is sent when no other message is on its way.
@@ -44,6 +44,19 @@ impl Default for Settings {
     }
 }
 
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Settings {
+    /// The time until a message is sent again, when it was sent again so often.
+    fn wait(&self, times: Option<(Duration, Duration)>, repeats: u32) -> Duration {
+        let shortest = self.shortest.clamp(SHORTEST, LONGEST);
+        let longest = self.longest.clamp(shortest, LONGEST);
+        let wait = times.map_or(self.first, |(mean, deviation)| mean.saturating_add(deviation.saturating_mul(4)));
+        wait.max(shortest).saturating_mul(2_u32.saturating_pow(repeats.min(16))).min(longest)
+    }
+}
+
 /// Messages to one destination that may begin behind the oldest one without an acknowledgement. With
 /// [`crate::Limits::known`] of the receiver it keeps repetitions apart from new messages.
 pub const AHEAD: u64 = 512;
@@ -51,6 +64,11 @@ pub const AHEAD: u64 = 512;
 const PEERS: usize = 4096;
 /// Bytes that a message takes beside its datagrams.
 const OVERHEAD: usize = 256;
+
+/// More messages than an outbox with these settings has room for.
+pub fn most_messages(settings: &Settings) -> usize {
+    settings.unsent / OVERHEAD + 1
+}
 
 #[derive(Debug)]
 struct Outgoing {
@@ -82,7 +100,10 @@ impl Outgoing {
 struct Peer {
     /// Mean of the measured times, and their mean deviation.
     times: Option<(Duration, Duration)>,
+    /// Messages that have not begun, oldest first.
     waiting: VecDeque<u32>,
+    /// Messages among them that were removed since. They are at most half.
+    gone: usize,
     /// Messages on their way, in the order in which they began.
     flying: VecDeque<u32>,
     packets: usize,
@@ -208,7 +229,11 @@ impl Outbox {
                 peer.packets -= one.datagrams.len();
                 peer.flying.retain(|other| *other != id);
             } else {
-                peer.waiting.retain(|other| *other != id);
+                peer.gone += 1;
+                if 2 * peer.gone > peer.waiting.len() {
+                    peer.waiting.retain(|other| self.messages.contains_key(other));
+                    peer.gone = 0;
+                }
             }
             if many && peer.flying.is_empty() && peer.waiting.is_empty() {
                 self.peers.remove(&one.to);
@@ -227,6 +252,11 @@ impl Outbox {
         loop {
             let Some(peer) = self.peers.get_mut(&to) else { return };
             let Some(&id) = peer.waiting.front() else { return };
+            if !self.messages.contains_key(&id) {
+                peer.waiting.pop_front();
+                peer.gone -= 1;
+                continue;
+            }
             let oldest = peer.flying.front().and_then(|oldest| self.messages.get(oldest)).map(|one| one.place);
             let Some(one) = self.messages.get_mut(&id) else { return };
             let packets = one.datagrams.len();
@@ -240,8 +270,7 @@ impl Outbox {
             one.place = peer.begun;
             peer.begun += 1;
             one.began = Some(now);
-            let wait = peer.times.map_or(self.settings.first, |(mean, deviation)| mean + 4 * deviation);
-            one.due = now + wait.clamp(self.settings.shortest, self.settings.longest);
+            one.due = now + self.settings.wait(peer.times, 0);
             advance.send.extend(one.datagrams.iter().map(|datagram| (to, datagram.clone())));
             self.set_timer(id);
         }
@@ -250,6 +279,7 @@ impl Outbox {
     /// Sends packets again and gives messages up, as far as it is time.
     pub fn advance(&mut self, now: Instant) -> Advance {
         let mut advance = Advance::default();
+        let mut freed = HashSet::new();
         while let Some(&(at, id)) = self.timers.first()
             && at <= now
         {
@@ -261,7 +291,7 @@ impl Outbox {
             if one.end.is_some_and(|end| end <= now) {
                 self.remove(id);
                 advance.late.push(id);
-                self.begin(to, now, &mut advance);
+                freed.insert(to);
                 continue;
             }
             one.repeats += 1;
@@ -278,10 +308,12 @@ impl Outbox {
             advance.repeated += again.len() as u64;
             advance.send.extend(again);
             let times = self.peers.get(&to).and_then(|peer| peer.times);
-            let wait = times.map_or(self.settings.first, |(mean, deviation)| mean + 4 * deviation);
-            let wait = wait.max(self.settings.shortest) * 2_u32.saturating_pow(one.repeats.min(16));
-            one.due = now + wait.min(self.settings.longest);
+            one.due = now + self.settings.wait(times, one.repeats);
             self.set_timer(id);
+        }
+        // When all that are late are gone: they would begin otherwise.
+        for to in freed {
+            self.begin(to, now, &mut advance);
         }
         advance
     }
@@ -455,6 +487,66 @@ mod tests {
             all.begin(at(port), now, &mut advance);
         }
         assert!(all.peers.len() <= PEERS + 2, "{}", all.peers.len());
+    }
+
+    #[test]
+    fn settings_that_cannot_be_are_made_safe() {
+        let day = 24 * 60 * 60 * 1000;
+        for (first, shortest, longest, waits) in [
+            (0, 0, 0, [1, 1]),
+            (0, 0, 1000, [1, 2]),
+            (100, 50, 10, [50, 50]),
+            (u64::MAX, u64::MAX, u64::MAX, [day, day]),
+        ] {
+            let time = Duration::from_millis;
+            let (first, shortest, longest) = (time(first), time(shortest), time(longest));
+            let mut all = Outbox::new(Settings { first, shortest, longest, ..settings() });
+            let now = Instant::now();
+            assert!(all.add(1, at(7), vec![vec![1]], now, None));
+            all.begin(at(7), now, &mut Advance::default());
+            let mut time = now;
+            for wait in waits {
+                let next = all.next().unwrap();
+                assert_eq!(next - time, Duration::from_millis(wait));
+                time = next;
+                assert_eq!(all.advance(time).send.len(), 1);
+            }
+        }
+    }
+
+    /// 200,000 messages to a host that is not there expire, or are cancelled, in a time that grows with their number
+    /// and not with its square, which would be a minute. Those that are late are not sent once more.
+    #[test]
+    fn many_messages_expire_in_little_time() {
+        let count = 200_000;
+        let mut all = Outbox::new(Settings { unsent: 1 << 30, ..settings() });
+        let now = Instant::now();
+        let check = || assert!(now.elapsed() < Duration::from_secs(8), "{:?}", now.elapsed());
+        for id in 1..=count {
+            add(&mut all, id, 7, 1, now);
+        }
+        for id in (5..=count).rev() {
+            assert!(all.remove(id).is_some());
+            assert!(all.peers[&at(7)].waiting.len() <= 2 * all.len());
+            check();
+        }
+        // Those that were removed do not begin.
+        for id in count + 1..=count + 4 {
+            add(&mut all, id, 7, 1, now);
+        }
+        all.remove(count + 1);
+        for id in 1..=4 {
+            all.acknowledge(now, at(7), id, 0, false);
+        }
+        let mut advance = Advance::default();
+        all.begin(at(7), now, &mut advance);
+        assert_eq!((advance.send.len(), all.peers[&at(7)].gone, all.peers[&at(7)].waiting.len()), (3, 0, 0));
+        for id in 1..=count {
+            add(&mut all, id, 8, 1, now);
+        }
+        assert_eq!(all.advance(now + 2000 * MS).send.len(), 0);
+        assert_eq!((all.len(), all.cost), (0, 0));
+        check();
     }
 
     #[test]

@@ -390,6 +390,125 @@ fn other_threads_cancel_and_close() {
     assert!(matches!(client.recv_msg(), Err(Error::Closed)));
 }
 
+/// Messages of an endpoint that is closed are not acknowledged.
+#[test]
+fn a_closed_endpoint_reports_no_success() {
+    let wire = Arc::new(Wire::default());
+    let client = Endpoint::new(wire.port(2));
+    let posted = client.post(address(1), &Message::new(1, 1)).unwrap();
+    std::thread::scope(|threads| {
+        let calls = [
+            threads.spawn(|| client.send_msg_until(address(1), &Message::new(1, 1), &Until::forever()).map(|_| ())),
+            threads.spawn(|| client.wait(posted, &Until::forever())),
+            threads.spawn(|| client.flush(&Until::forever())),
+        ];
+        std::thread::sleep(Duration::from_millis(100));
+        client.close();
+        for call in calls {
+            assert!(matches!(call.join().unwrap(), Err(Error::Closed)));
+        }
+    });
+    assert!(matches!(client.wait(posted, &soon(0)), Err(Error::Closed)));
+    assert!(matches!(client.flush(&soon(0)), Err(Error::Closed)));
+}
+
+/// A message whose number the client knows is not given to the call, so the call goes on.
+#[test]
+fn a_known_message_does_not_end_a_call() {
+    let wire = Arc::new(Wire::default());
+    let client = Endpoint::new(wire.port(2));
+    let server = wire.port(1);
+    server.send(address(2), &data(5, b"\x01\x01x")).unwrap();
+    assert_eq!(client.recv_msg_until(&soon(1000)).unwrap().id, 5);
+    wire.take(1);
+    let answer = |id: u32, acked: u32| {
+        let mut answer = data(id, b"\x01\x01y");
+        answer[6..10].copy_from_slice(&acked.to_be_bytes());
+        answer
+    };
+    let asked = || {
+        let end = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < end {
+            let sent = wire.take(1).into_iter().map(|sent| Header::decode(&sent).unwrap().0);
+            if let Some(header) = sent.into_iter().find(|header| header.flag == Flag::Data) {
+                return Some(header.id);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        None
+    };
+    std::thread::scope(|threads| {
+        let call = threads.spawn(|| client.call_until(address(1), &Message::new(1, 1), &soon(8000)));
+        let id = asked().unwrap();
+        server.send(address(2), &answer(5, id)).unwrap();
+        let end = Instant::now() + Duration::from_secs(5);
+        while client.counts().again == 0 && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        wire.take(1);
+        assert_eq!(asked(), Some(id), "the call does not ask any more");
+        server.send(address(2), &answer(6, id)).unwrap();
+        assert_eq!(call.join().unwrap().unwrap().id, 6);
+    });
+}
+
+/// Two servers that reply to all they receive, and a datagram to one of them with the address of the other.
+#[test]
+fn servers_do_not_reply_to_replies() {
+    let wire = Arc::new(Wire::default());
+    let servers = [1, 2].map(|number| Endpoint::new(wire.port(number)));
+    wire.port(2).send(address(1), &data(77, b"\x01\x01x")).unwrap();
+    let mut received = Vec::new();
+    for _ in 0..4 {
+        for server in &servers {
+            if let Ok(one) = server.recv_msg_until(&soon(20)) {
+                server.reply(&one, &Message::new(0, 1)).unwrap();
+                received.push(one.quiet);
+            }
+        }
+    }
+    assert_eq!(received, [false, true]);
+}
+
+/// Nothing can be sent to port 0.
+#[test]
+fn datagrams_from_port_0_are_noise() {
+    let wire = Arc::new(Wire::default());
+    let server = Endpoint::new(wire.port(1));
+    wire.port(0).send(address(1), &data(1, b"\x01\x01x")).unwrap();
+    assert!(matches!(server.recv_msg_until(&soon(20)), Err(Error::Timeout)));
+    assert_eq!((server.counts().noise, server.counts().received, wire.take(0).len()), (1, 0, 0));
+}
+
+/// Fails to send, with this error.
+struct Fails(Port, io::ErrorKind);
+
+impl Carrier for Fails {
+    fn send(&self, _: SocketAddr, _: &[u8]) -> io::Result<()> {
+        Err(self.1.into())
+    }
+
+    fn receive(&self, buffer: &mut [u8], within: Duration) -> io::Result<Option<(usize, SocketAddr)>> {
+        self.0.receive(buffer, within)
+    }
+}
+
+/// A server goes on if one client cannot be reached, and not if its carrier has failed.
+#[test]
+fn a_reply_to_nowhere_is_lost() {
+    let wire = Arc::new(Wire::default());
+    let kinds = [io::ErrorKind::PermissionDenied, io::ErrorKind::InvalidInput, io::ErrorKind::HostUnreachable];
+    for (number, kind) in (1..).zip(kinds.into_iter().chain([io::ErrorKind::BrokenPipe])) {
+        let server = Endpoint::new(Fails(wire.port(number), kind));
+        wire.port(9).send(address(number), &data(1, b"\x01\x01x")).unwrap();
+        let received = server.recv_msg_until(&soon(1000)).unwrap();
+        let unsent = server.counts().unsent;
+        let replied = server.reply(&received, &Message::new(0, 1));
+        assert_eq!(replied.is_err(), kind == io::ErrorKind::BrokenPipe, "{kind}");
+        assert_eq!(server.counts().unsent, unsent + 1);
+    }
+}
+
 /// An answer that comes when its call has ended is acknowledged, and the program does not get it.
 #[test]
 fn a_late_answer_is_nobodys() {
