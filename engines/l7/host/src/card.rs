@@ -193,7 +193,7 @@ fn gaps(mut used: Vec<Range<usize>>, most: usize) -> Vec<Range<usize>> {
     used.sort_by_key(|range| range.start);
     let mut begin = 0;
     let mut gaps = Vec::new();
-    for range in used.into_iter().chain([most..most]) {
+    for range in used.into_iter().chain(std::iter::once(most..most)) {
         if range.start > begin {
             gaps.push(begin..range.start);
         }
@@ -330,7 +330,7 @@ mod tests {
     fn rules_go_into_a_gap() {
         assert_eq!(gap(&[], 0, 8, 8), Ok(0..8));
         assert_eq!(gap(&[], 0, 9, 8), Err(8));
-        assert_eq!(gap(&[0..2], 1, 3, 10), Ok(7..10));
+        assert_eq!(gap(std::slice::from_ref(&(0..2)), 1, 3, 10), Ok(7..10));
         assert_eq!(gap(&[0..2, 6..8], 0, 4, 10), Ok(2..6));
         assert_eq!(gap(&[6..8, 0..2], 0, 5, 12), Err(4));
         assert_eq!(gap(&[0..1, 1..2], 1, 0, 2), Ok(0..0));
