@@ -20,9 +20,9 @@
 // - `busy` is up while a frame is in the block, at the latest from the cycle after its first beat was taken, and
 //   until the block has reported everything. While it is down, frames in + made = frames out + dropped + absorbed
 //   (lib/rtl/block_check.sv).
-// - `crowded`: what the block made for a port waits in such numbers that it may soon have no room for more. Until the
-//   port is no longer crowded, the dispatcher drops its frames for units that are slow and full (dispatcher.sv), so that
-//   they do not stop what the block makes for others.
+// - `crowded`: the block has no room for a frame that it makes for this port, and frames for another destination may
+//   hold the port up. While it is up, the dispatcher drops the port's frames for units that are slow and full
+//   (dispatcher.sv).
 // - `cfg`: a window of 16 MiB. A block answers every access in bounded time; an address without a register answers
 //   with `err`.
 // - `mem`: an engine with `memory = true` in engines/engines.toml has these ports to its own ranges of the card's memory,

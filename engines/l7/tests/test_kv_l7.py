@@ -55,14 +55,14 @@ def test_each_message_arrives_once_and_in_order(net: Net, tmp_path: Path) -> Non
     words = finish(load).split()
     figures = dict(zip(words[::2], map(int, words[1::2]), strict=True))
     print(f"100 senders: p50 {figures['p50_us']} us, p99 {figures['p99_us']} us, {figures['repeated']} packets again")
-    # A server has nothing to do at its end: what it has replied to is on the disk.
+    # A server stores a message before it replies, so it can be killed at any time.
     for child in servers:
         assert child.poll() is None, finish(child)
         child.kill()
         child.communicate()
 
     assert figures["messages"] == figures["received"] == SENDERS * MESSAGES
-    # Of a hundred packets five are lost, and so are five of a hundred replies.
+    # Both directions lose five packets of a hundred.
     assert figures["repeated"] > SENDERS * MESSAGES // 20 and figures["again"] > 0
     sent = lines(log.read_text())
     assert len(sent) == SENDERS * MESSAGES * 3 // 4

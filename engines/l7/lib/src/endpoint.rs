@@ -380,9 +380,9 @@ impl<C: Carrier> Endpoint<C> {
     }
 
     /// Answers a message, and acknowledges it. The endpoint sends the reply again if the message comes again, and not
-    /// by itself, so a call of the other side ends with it even if no packet of the other side but the message reaches
-    /// this server. That is the case behind a card that chooses a server by the fields of messages: an acknowledgement
-    /// has none.
+    /// by itself. The other side's call therefore ends even if this server receives the message and nothing else from
+    /// it. A card that chooses a server by the fields of messages has this effect, because acknowledgements have no
+    /// fields.
     ///
     /// A reply to a reply ([`Received::quiet`]) does nothing and succeeds: two servers that reply to all they receive
     /// would otherwise do so without an end after one datagram with a forged source. If the reply cannot be sent to
@@ -583,7 +583,7 @@ impl<C: Carrier> Endpoint<C> {
             state.counts.late += 1;
             state.ended(*id, Outcome::Late);
         }
-        // Repetitions are sent for messages of other threads, too: an error is none of this call.
+        // Repetitions also belong to calls of other threads, so this call does not return their errors.
         let _ = self.send(state, advance);
         !late.is_empty()
     }
@@ -679,7 +679,7 @@ mod tests {
         assert_eq!(ids, [u32::MAX, 1]);
     }
 
-    /// Takes all datagrams and has none.
+    /// A carrier that takes all datagrams and never brings one.
     struct Hole;
 
     impl Carrier for Hole {

@@ -31,10 +31,10 @@
 //! **Exactly once.** A receiver remembers the last 1,024 numbers of each of 16,384 senders ([`Limits`]). A sender
 //! begins a message only if fewer than 512 messages to this destination were begun behind the oldest one without an
 //! acknowledgement. A receiver therefore recognizes each message that its sender sends again, whatever the network
-//! loses, duplicates and reorders, but for these cases:
+//! loses, duplicates and reorders. These are the exceptions:
 //! - Replies ([`Endpoint::reply`]) use numbers, too, and have no window. If an endpoint sends more than 400 replies to a
 //!   destination while a message of its own to it is on its way, the message can arrive twice. (It is 400 with the
-//!   default window. If the window has room for 512 messages, it is none.)
+//!   default window, and fewer with a larger one: with a window of 512 messages a single reply is too many.)
 //! - The network holds a copy back until 1,024 other messages of the sender have arrived: it can arrive twice.
 //! - 16,384 other senders come between two copies of a message: it can arrive twice. Forged sources count.
 //! - Servers behind one address are one sender to their client: they share its 1,024 numbers, and each begins its own

@@ -25,7 +25,7 @@ pub struct Settings {
     /// Whether the endpoint acknowledges a message when it arrives. Otherwise [`crate::Endpoint::answer`] and
     /// [`crate::Endpoint::acknowledge`] do, and the endpoint itself if the message arrives again.
     pub acknowledge: bool,
-    /// What it keeps of messages that arrive.
+    /// The limits of what the endpoint keeps of messages that arrive.
     pub limits: crate::Limits,
 }
 
@@ -120,7 +120,7 @@ impl Peer {
     }
 }
 
-/// What has become of messages at [`Outbox::advance`].
+/// The datagrams that are due after [`Outbox::advance`], and the messages that it gave up.
 #[derive(Debug, Default)]
 pub struct Advance {
     /// Datagrams to be sent.

@@ -87,7 +87,7 @@ impl Wire {
         Port { wire: Arc::clone(self), address: address(number) }
     }
 
-    /// What was sent to an address, and was not received.
+    /// Takes the datagrams that were sent to an address and that nobody has received.
     fn take(&self, number: u16) -> Vec<Vec<u8>> {
         self.queues
             .lock()
@@ -253,7 +253,7 @@ fn a_reply_is_sent_again_with_its_message() {
     assert!(wire.take(1).iter().all(|one| Header::decode(one).unwrap().0.flag == Flag::Data));
 }
 
-/// Of a message of three packets, one is lost. It alone is sent again.
+/// The network loses one of a message's three packets. The sender sends this packet alone again.
 #[test]
 fn a_lost_packet_is_sent_again() {
     let wire = Arc::new(Wire::default());
