@@ -80,7 +80,7 @@ struct Event<'a> {
 }
 
 /// Writes the journeys of a run; `number` gives the number of a frame by its [`Departure::input`].
-pub fn write(path: &Path, design: &Design, run: &Run, number: impl Fn(usize) -> usize) -> io::Result<()> {
+pub(crate) fn write(path: &Path, design: &Design, run: &Run, number: impl Fn(usize) -> usize) -> io::Result<()> {
     let mut journeys = journeys(design.ports as u8, run, number);
     journeys.sort_by_key(|journey| journey.slices.first().map(|slice| slice.begin));
     let threads = threads(&journeys);

@@ -32,11 +32,11 @@ use crate::target::Target;
 use crate::traffic::{Departure, Port, Traffic};
 
 /// Cycles between two checks of the units.
-pub const LOOK: u64 = 5_000;
+pub(crate) const LOOK: u64 = 5_000;
 /// Cycles without a beat after which the device checks for the end of a run.
-pub const QUIET: u64 = 300;
+pub(crate) const QUIET: u64 = 300;
 /// Cycles without any movement after which missing frames count as lost: enough for the watchdog to report first.
-pub const STILL: u64 = 25_000;
+pub(crate) const STILL: u64 = 25_000;
 
 /// Cycles that the frames of each port that were handed to the card last at least, unless no further ones wait: more than
 /// pass between two calls of [`CardDevice::top_up`], so no port runs dry.

@@ -26,7 +26,7 @@ create_exception!(penstock, ServiceError, PenstockError, "A service that does no
 create_exception!(penstock, UnsupportedError, PenstockError, "The target or the card cannot do this.");
 
 /// Puts the exceptions into the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     for class in [
         py.get_type::<PenstockError>(),

@@ -32,7 +32,7 @@ const STDOUT: &str = "-";
 
 /// Sends captures through a card and writes the frames that leave.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Manifest of the card, for example designs/forward.toml.
     pub design: PathBuf,
     /// Capture, and where its frames enter: a port number (0 when not given) or `host`. Repeatable.
@@ -117,7 +117,7 @@ pub struct Args {
 
 /// A compression, as the command line names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Compression {
+pub(crate) enum Compression {
     /// gzip.
     Gz,
     /// Zstandard.
@@ -147,7 +147,7 @@ impl From<TargetName> for Target {
 
 /// Why a run did not end well.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
+pub(crate) enum RunError {
     #[error(transparent)]
     Card(#[from] CardError),
     #[error(transparent)]
@@ -180,7 +180,7 @@ pub enum RunError {
 }
 
 /// Runs the card. Faults that leave the rest of the run whole are reported after everything is written.
-pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let target = Target::from(args.target);
     if args.wave.is_some() && target != Target::Rtl {
         return Err(RunError::WaveOnSoft);
@@ -341,7 +341,7 @@ fn open_outputs(args: &Args, ports: u32, packing: Packing) -> Result<(), RunErro
 }
 
 /// A summary of a run in a few lines; frames entered at `rate`.
-pub fn summary(outcome: &Outcome, rate: Rate) -> String {
+pub(crate) fn summary(outcome: &Outcome, rate: Rate) -> String {
     let list = |items: Vec<(String, u64)>| {
         let words: Vec<_> = items
             .into_iter()
@@ -380,21 +380,21 @@ pub fn summary(outcome: &Outcome, rate: Rate) -> String {
 }
 
 /// Parses [GROUP=]FILE.
-pub fn program(text: &str) -> Result<ForGroup<PathBuf>, String> {
+pub(crate) fn program(text: &str) -> Result<ForGroup<PathBuf>, String> {
     let ForGroup { group, value } = ForGroup::parse(text);
     let missing = || format!("`{text}` is no program: write FILE, or GROUP=FILE");
     if value.is_empty() { Err(missing()) } else { Ok(ForGroup { group, value: value.into() }) }
 }
 
 /// Parses [GROUP=]COUNT.
-pub fn units(text: &str) -> Result<ForGroup<u32>, String> {
+pub(crate) fn units(text: &str) -> Result<ForGroup<u32>, String> {
     let ForGroup { group, value } = ForGroup::parse(text);
     let count = value.parse().map_err(|_| format!("`{text}` is no number of units: write COUNT, or GROUP=COUNT"));
     Ok(ForGroup { group, value: count? })
 }
 
 /// Parses a dispatch policy.
-pub fn policy(word: &str) -> Result<Policy, String> {
+pub(crate) fn policy(word: &str) -> Result<Policy, String> {
     Policy::parse(word)
         .ok_or_else(|| format!("`{word}` is no policy: give round-robin, least-loaded, flow-hash or flow-hash-drop"))
 }

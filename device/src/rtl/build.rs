@@ -117,7 +117,7 @@ const COMPLAINT_LINES: usize = 20;
 
 /// The kind of a unit, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// Name of its engine.
     pub engine: &'static str,
     /// The word that only the engine understands: `Param` of its module NAME_unit.
@@ -126,7 +126,7 @@ pub struct Kind {
 
 /// The surroundings of a model's card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Around {
+pub(crate) enum Around {
     /// The clock loop, as a library.
     Loop,
     /// The same, and it records waves; such a model is slower.
@@ -137,7 +137,7 @@ pub enum Around {
 
 /// Parameters of card_top.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameters {
+pub(crate) struct Parameters {
     /// Ethernet ports.
     pub ports: u32,
     /// The kind of each unit.
@@ -153,7 +153,11 @@ pub struct Parameters {
 }
 
 /// Builds the model, or finds it in the cache; gives the path of the library or the program.
-pub fn model(root: &Root, parameters: &Parameters, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, BuildError> {
+pub(crate) fn model(
+    root: &Root,
+    parameters: &Parameters,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PathBuf, BuildError> {
     let verilator = Verilator::of(root);
     let (parts, table) = parts(root, parameters, &verilator)?;
     let cache = root.join("build/rtl");

@@ -8,7 +8,7 @@ use crate::ask::Ask;
 
 /// A request. ELEMENT is a name in a program; with several flow blocks it is BLOCK.ELEMENT.
 #[derive(Debug, Subcommand)]
-pub enum Flow {
+pub(crate) enum Flow {
     /// Lists the elements: keys, contexts, registers.
     List,
     /// Lists all contexts of an element.
@@ -84,7 +84,7 @@ pub enum Flow {
 
 impl Flow {
     /// The request.
-    pub fn ask(self) -> Ask {
+    pub(crate) fn ask(self) -> Ask {
         match self {
             Self::List => Ask::List,
             Self::Dump { element } => Ask::Dump { element, from: 0 },

@@ -84,7 +84,7 @@ fn traffic(flows: u32, cycles: u64) -> Traffic {
 }
 
 /// Measures all selected cases.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device = None;
     for flows in FLOWS {
         let case = parameters(&[("flows", json!(flows))]);

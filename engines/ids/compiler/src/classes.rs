@@ -50,11 +50,11 @@ const CLASSES: [(&str, &str, u8); 42] = [
 ];
 
 /// Priority of rules without class and priority.
-pub const PRIORITY: u8 = 3;
+pub(crate) const PRIORITY: u8 = 3;
 
 /// Description and priority of a class; a class without a description keeps its name.
 #[must_use]
-pub fn class(name: &str) -> (&str, u8) {
+pub(crate) fn class(name: &str) -> (&str, u8) {
     let known = CLASSES.iter().find(|(known, ..)| *known == name);
     known.map_or((name, PRIORITY), |(_, description, priority)| (description, *priority))
 }

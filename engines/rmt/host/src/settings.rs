@@ -15,11 +15,11 @@ use toml::Spanned;
 /// Default number of stages of the pipeline in hardware.
 const STAGES: usize = 3;
 /// Most stages.
-pub const MOST_STAGES: u8 = backend::MOST_STAGES as u8;
+pub(crate) const MOST_STAGES: u8 = backend::MOST_STAGES as u8;
 /// log2 of the ternary rows that a stage may have.
 const ROWS_LOG2: [u32; 3] = [7, 8, 9];
 /// Name of the file of entries, for `--table entries=FILE`.
-pub const ENTRIES: &str = "entries";
+pub(crate) const ENTRIES: &str = "entries";
 
 /// The settings of one block: `[inline.rmt]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl Part for OnCard {}
 ///
 /// # Errors
 /// The table has a key.
-pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+pub(crate) fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
     section.map(Section::read::<CardKeys>).transpose()?;
     Ok(Arc::new(OnCard))
 }

@@ -44,7 +44,7 @@ pub(crate) struct Table {
 pub(crate) struct Nothing {}
 
 /// Reads `[card.rpu]`, which has no keys.
-pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+pub(crate) fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
     section.map(Section::read::<Nothing>).transpose()?;
     Ok(Arc::new(Settings::default()))
 }
@@ -116,7 +116,7 @@ fn kinds(names: &[String]) -> Result<Kinds, String> {
 }
 
 /// The accelerator whose table has this name, if units with these accelerators have it.
-pub fn has_table(accelerators: Kinds, name: &str) -> Result<Kind, String> {
+pub(crate) fn has_table(accelerators: Kinds, name: &str) -> Result<Kind, String> {
     let with_tables = || Kind::ALL.into_iter().filter(|kind| kind.table_file().is_some());
     let Some(kind) = with_tables().find(|kind| kind.name() == name) else {
         let all: Vec<_> = with_tables().map(Kind::name).collect();

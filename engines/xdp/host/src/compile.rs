@@ -22,7 +22,7 @@ use crate::executed::{ExecuteError, Executed};
 use crate::program::object_of;
 
 /// `penstock compile xdp`.
-pub const COMPILE: Tool = Tool { command, run };
+pub(crate) const COMPILE: Tool = Tool { command, run };
 
 /// Compiles an XDP object or C source; prints the features that its programs use, and whether the engine supports them.
 #[derive(Debug, Args)]

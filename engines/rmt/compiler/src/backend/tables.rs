@@ -170,7 +170,7 @@ fn place(value: u128, pieces: &[Piece], words: &mut [u32; 4]) {
 }
 
 /// The key of a table: the words of the row, and where each key is in them.
-pub fn keys(table: &Table, step: &Step, pipeline: &Pipeline) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)> {
+pub(super) fn keys(table: &Table, step: &Step, pipeline: &Pipeline) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)> {
     let mut row = KeyRow::default();
     let mut places = Vec::new();
     let mut pieces = step.keys.iter();
@@ -232,7 +232,7 @@ impl Kind {
 }
 
 /// How a table, whose key has these pieces, is searched.
-pub fn kind_of(table: &Table, key: &[Piece]) -> Kind {
+pub(super) fn kind_of(table: &Table, key: &[Piece]) -> Kind {
     let lpm = table.keys.iter().any(|key| key.kind == MatchKind::Lpm);
     match (table.has_priorities(), lpm) {
         (false, false) => Kind::Exact,
@@ -271,7 +271,7 @@ fn blocks(low: u128, high: u128, width: u32) -> Vec<(u128, u128)> {
 }
 
 /// Places of an action's parameters in the four words of an entry, and of the cell of the entry's own counter and meter.
-pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Vec<ParamPlace>, Option<Piece>)> {
+pub(super) fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Vec<ParamPlace>, Option<Piece>)> {
     let mut used: Vec<(usize, u32, u32)> = Vec::new();
     let mut note = |source: Source| {
         if let Source::Param(param, low, width) = source {
@@ -326,7 +326,7 @@ pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Ve
 }
 
 /// Where bits of a parameter are in the four words.
-pub fn param_piece(places: &[ParamPlace], param: usize, low: u32, width: u32) -> Option<Piece> {
+pub(super) fn param_piece(places: &[ParamPlace], param: usize, low: u32, width: u32) -> Option<Piece> {
     let inside = |place: &&ParamPlace| {
         let above = low.checked_sub(place.low).filter(|above| above.is_multiple_of(8));
         place.param == param && above.is_some_and(|above| above + width <= place.piece.width)

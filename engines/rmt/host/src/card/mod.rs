@@ -16,5 +16,5 @@ mod stage;
 mod tests;
 mod window;
 
-pub use block::CardBlock;
-pub use running::OnCard;
+pub(crate) use block::CardBlock;
+pub(crate) use running::OnCard;

@@ -26,7 +26,7 @@ pub struct CoreRelocation {
 }
 
 /// The text of a record, with the section and the byte offset of its instruction.
-pub type Placed<T> = (String, u32, T);
+pub(super) type Placed<T> = (String, u32, T);
 
 /// The contents of `.BTF.ext`.
 #[derive(Debug, Clone, Default)]

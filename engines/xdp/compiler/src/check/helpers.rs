@@ -142,7 +142,7 @@ pub fn name(number: u32) -> String {
 
 /// Whether a helper works on maps of a kind. All other combinations are refused: the host fills maps of devices,
 /// programs and processors.
-pub fn works_on(helper: &Helper, kind: MapKind) -> bool {
+pub(super) fn works_on(helper: &Helper, kind: MapKind) -> bool {
     use MapKind::{
         Array, ArrayOfMaps, Cpumap, Devmap, DevmapHash, Hash, HashOfMaps, LpmTrie, LruHash, LruPercpuHash, PercpuArray,
         PercpuHash, PerfEventArray, ProgArray, Ringbuf, Xskmap,

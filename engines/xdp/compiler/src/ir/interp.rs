@@ -7,11 +7,11 @@ use crate::insn::{AtomicOp, Cond, Width};
 use crate::rows::isa;
 
 /// The places of the packet's buffer and the stack (engines/xdp/core.md).
-pub const PACKET: u64 = 0x1_0000;
-pub const STACK: u64 = 0x2_0000;
+pub(super) const PACKET: u64 = 0x1_0000;
+pub(super) const STACK: u64 = 0x2_0000;
 /// Bytes of the packet's buffer, and of those before a packet.
-pub const BUFFER_BYTES: usize = 4096;
-pub const HEADROOM: usize = 256;
+pub(super) const BUFFER_BYTES: usize = 4096;
+pub(super) const HEADROOM: usize = 256;
 const STACK_BYTES: usize = 512;
 /// Bytes of the headroom that Linux keeps for itself.
 const RESERVED: i64 = 40;
