@@ -30,8 +30,11 @@ pub(super) const FIRST_SECOND: u32 = 19;
 /// Adjacent bits of a vector word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Piece {
+    /// Number of the word in the vector.
     pub word: u32,
+    /// The piece's lowest bit in the word.
     pub low: u32,
+    /// The number of bits.
     pub width: u32,
 }
 

@@ -15,11 +15,13 @@ pub enum MapRef {
 /// Memory that a pointer leads into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Region {
+    /// The packet's bytes.
     Packet,
     /// The metadata area, which bpf_xdp_adjust_meta() makes before the packet.
     PacketMeta,
     /// The stack of a function, by its depth in the chain of calls. Offsets count from its end, and are negative.
     Stack(u8),
+    /// A value of the map.
     MapValue(MapRef),
     /// A record of a ring buffer, by its bytes.
     Record(u32),

@@ -10,10 +10,13 @@ use crate::insn::CodeError;
 /// An instruction, as a user finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
+    /// The section that has the function.
     pub section: String,
+    /// The function's name.
     pub function: String,
     /// Its slot in the function.
     pub slot: usize,
+    /// The source line, if the object has line information.
     pub line: Option<Arc<Line>>,
 }
 
@@ -28,6 +31,7 @@ impl Display for Place {
 
 /// An error in an object as a whole.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum ObjectError {
     #[error("not an ELF object: {0}; compile the program with `clang -target bpf -O2 -g -c`")]
     Elf(#[from] object::Error),
@@ -59,12 +63,15 @@ fn found(sections: &[String]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {kind}")]
 pub struct LinkError {
+    /// The instruction that cannot be linked.
     pub place: Place,
+    /// What is wrong with it.
     pub kind: LinkErrorKind,
 }
 
 /// The kind of a [`LinkError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum LinkErrorKind {
     #[error("{0}")]
     Code(CodeError),

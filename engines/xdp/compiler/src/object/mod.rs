@@ -25,8 +25,11 @@ use link::{CodeSection, Names};
 /// A program that an object has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
+    /// The function's name.
     pub name: String,
+    /// The section that has it, such as `xdp`.
     pub section: String,
+    /// Where the program runs, from the section's name.
     pub attach: Attach,
     id: (SectionId, usize),
 }
@@ -34,6 +37,7 @@ pub struct Entry {
 /// An object. The default has nothing in it.
 #[derive(Debug, Default)]
 pub struct Object {
+    /// In the order in which programs name them.
     pub maps: Vec<Map>,
     /// XDP programs, in the order of the file.
     pub entries: Vec<Entry>,

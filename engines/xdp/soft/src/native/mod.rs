@@ -37,6 +37,7 @@ const MIN_FRAME: u32 = 64;
 
 /// Why there is no native code.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum NativeError {
     #[error("instruction {slot} (`{insn}`) {what}")]
     Insn { slot: usize, insn: Insn, what: &'static str },
