@@ -277,7 +277,6 @@ fn table<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_device::Vitals;
     use serde_json::json;

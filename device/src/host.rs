@@ -637,7 +637,6 @@ fn unit_counters(bus: &mut dyn Bus, unit: u32) -> Result<UnitCounters, CardError
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::{Native, Root};
 

@@ -563,7 +563,6 @@ impl Device for SoftDevice {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::testing;

@@ -113,7 +113,6 @@ pub(crate) fn call(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use serde_json::json;
 

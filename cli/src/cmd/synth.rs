@@ -515,7 +515,6 @@ fn slower_than(limit: f64, blocks: &[Block], measured: &[Measured], base: &Base)
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

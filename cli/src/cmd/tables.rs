@@ -63,7 +63,6 @@ impl FromArgMatches for Tables {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -199,7 +199,6 @@ fn interval(text: &str) -> Result<f64, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use ratatui::{Terminal, backend::TestBackend};
 

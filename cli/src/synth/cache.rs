@@ -57,7 +57,6 @@ fn key(root: &Path, recipe: &str, used: &[PathBuf]) -> Result<String, SynthError
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

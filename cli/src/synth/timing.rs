@@ -271,7 +271,6 @@ fn signal_of(cell: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

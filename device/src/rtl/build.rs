@@ -740,7 +740,6 @@ fn check(tool: &'static str, output: Output) -> Result<(), BuildError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

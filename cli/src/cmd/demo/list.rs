@@ -66,7 +66,6 @@ pub(super) fn passes(rules: &[Rule], frame: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -156,7 +156,6 @@ fn most(cycles: &[u64]) -> Result<u64, BenchError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

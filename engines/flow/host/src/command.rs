@@ -125,7 +125,6 @@ fn register(text: &str) -> Result<(String, u32), String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::Engine;
     use serde_json::json;

@@ -82,7 +82,6 @@ pub(crate) fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault>
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::path::Path;
 

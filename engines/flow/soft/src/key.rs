@@ -210,7 +210,6 @@ fn steps(pieces: &[Piece], turned: bool) -> Box<[Step]> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

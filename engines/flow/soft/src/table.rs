@@ -296,7 +296,6 @@ impl<const K: usize> Table<K> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::{HashMap, HashSet};
 

@@ -55,7 +55,6 @@ pub(crate) fn counter(bench: &'static str, stats: &Value, name: &str) -> Result<
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::env;
 

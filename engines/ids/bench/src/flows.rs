@@ -153,7 +153,6 @@ fn measure(device: &mut RtlDevice, flows: u32, case: &BTreeMap<String, Value>) -
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::Arc;
 

@@ -82,7 +82,6 @@ fn alone(device: &mut RtlDevice, size: usize, first: u32) -> Result<Vec<u64>, Be
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

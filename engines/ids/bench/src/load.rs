@@ -100,7 +100,6 @@ pub(crate) fn traffic(ports: u8, sizes: Sizes, first: u32, cycles: u64) -> Traff
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::Arc;
 

@@ -281,7 +281,6 @@ pub(crate) fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::set::{Options, RuleFile, Ruleset};

@@ -520,7 +520,6 @@ fn fill(store: &mut Store, path: &Path, must: bool, kind: Kind, rated: bool) -> 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -267,7 +267,6 @@ pub(crate) fn ports(text: &str, variables: &Variables) -> Result<Ranges, EndFaul
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -102,7 +102,6 @@ pub(crate) fn flags(text: &str) -> Result<(FlagTest, u8, u8), String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

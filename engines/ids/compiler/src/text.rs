@@ -176,7 +176,6 @@ pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

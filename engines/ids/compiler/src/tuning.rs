@@ -159,7 +159,6 @@ impl Line {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::rule::{ThresholdKind, Track};

@@ -261,7 +261,6 @@ fn cell(text: &str) -> Result<(u32, String), String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::Engine;
     use serde_json::json;

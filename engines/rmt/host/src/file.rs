@@ -62,7 +62,6 @@ fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, Vec<Placed>>, Entri
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

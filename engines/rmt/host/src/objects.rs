@@ -179,7 +179,6 @@ pub(crate) fn check_via(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::BTreeMap;
 

@@ -200,7 +200,6 @@ pub(crate) fn show_match(value: Match, key: &Key) -> Option<Json> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use serde_json::json;
 

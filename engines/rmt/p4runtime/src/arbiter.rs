@@ -127,7 +127,6 @@ pub(crate) fn number(election: Option<Uint128>) -> u128 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use tokio::sync::mpsc::{self, UnboundedReceiver};
 

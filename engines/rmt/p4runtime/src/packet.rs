@@ -81,7 +81,6 @@ impl Bits {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::refusal::Reason;

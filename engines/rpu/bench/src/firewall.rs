@@ -103,7 +103,6 @@ fn block_list(count: usize) -> (String, Vec<u32>) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -273,7 +273,6 @@ pub(crate) fn listed(all: &Variables) -> Json {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::path::Path;
 

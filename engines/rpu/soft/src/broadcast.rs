@@ -25,8 +25,10 @@ pub(crate) struct Broadcast {
 
 impl Broadcast {
     pub(crate) fn new() -> Self {
+        #[expect(clippy::unreachable, reason = "the vector has as many elements as the array")]
+        let region = vec![[0; 4]; WORDS].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!());
         Self {
-            region: vec![[0; 4]; WORDS].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("as many words")),
+            region,
             mask: 0,
             value: 0,
             listening: false,

@@ -59,9 +59,10 @@ pub(crate) struct Core {
 impl Core {
     pub(crate) fn new(number: u8) -> Self {
         let illegal = decode(0, 0);
+        #[expect(clippy::unreachable, reason = "the vector has as many elements as the array")]
         let program: Box<[Op; WORDS]> = match vec![illegal; WORDS].into_boxed_slice().try_into() {
             Ok(program) => program,
-            Err(_) => unreachable!("the length is the array's"),
+            Err(_) => unreachable!(),
         };
         Self {
             program,

@@ -766,7 +766,6 @@ fn copy(memory: &mut [u8], offset: usize, bytes: &[u8]) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     /// Records the unit's actions.

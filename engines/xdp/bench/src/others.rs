@@ -179,7 +179,6 @@ fn compiled(object: &Object, entry: &Entry, lanes: Lanes) -> Result<Compiled, St
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::BTreeSet;
 

@@ -384,7 +384,6 @@ impl Elements for OnCard<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 impl CardBlock {
     /// The first block of a design, with one element whose key is 16 bits.
     pub(crate) fn one() -> Self {
@@ -396,7 +395,6 @@ impl CardBlock {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::{CardError, Native};
     use penstock_flow_compiler::hardware;

@@ -131,7 +131,6 @@ fn entered(bus: &mut dyn Bus, blocks: &[&mut CardBlock]) -> Result<u64, FlowErro
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::{CardError, Native};
 

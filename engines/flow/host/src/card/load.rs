@@ -66,7 +66,6 @@ pub(super) fn secret(bits: u32) -> impl Iterator<Item = u32> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

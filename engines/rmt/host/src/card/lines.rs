@@ -82,7 +82,6 @@ fn middle(rows: Range<usize>) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

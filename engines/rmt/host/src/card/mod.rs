@@ -12,7 +12,6 @@ mod room;
 mod running;
 mod stage;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;
 mod window;
 

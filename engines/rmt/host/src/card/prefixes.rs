@@ -80,7 +80,6 @@ pub(super) fn nodes(intervals: &[Interval], leaves: Range<u32>) -> Vec<Node> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::HashMap;
 

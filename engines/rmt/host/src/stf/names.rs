@@ -175,7 +175,6 @@ fn matched(text: &str, key: &Key) -> Result<Option<String>, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -268,7 +268,6 @@ fn check_counter(text: &str) -> Result<Statement, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

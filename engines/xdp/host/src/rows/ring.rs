@@ -105,7 +105,6 @@ fn whole(bytes: u32) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::{Bus, CardError, Native};
     use penstock_xdp_compiler::card::CARD;
