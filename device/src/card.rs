@@ -193,7 +193,7 @@ impl<M: Machine> CardDevice<M> {
     pub(crate) fn begin_sending(&mut self, ports: &[Port], rate: Rate) -> Result<(), DeviceError> {
         self.machine.is_as_left()?;
         for port in ports {
-            port.check(self.host.ports).map_err(DeviceError::Unsupported)?;
+            port.check(self.host.ports)?;
             self.machine.accept(*port)?;
         }
         if rate == Rate::Captured && !M::KEEPS_TIMES {

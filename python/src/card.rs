@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use penstock_device::fpga::{FpgaDevice, NoPlace, Place};
 use penstock_device::{
-    Departure, Design, DesignError, Device, ForGroup, Image, Kept, Outcome, Override, PartId, PartImage, Policy, Port,
-    Progress, Rate, Root, Run, Target, Traffic, capture, files, note, open,
+    Departure, Design, DesignError, Device, DeviceError, ForGroup, Image, Kept, Outcome, Override, PartId, PartImage,
+    Policy, Port, Progress, Rate, Root, Run, Target, Traffic, capture, files, note, open,
 };
 
 use crate::error::Error;
@@ -161,7 +161,7 @@ impl Card {
 
     /// Queues frames.
     pub(crate) fn send(&mut self, traffic: Traffic) -> Result<(), Error> {
-        traffic.check_ports(self.design.ports).map_err(Error::Word)?;
+        traffic.check_ports(self.design.ports).map_err(DeviceError::from)?;
         append(&mut self.traffic, traffic);
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Card {
 
     /// Carries the queued frames.
     pub(crate) fn run(&mut self, rate: Option<&str>) -> Result<Report, Error> {
-        let rate = rate.map(Rate::parse).transpose().map_err(Error::Word)?;
+        let rate = rate.map(str::parse::<Rate>).transpose().map_err(|error| Error::Word(error.to_string()))?;
         if self.target == Target::Soft && rate.is_some_and(|rate| rate != Rate::Turns) {
             let text = "a rate needs target rtl or fpga, but for `turns`: soft takes frames as fast as it can";
             return Err(Error::Word(text.to_string()));

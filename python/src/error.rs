@@ -107,7 +107,10 @@ impl From<Error> for PyErr {
             Error::Device(e @ DeviceError::HostMemory { .. }) => AccessError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Fpga(_)) => CardError::new_err(e.to_string()),
             Error::Device(
-                e @ (DeviceError::Unsupported(_) | DeviceError::NotOnFpga { .. } | DeviceError::Silence { .. }),
+                e @ (DeviceError::NoPort(_)
+                | DeviceError::Unsupported(_)
+                | DeviceError::NotOnFpga { .. }
+                | DeviceError::Silence { .. }),
             ) => UnsupportedError::new_err(e.to_string()),
             Error::Word(text) => UnsupportedError::new_err(text),
         }

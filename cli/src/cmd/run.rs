@@ -44,7 +44,7 @@ pub(crate) struct Args {
     pub inputs: Vec<String>,
     /// Only take a part of the frames, for example the second of four: `2/4`. All frames between two addresses are in
     /// one part, those without IP in the first.
-    #[arg(long, value_name = "K/N", value_parser = Part::parse)]
+    #[arg(long, value_name = "K/N")]
     pub part: Option<Part>,
     /// Folder for port0.pcap, port1.pcap, ... and host.pcap; or `-@PORT`, which writes the frames of one port to standard
     /// output and the summary to standard error
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     /// of all ports enter in the order of their times, each one when the one before has left or was dropped, and programs
     /// that read the time see that of the capture. Stateful programs therefore do the same on both targets.
     /// docs/clocks.md says which time programs see at other rates.
-    #[arg(long, value_parser = Rate::parse)]
+    #[arg(long)]
     pub rate: Option<Rate>,
     /// Write the result as JSON; `-` is standard output, in place of the summary.
     #[arg(long, value_name = "FILE")]

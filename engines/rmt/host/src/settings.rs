@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_engine::{Fault, Part, Section, TableNames, only_file};
+use penstock_engine::{Fault, FilesError, Part, Section, TableNames, only_file};
 use penstock_rmt_compiler::backend::{self, Feature, Pipeline};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,10 +47,10 @@ impl Part for Settings {
         self.entries.iter().map(|file| (ENTRIES.to_owned(), file.clone())).collect()
     }
 
-    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, FilesError> {
         match name {
             ENTRIES => Ok(Arc::new(Self { entries: Some(only_file(name, files)?), ..self.clone() })),
-            _ => Err(format!("there is no file `{name}` of an rmt block: it has `{ENTRIES}`")),
+            _ => Err(FilesError::NoTable(format!("there is no file `{name}` of an rmt block: it has `{ENTRIES}`"))),
         }
     }
 
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!((settings.pipeline.stages, settings.given_files().len()), (5, 1));
         let other = settings.with_files("entries", vec!["b.json".into()]).unwrap();
         assert_eq!(Settings::of(&*other).entries, Some("b.json".into()));
-        assert!(settings.with_files("routes", vec!["b.json".into()]).unwrap_err().contains("`routes`"));
+        assert!(settings.with_files("routes", vec!["b.json".into()]).unwrap_err().to_string().contains("`routes`"));
         assert!(Settings::read(None).unwrap().needs_program());
     }
 

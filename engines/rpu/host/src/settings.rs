@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use penstock_engine::words::did_you_mean;
-use penstock_engine::{Fault, Identity, Part, Section, TableNames, only_file};
+use penstock_engine::{Fault, FilesError, Identity, Part, Section, TableNames, only_file};
 use penstock_rpu::accelerator::{Kind, Kinds};
 use penstock_unit::Unit;
 use schemars::JsonSchema;
@@ -90,8 +90,8 @@ impl Part for Settings {
         self.tables.iter().map(|(name, file)| (name.clone(), file.clone())).collect()
     }
 
-    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
-        has_table(self.accelerators, name)?;
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, FilesError> {
+        has_table(self.accelerators, name).map_err(FilesError::NoTable)?;
         let mut changed = self.clone();
         changed.tables.insert(name.to_owned(), only_file(name, files)?);
         Ok(Arc::new(changed))

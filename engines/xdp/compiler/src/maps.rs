@@ -91,13 +91,9 @@ const FOREIGN: [(u32, &str); 17] = [
 ];
 
 impl MapKind {
-    /// The kind of this number, or its name in Linux.
-    pub fn from_number(number: u32) -> Result<MapKind, String> {
-        if let Some((_, kind, _)) = KINDS.iter().find(|(n, _, _)| *n == number) {
-            return Ok(*kind);
-        }
-        let foreign = FOREIGN.iter().find(|(n, _)| *n == number);
-        Err(foreign.map_or_else(|| format!("number {number}"), |(_, name)| (*name).to_owned()))
+    /// The kind of this number in Linux; None if the engine does not have it.
+    pub fn from_number(number: u32) -> Option<MapKind> {
+        KINDS.iter().find(|(n, _, _)| *n == number).map(|(_, kind, _)| *kind)
     }
 
     /// Its number in Linux.
@@ -233,7 +229,14 @@ const INNER_MAP: u32 = 1 << 12;
 impl MapShape {
     /// Its kind, if the engine has it.
     pub fn kind(&self) -> Result<MapKind, MapError> {
-        MapKind::from_number(self.number).map_err(MapError::Kind)
+        MapKind::from_number(self.number).ok_or_else(|| MapError::Kind(self.kind_name()))
+    }
+
+    /// The name of its kind in Linux, also if the engine does not have it; a number if Linux has none, either.
+    pub fn kind_name(&self) -> String {
+        let foreign = || FOREIGN.iter().find(|(number, _)| *number == self.number).map(|(_, name)| (*name).to_owned());
+        let own = MapKind::from_number(self.number).map(|kind| kind.to_string());
+        own.or_else(foreign).unwrap_or_else(|| format!("number {}", self.number))
     }
 
     /// Bytes of memory for keys and values when it is full; each is rounded up to eight. Per-CPU kinds need them for

@@ -55,6 +55,22 @@ pub struct ActionCode {
     pub name: String,
 }
 
+/// Why the machine does not take an entry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EntryError {
+    /// The ranges of an entry of a ternary table need too many rows; the rows that a stage has.
+    #[error("the ranges of the entry take more than the {0} rows of a stage")]
+    Rows(u32),
+    /// The action is none of the table's.
+    #[error("the table does not have this action")]
+    Action,
+    /// An argument sends frames onward; the action's name.
+    #[error(
+        "{0}: an entry cannot send frames onward ({PORT_ONWARD}) on a card in hardware: use an action that sets egress_spec to this constant"
+    )]
+    Onward(String),
+}
+
 /// A table in a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableCode {
@@ -101,8 +117,8 @@ impl TableCode {
     /// a multiple of their size.
     ///
     /// # Errors
-    /// It takes more rows than a stage has; a sentence.
-    pub fn lines(&self, entry: &Entry) -> Result<Vec<Line>, String> {
+    /// It takes more rows than a stage has.
+    pub fn lines(&self, entry: &Entry) -> Result<Vec<Line>, EntryError> {
         let mut lines = vec![([0; 4], [0; 4])];
         for (pieces, key) in self.keys.iter().zip(&entry.keys) {
             let width = pieces.iter().map(|piece| piece.width).sum();
@@ -113,7 +129,7 @@ impl TableCode {
                 Match::Range(low, high) => blocks(low, high, width),
             };
             if lines.len() * parts.len() > self.most_lines as usize {
-                return Err(format!("the ranges of the entry take more than the {} rows of a stage", self.most_lines));
+                return Err(EntryError::Rows(self.most_lines));
             }
             let with = |(values, masks): &Line, (value, mask): &(u128, u128)| {
                 let mut line = (*values, *masks);
@@ -137,16 +153,13 @@ impl TableCode {
     /// Row and parameters of an action with its arguments. `cell` is that of the entry's own counter and meter, if it has some.
     ///
     /// # Errors
-    /// The machine cannot do it; a sentence.
-    pub fn call(&self, call: &ActionCall, cell: Option<u32>) -> Result<(u32, [u32; 4]), String> {
+    /// The table does not have the action, or the machine cannot do it.
+    pub fn call(&self, call: &ActionCall, cell: Option<u32>) -> Result<(u32, [u32; 4]), EntryError> {
         let Some(code) = self.actions.iter().find(|code| code.action == call.action) else {
-            return Err("the table does not have this action".to_owned());
+            return Err(EntryError::Action);
         };
         if code.ports.iter().any(|port| call.args.get(*port) == Some(&PORT_ONWARD)) {
-            return Err(format!(
-                "{}: an entry cannot send frames onward ({PORT_ONWARD}) on a card in hardware: use an action that sets egress_spec to this constant",
-                code.name
-            ));
+            return Err(EntryError::Onward(code.name.clone()));
         }
         let mut words = [0; 4];
         for place in &code.params {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use penstock_engine::Bus;
 use penstock_rmt::{METER_ROW, meter_row};
-use penstock_rmt_compiler::backend::{ACTION_WORDS, Kind, Lowered, RegisterPlace, TableCode};
+use penstock_rmt_compiler::backend::{ACTION_WORDS, EntryError, Kind, Lowered, RegisterPlace, TableCode};
 use penstock_rmt_compiler::ir::{CounterId, CounterUnit, Entry, MeterId, Rates, Replica, Session, TableId};
 use penstock_rmt_p4runtime::{Act, Change, Count, Object, Reason, Refusal};
 use penstock_unit::Record;
@@ -720,8 +720,8 @@ fn place(
     }
 }
 
-fn refused(why: String) -> RmtError {
-    Refusal::unsupported(why).into()
+fn refused(error: EntryError) -> RmtError {
+    Refusal::unsupported(error.to_string()).into()
 }
 
 /// Carries out a change of the entries that a program begins with.

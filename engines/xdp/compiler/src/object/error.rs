@@ -59,6 +59,22 @@ fn found(sections: &[String]) -> String {
     if sections.is_empty() { "no section has code".into() } else { format!("code is in {}", sections.join(", ")) }
 }
 
+/// Why the number of entries of a map was not set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EntriesError {
+    /// The map holds global variables.
+    #[error("{0} holds global variables, which are one entry")]
+    Data(String),
+    /// The object has no such map.
+    #[error("it has no map {name}; it has {}", there.join(", "))]
+    NoMap {
+        /// The name that was given.
+        name: String,
+        /// The names of the object's maps.
+        there: Vec<String>,
+    },
+}
+
 /// Why a program cannot be put together out of its functions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {kind}")]

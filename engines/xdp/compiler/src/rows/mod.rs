@@ -18,11 +18,26 @@ pub use encode::{EncodeError, encode, words_of_row};
 pub use op::{Alu, Asks, Bytes, Do, Key, REDIRECT, Test, Window};
 pub use read::{ReadError, read};
 
+use std::str::FromStr;
+
 use crate::ir::Special;
 
 /// The number of lanes of a core, and the properties that depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lanes(u8);
+
+/// The text that is no number of [`Lanes`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a core has 1, 2, 3, 4 or 8 lanes, not {0}")]
+pub struct ParseLanesError(String);
+
+impl FromStr for Lanes {
+    type Err = ParseLanesError;
+
+    fn from_str(word: &str) -> Result<Self, ParseLanesError> {
+        word.parse().ok().and_then(Lanes::new).ok_or_else(|| ParseLanesError(word.to_owned()))
+    }
+}
 
 impl Lanes {
     /// Lanes that can store: 0 and 1.
