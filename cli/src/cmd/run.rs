@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock run`: captures through a card, captures out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -182,18 +182,7 @@ pub(crate) enum RunError {
 /// Runs the card. Faults that leave the rest of the run whole are reported after everything is written.
 pub(crate) fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let target = Target::from(args.target);
-    if args.wave.is_some() && target != Target::Rtl {
-        return Err(RunError::WaveOnSoft);
-    }
-    if args.trace.is_some() && target != Target::Rtl {
-        return Err(RunError::TraceOnSoft);
-    }
-    if args.rate.is_some_and(|rate| rate != Rate::Turns) && target == Target::Soft {
-        return Err(RunError::RateOnSoft);
-    }
-    if args.card.is_some() && target != Target::Fpga {
-        return Err(RunError::CardElsewhere);
-    }
+    check(args, target)?;
     let place = args.card.as_deref().map_or(Ok(Place::default()), str::parse)?;
     let change = Override {
         programs: args.programs.clone(),
@@ -204,12 +193,7 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     };
     let card = Card::read(root, &args.design, change)?;
     let rate = args.rate.unwrap_or_else(|| card.design.default_rate(target));
-    if let Out::Stdout(port) = args.out {
-        let is_stdout = args.json.as_ref().is_some_and(|path| path.as_os_str() == STDOUT);
-        if let Some(option) = is_stdout.then_some("json -").or(args.gdb.map(|_| "gdb")) {
-            return Err(RunError::StdoutTaken(format!("-@{}", port.to_string().trim_start_matches("port")), option));
-        }
-    }
+    check_stdout(args)?;
     let packing = match args.compress {
         None => Packing::Plain,
         Some(Compression::Gz) => Packing::Gzip,
@@ -264,8 +248,7 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let mut outcome = Outcome::new(&card.design, target, &run);
     outcome.faults.append(&mut inputs.faults());
     if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&outcome).map_err(|e| FileError::output(path, e.into()))?;
-        if path.as_os_str() == STDOUT { say::text(&(text + "\n")) } else { files::write(path, text + "\n")? }
+        write_json(path, &outcome)?;
     }
     if let Some(path) = &args.report {
         let mut data = report::design(&card.design);
@@ -279,7 +262,7 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if inputs.are_stopped() {
         note!("the captures were not read to their ends: a signal stopped them");
     }
-    if !show::is_quiet() && args.json.as_ref().is_none_or(|path| path.as_os_str() != STDOUT) {
+    if !show::is_quiet() && !args.prints_json() {
         let log: String = outcome.log.iter().map(|line| format!("log: {line}\n")).collect();
         let text = log + &summary(&outcome, rate);
         match args.out {
@@ -288,6 +271,51 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         }
     }
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
+}
+
+impl Args {
+    /// Whether the result goes to standard output, in place of the summary.
+    fn prints_json(&self) -> bool {
+        self.json.as_ref().is_some_and(|path| path.as_os_str() == STDOUT)
+    }
+}
+
+/// Refuses options that the target does not have.
+fn check(args: &Args, target: Target) -> Result<(), RunError> {
+    if args.wave.is_some() && target != Target::Rtl {
+        return Err(RunError::WaveOnSoft);
+    }
+    if args.trace.is_some() && target != Target::Rtl {
+        return Err(RunError::TraceOnSoft);
+    }
+    if args.rate.is_some_and(|rate| rate != Rate::Turns) && target == Target::Soft {
+        return Err(RunError::RateOnSoft);
+    }
+    if args.card.is_some() && target != Target::Fpga {
+        return Err(RunError::CardElsewhere);
+    }
+    Ok(())
+}
+
+/// Refuses options that write to standard output when it takes the frames of a port.
+fn check_stdout(args: &Args) -> Result<(), RunError> {
+    let Out::Stdout(port) = args.out else { return Ok(()) };
+    match args.prints_json().then_some("json -").or(args.gdb.map(|_| "gdb")) {
+        Some(option) => {
+            Err(RunError::StdoutTaken(format!("-@{}", port.to_string().trim_start_matches("port")), option))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes the result to a file or to standard output.
+fn write_json(path: &Path, outcome: &Outcome) -> Result<(), FileError> {
+    let text = serde_json::to_string_pretty(outcome).map_err(|e| FileError::output(path, e.into()))? + "\n";
+    if path.as_os_str() == STDOUT {
+        say::text(&text);
+        return Ok(());
+    }
+    files::write(path, text)
 }
 
 /// The takers of the frames that leave.
