@@ -16,6 +16,10 @@ from tree import tracked
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
+# What cargo builds in copies: crates that are not ours are compiled once for all of them.
+TARGET = ROOT / "build" / "copies"
+
+
 class Tree:
     """A copy of all tracked files, with the tools of build/venv."""
 
@@ -23,7 +27,6 @@ class Tree:
         copy = Copy(folder)
         copy.fill([name for name in tracked("*") if (ROOT / name).is_file()], ROOT)
         self.path = copy.tree
-        self._target = copy.folder / "target"
 
     def track(self) -> None:
         """Adds all files to git: the launcher and the tools look for files that git tracks."""
@@ -32,7 +35,7 @@ class Tree:
 
     def run(self, command: Sequence[str]) -> None:
         """Runs a command at the top of the copy; it must succeed."""
-        env = {**os.environ, "PENSTOCK_ROOT": str(self.path), "CARGO_TARGET_DIR": str(self._target)}
+        env = {**os.environ, "PENSTOCK_ROOT": str(self.path), "CARGO_TARGET_DIR": str(TARGET)}
         env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
         done = subprocess.run(command, cwd=self.path, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{shlex.join(command)}: {done.stdout[-4000:]}{done.stderr[-4000:]}"

@@ -9,7 +9,8 @@
 //                                              flow_chain: the elements
 //
 // For all ports together one frame a cycle, 250 Mpps: with two ports of 100 Gb/s that is 84 % of line rate at 60
-// bytes without FCS, and all of it from 76 bytes on. A port alone has line rate at all sizes.
+// bytes without FCS, and all of it from 76 bytes on. A port alone has line rate at all sizes. docs/hardware.md says what
+// a second chain beside this one would cost.
 //
 // The elements wait only for each other. Ports wait for their turn in front of the chain. Frames of a port wait for
 // earlier frames of that port, which wait for the next stage after the block. A port whose frames cannot leave
