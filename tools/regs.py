@@ -93,6 +93,7 @@ def c(guard: str, maps: list[Map]) -> str:
 
 def rust(maps: list[Map]) -> str:
     lines = [f"// {NOTICE}", f"//! {ORIGIN}"]
+    lines += ["", '#![allow(unreachable_pub, reason = "some crates export these registers, others do not")]']
     for source, rows, _ in maps:
         lines.append(f"\n// {source}")
         for name, value, desc in rows:

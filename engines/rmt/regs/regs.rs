@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Written by tools/regs.py from the .rdl files; change those.
 
+#![allow(unreachable_pub, reason = "some crates export these registers, others do not")]
+
 // engines/rmt/regs/rmt.rdl
 /// Stages, [7:0]; depths of the parser, [15:8]; ways of an exact table, [23:16]; levels of a search tree, [31:24].
 pub const RMT_BLOCK_SHAPE: u32 = 0x0;

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Written by tools/regs.py from the .rdl files; change those.
 
+#![allow(unreachable_pub, reason = "some crates export these registers, others do not")]
+
 // engines/rpu/regs/rpu.rdl
 /// Descriptor to send, low word: length [15:0], slot [23:16], port [31:24]. Kept from one send to the next.
 pub const RPU_CORE_SEND_DESC_LOW: u32 = 0x608;
