@@ -43,7 +43,7 @@ const RECORDS: usize = 1 << 15;
 
 /// Counters of the block's registers and of the host, since the block was loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub struct CardStats {
+pub(crate) struct CardStats {
     /// Frames that passed the block.
     pub frames: u64,
     /// Frames that the host was told.
@@ -77,7 +77,7 @@ type Registers = [u64; 9];
 
 /// Told frames by reason, in the order of the record's bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Reasons {
+pub(crate) struct Reasons {
     /// The filter found a key.
     pub told_string: u64,
     /// There were more hits than lookups.
@@ -124,7 +124,7 @@ struct Seen {
 
 /// A block of a card in hardware.
 #[derive(Debug)]
-pub struct CardBlock {
+pub(crate) struct CardBlock {
     base: u32,
     /// Rows of a log.
     rows: u32,
@@ -194,7 +194,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses or breaks.
-    pub fn load(
+    pub(crate) fn load(
         bus: &mut dyn Bus,
         block: usize,
         program: &Arc<Program>,
@@ -253,7 +253,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses or breaks.
-    pub fn exchange(&mut self, bus: &mut dyn Bus, program: &Arc<Program>) -> Result<(), IdsError> {
+    pub(crate) fn exchange(&mut self, bus: &mut dyn Bus, program: &Arc<Program>) -> Result<(), IdsError> {
         let old = Arc::clone(&self.program);
         let new = fitting(program, old.filter.log);
         self.write(bus, own::IDS_BLOCK_CLEAR, 2)?;
@@ -286,7 +286,7 @@ impl CardBlock {
     }
 
     /// The inspector and the log of alerts.
-    pub fn parts(&mut self) -> (&mut Inspector, &mut Log) {
+    pub(crate) fn parts(&mut self) -> (&mut Inspector, &mut Log) {
         (&mut self.inspector, &mut self.log)
     }
 
@@ -294,7 +294,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses or breaks.
-    pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<bool, IdsError> {
+    pub(crate) fn poll(&mut self, bus: &mut dyn Bus) -> Result<bool, IdsError> {
         let mut any = false;
         loop {
             let told = self.read(bus, own::IDS_BLOCK_RECORD)?;
@@ -318,7 +318,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses or breaks, or the log cannot be written.
-    pub fn finish(&mut self, bus: &mut dyn Bus, now: u64) -> Result<(), IdsError> {
+    pub(crate) fn finish(&mut self, bus: &mut dyn Bus, now: u64) -> Result<(), IdsError> {
         self.poll(bus)?;
         let (alerts, records) = self.inspector.finish();
         self.log.push(alerts);
@@ -332,7 +332,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses or breaks.
-    pub fn stats(&self, bus: &mut dyn Bus) -> Result<CardStats, IdsError> {
+    pub(crate) fn stats(&self, bus: &mut dyn Bus) -> Result<CardStats, IdsError> {
         let (now, then) = (self.registers(bus)?, self.loaded);
         let [frames, told, strings, unchecked, lost_records, late, evicted, fetched, memory_errors] =
             std::array::from_fn(|at| now[at].wrapping_sub(then[at]));

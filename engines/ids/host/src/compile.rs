@@ -12,7 +12,7 @@ use crate::config::ConfigFiles;
 use crate::image::RULES;
 
 /// `penstock compile ids`.
-pub const COMPILE: Tool = Tool { command, run };
+pub(crate) const COMPILE: Tool = Tool { command, run };
 
 /// Reads rules and tells which of them load and what the filter costs.
 #[derive(Debug, Args)]

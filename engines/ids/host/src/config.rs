@@ -11,7 +11,7 @@ use crate::image::RULES;
 
 /// Such files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ConfigFiles {
+pub(crate) struct ConfigFiles {
     /// Has the variables of rule headers, as suricata.yaml.
     pub config: Option<PathBuf>,
     /// Has descriptions and priorities of classes, as classification.config.
@@ -30,7 +30,7 @@ impl ConfigFiles {
     ///
     /// # Errors
     /// The file cannot be read or has another form.
-    pub fn variables(&self) -> Result<Variables, EngineError> {
+    pub(crate) fn variables(&self) -> Result<Variables, EngineError> {
         let mut variables = Variables::default();
         if let Some(path) = &self.config {
             variables.0.extend(named(path, config::variables(&files::read(path, RULES)?))?);
@@ -42,7 +42,7 @@ impl ConfigFiles {
     ///
     /// # Errors
     /// The file cannot be read or has another form.
-    pub fn classes(&self) -> Result<Classes, EngineError> {
+    pub(crate) fn classes(&self) -> Result<Classes, EngineError> {
         match &self.classification {
             Some(path) => named(path, Classes::read(&files::read(path, RULES)?)),
             None => Ok(Classes::default()),
@@ -53,7 +53,7 @@ impl ConfigFiles {
     ///
     /// # Errors
     /// The file cannot be read or has another form.
-    pub fn tuning(&self, variables: &Variables) -> Result<Tuning, EngineError> {
+    pub(crate) fn tuning(&self, variables: &Variables) -> Result<Tuning, EngineError> {
         match &self.thresholds {
             Some(path) => named(path, Tuning::read(&files::read(path, RULES)?, variables)),
             None => Ok(Tuning::default()),

@@ -5,11 +5,11 @@
 const STRING: u8 = 1 << 0;
 const FOLLOWED: u8 = 1 << 6;
 /// Number of the reasons.
-pub const REASONS: usize = 8;
+pub(crate) const REASONS: usize = 8;
 
 /// A frame in the log of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record {
+pub(crate) struct Record {
     /// Position of the record.
     pub place: u32,
     /// Position of the frame's first row.
@@ -47,13 +47,13 @@ pub struct Record {
 impl Record {
     /// Whether the card follows its direction, from this frame on or from an earlier one.
     #[must_use]
-    pub fn is_followed(&self) -> bool {
+    pub(crate) fn is_followed(&self) -> bool {
         self.has_line && self.reasons & (STRING | FOLLOWED) != 0
     }
 
     /// Reads a record.
     #[must_use]
-    pub fn read(row: &[u8; 64]) -> Self {
+    pub(crate) fn read(row: &[u8; 64]) -> Self {
         let long = |at: usize| u32::from_le_bytes([row[at], row[at + 1], row[at + 2], row[at + 3]]);
         let word = |at: usize| u16::from_le_bytes([row[at], row[at + 1]]);
         let flag = |bit: u8| row[31] >> bit & 1 == 1;

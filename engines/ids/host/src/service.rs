@@ -11,7 +11,7 @@ use crate::ask::{Ask, NAME, RuleText};
 use crate::image::RULES;
 
 /// The services of the engine.
-pub const SERVICES: &[Service] = &[Service {
+pub(crate) const SERVICES: &[Service] = &[Service {
     name: NAME,
     command,
     ask,

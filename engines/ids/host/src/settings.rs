@@ -41,7 +41,7 @@ pub enum Late {
 /// The contents of the file of EVE records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Records {
+pub(crate) enum Records {
     /// Alerts and counters.
     #[default]
     Alerts,
@@ -52,7 +52,7 @@ pub enum Records {
 /// Records that are written beside alerts, counters and messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum MoreRecords {
+pub(crate) enum MoreRecords {
     /// Flows that have ended, or that a run ends with.
     Flow,
     /// Files in messages of HTTP and SMTP.
@@ -66,7 +66,7 @@ pub enum MoreRecords {
 /// The treatment of TCP segments with a wrong checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Checksums {
+pub(crate) enum Checksums {
     /// They belong to no stream.
     Check,
     /// They are taken as any other.
@@ -79,7 +79,7 @@ pub enum Checksums {
 /// A field that alerts may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum MoreOfAlerts {
+pub(crate) enum MoreOfAlerts {
     /// The payload of the frame.
     Payload,
     /// The frame.
@@ -385,7 +385,7 @@ impl Part for OnCard {}
 ///
 /// # Errors
 /// The table has a key.
-pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+pub(crate) fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
     section.map(Section::read::<CardKeys>).transpose()?;
     Ok(Arc::new(OnCard))
 }

@@ -10,12 +10,12 @@ use serde_json::Value;
 use crate::load::{self, App, PATHS};
 
 /// Opens the card.
-pub fn open(lab: &Lab) -> Result<RtlDevice, BenchError> {
+pub(crate) fn open(lab: &Lab) -> Result<RtlDevice, BenchError> {
     open_design(lab, "card.toml")
 }
 
 /// Opens the card with two applications.
-pub fn open_pair(lab: &Lab) -> Result<RtlDevice, BenchError> {
+pub(crate) fn open_pair(lab: &Lab) -> Result<RtlDevice, BenchError> {
     open_design(lab, "pair.toml")
 }
 
@@ -25,23 +25,23 @@ fn open_design(lab: &Lab, name: &str) -> Result<RtlDevice, BenchError> {
 }
 
 /// Gives the application of the card with one rules of so many steps.
-pub fn load_rules(device: &mut RtlDevice, steps: usize, rules: usize) -> Result<(), BenchError> {
+pub(crate) fn load_rules(device: &mut RtlDevice, steps: usize, rules: usize) -> Result<(), BenchError> {
     ask(device, &load(PATHS, steps, rules)).map(|_| ())
 }
 
 /// Gives an application the rules of a source.
-pub fn load_text(device: &mut RtlDevice, app: App, text: String) -> Result<(), BenchError> {
+pub(crate) fn load_text(device: &mut RtlDevice, app: App, text: String) -> Result<(), BenchError> {
     let load = Ask::Load { application: app.name.to_owned(), file: "the bench's rules".to_owned(), text };
     ask(device, &load).map(|_| ())
 }
 
 /// The request that gives an application rules of so many steps.
-pub fn load(app: App, steps: usize, rules: usize) -> Ask {
+pub(crate) fn load(app: App, steps: usize, rules: usize) -> Ask {
     let text = load::source(app, steps, rules);
     Ask::Load { application: app.name.to_owned(), file: "the bench's rules".to_owned(), text }
 }
 
 /// Asks the service of the engine.
-pub fn ask(device: &mut RtlDevice, ask: &Ask) -> Result<Value, BenchError> {
+pub(crate) fn ask(device: &mut RtlDevice, ask: &Ask) -> Result<Value, BenchError> {
     Ok(device.call(&ask.request())?)
 }

@@ -26,7 +26,7 @@ const PAPER: [(usize, f64); 7] = [(1, 15.0), (2, 21.0), (4, 33.0), (8, 57.0), (1
 const GOAL_NS: f64 = 250.0;
 
 /// Measures all numbers of skip-and-matches.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device = card::open(lab)?;
     device.record_hops();
     for (steps, paper) in PAPER {

@@ -24,7 +24,7 @@ const LOOKS: usize = 8;
 const GOAL: f64 = 0.999;
 
 /// Measures both.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device = card::open_pair(lab)?;
     let mut of = |steps| {
         load_rules(&mut device, steps)?;

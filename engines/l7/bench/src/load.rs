@@ -4,11 +4,11 @@
 use std::fmt::Write;
 
 /// Bytes in front of a packet's payload: Ethernet, IPv4, UDP, QNP.
-pub const HEADERS: usize = 64;
+pub(crate) const HEADERS: usize = 64;
 
 /// An application of the benches.
 #[derive(Debug, Clone, Copy)]
-pub struct App {
+pub(crate) struct App {
     pub name: &'static str,
     pub number: u8,
     pub udp: u16,
@@ -17,14 +17,14 @@ pub struct App {
 }
 
 /// The application of benches with one.
-pub const PATHS: App = App { name: "paths", number: 1, udp: 7000, exit: 1 };
+pub(crate) const PATHS: App = App { name: "paths", number: 1, udp: 7000, exit: 1 };
 /// The second application of benches with two.
-pub const OTHERS: App = App { name: "others", number: 2, udp: 8000, exit: 0 };
+pub(crate) const OTHERS: App = App { name: "others", number: 2, udp: 8000, exit: 0 };
 
 /// The source of an application whose rules take `steps` skip-and-matches. Each skip but the first goes to the next
 /// `/`. The last match tells `rules` values apart; beside them, a rule for each earlier step matches other messages.
 /// Messages of [`path`] leave at the application's port, all others are dropped.
-pub fn source(app: App, steps: usize, rules: usize) -> String {
+pub(crate) fn source(app: App, steps: usize, rules: usize) -> String {
     let App { name, number, udp, exit } = app;
     let mut text = format!(
         "message Request {{ option (type) = 1; bytes path = 1 [(dispatch) = true]; }}
@@ -51,7 +51,7 @@ fn value(steps: usize, rule: usize, rules: usize) -> Vec<u8> {
 }
 
 /// The field of a message that this rule matches.
-pub fn path(steps: usize, rule: usize, rules: usize) -> Vec<u8> {
+pub(crate) fn path(steps: usize, rule: usize, rules: usize) -> Vec<u8> {
     let mut path = Vec::new();
     for step in 0..steps - 1 {
         path.extend(if step == 0 { &b"/"[..] } else { b"/b" });
@@ -64,8 +64,8 @@ pub fn path(steps: usize, rule: usize, rules: usize) -> Vec<u8> {
 }
 
 /// Skip-and-matches of [`crowd`]'s rules, and the number of its rules.
-pub const CROWD_STEPS: usize = 4;
-pub const CROWD: usize = 4096;
+pub(crate) const CROWD_STEPS: usize = 4;
+pub(crate) const CROWD: usize = 4096;
 
 /// The source of 4,096 rules for the application that overlap each other. All take four
 /// skip-and-matches with two sets of delimiters, and end with up to 32 bytes:
@@ -75,7 +75,7 @@ pub const CROWD: usize = 4096;
 /// - a rule for all messages with `v1`, and one for all messages that begin with `/`.
 ///
 /// Messages of [`crowd_path`] leave at the application's port, all others are dropped.
-pub fn crowd() -> String {
+pub(crate) fn crowd() -> String {
     let App { name, number, udp, exit } = PATHS;
     let mut text = format!(
         "message Request {{ option (type) = 1; bytes path = 1 [(dispatch) = true]; }}
@@ -108,14 +108,14 @@ fn crowd_value(rule: usize) -> (&'static str, String) {
 }
 
 /// The field of a message that this rule matches.
-pub fn crowd_path(rule: usize) -> Vec<u8> {
+pub(crate) fn crowd_path(rule: usize) -> Vec<u8> {
     let (branch, value) = crowd_value(rule);
     format!("/;{branch}:b/{value}").into()
 }
 
 /// A message on the wire: packets of `size` bytes without FCS, or more if the path needs more.
 #[derive(Debug, Clone, Copy)]
-pub struct Message<'a> {
+pub(crate) struct Message<'a> {
     pub app: App,
     pub path: &'a [u8],
     pub id: u32,
@@ -125,7 +125,7 @@ pub struct Message<'a> {
 
 impl Message<'_> {
     /// The frames of its packets, in order.
-    pub fn frames(&self) -> Vec<Vec<u8>> {
+    pub(crate) fn frames(&self) -> Vec<Vec<u8>> {
         (0..self.packets).map(|number| self.frame(number)).collect()
     }
 

@@ -17,7 +17,7 @@ const WARMUP: usize = 4;
 
 /// Measurements of an application.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Flow {
+pub(crate) struct Flow {
     /// Millions of messages a second that left.
     pub mrps: f64,
     /// Cycles from the first beat in to the last beat out: the longest, and their mean.
@@ -27,7 +27,7 @@ pub struct Flow {
 
 /// A measurement.
 #[derive(Debug, Clone)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// Cycles of each request.
     pub cycles: Vec<u64>,
     /// Of `paths` and of `others`.
@@ -57,7 +57,7 @@ fn traffic(steps: [usize; 2], size: usize) -> Traffic {
 /// The latency of a message is from its first beat in to its last beat out. The messages of an application leave in
 /// their order. If one of `paths` is lost, the later ones are taken for those before, and seem to be late; of `others`,
 /// whose messages may exceed its room, only the rate is told then.
-pub fn measure(
+pub(crate) fn measure(
     bench: &'static str,
     device: &mut RtlDevice,
     steps: [usize; 2],
@@ -91,7 +91,7 @@ pub fn measure(
 }
 
 /// Gives both applications rules of so many steps.
-pub fn load_rules(device: &mut RtlDevice, steps: [usize; 2]) -> Result<(), BenchError> {
+pub(crate) fn load_rules(device: &mut RtlDevice, steps: [usize; 2]) -> Result<(), BenchError> {
     for (app, steps) in [PATHS, OTHERS].into_iter().zip(steps) {
         card::ask(device, &card::load(app, steps, 1))?;
     }
@@ -99,7 +99,7 @@ pub fn load_rules(device: &mut RtlDevice, steps: [usize; 2]) -> Result<(), Bench
 }
 
 /// Requests that change nothing.
-pub fn looks(count: usize) -> Vec<Ask> {
+pub(crate) fn looks(count: usize) -> Vec<Ask> {
     vec![Ask::Counters; count]
 }
 

@@ -82,7 +82,7 @@ impl Case {
 }
 
 /// Measures all selected cases.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let cases = CASES.into_iter().filter(|case| lab.selection.takes(&case.parameters())).collect::<Vec<_>>();
     if cases.is_empty() {
         return Ok(());

@@ -31,7 +31,7 @@ const SAMPLE: usize = 256;
 const SLOW: usize = 200_000;
 
 /// Measures all numbers of rules.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for rules in RULES {
         let straw_man = straw_man(rules)?;
         let program = program(rules)?;

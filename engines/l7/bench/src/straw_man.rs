@@ -16,13 +16,13 @@ struct Entry {
 
 /// Rules as entries of states; rules that begin alike share entries.
 #[derive(Default)]
-pub struct StrawMan {
+pub(crate) struct StrawMan {
     entries: Vec<Entry>,
 }
 
 impl StrawMan {
     /// Rules, each of which is a list of the values behind one `/` after the other.
-    pub fn new(rules: &[Vec<Vec<u8>>]) -> Self {
+    pub(crate) fn new(rules: &[Vec<Vec<u8>>]) -> Self {
         let mut man = Self::default();
         let mut known: HashMap<(usize, Vec<u8>), usize> = HashMap::new();
         for (number, rule) in rules.iter().enumerate() {
@@ -41,7 +41,7 @@ impl StrawMan {
     }
 
     /// The rule that the field of a message matches.
-    pub fn decide(&self, field: &[u8]) -> Option<usize> {
+    pub(crate) fn decide(&self, field: &[u8]) -> Option<usize> {
         let (mut state, mut rest) = (0, field);
         loop {
             let slash = rest.iter().position(|byte| *byte == b'/')?;

@@ -24,7 +24,7 @@ const LOOKS: usize = 8;
 const PAPER_STOPS_US: f64 = 1_500_000.0;
 
 /// Measures swaps.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device = card::open_pair(lab)?;
     load_rules(&mut device, [STEPS; 2])?;
     let quiet = measure(BENCH, &mut device, [STEPS; 2], SIZE, &looks(LOOKS))?;

@@ -20,7 +20,7 @@ const MOST_VARIANTS: usize = 256;
 ///
 /// # Errors
 /// All faults.
-pub fn check(source: &Source) -> Result<Program, Vec<Fault>> {
+pub(crate) fn check(source: &Source) -> Result<Program, Vec<Fault>> {
     let mut check = Check::default();
     check.unique("message type", source.messages.iter().map(|message| &message.name));
     check.unique("application", source.applications.iter().map(|application| &application.name));

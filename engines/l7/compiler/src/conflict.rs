@@ -16,7 +16,7 @@ const PAIRS: u64 = 30_000_000;
 
 /// Looks for rules of equal priority and different actions that match a common message, and for rules all of whose
 /// messages a rule of higher priority takes.
-pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
+pub(crate) fn check(source: &Source, program: &Program) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (written, application) in source.applications.iter().zip(&program.applications) {
         for (on, rules) in written.types.iter().zip(&application.types) {

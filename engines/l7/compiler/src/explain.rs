@@ -15,7 +15,7 @@ const CYCLES: usize = 9;
 const ROW_CYCLES: usize = 2;
 
 /// The program as text.
-pub fn text(program: &Program, images: &[AppImage]) -> String {
+pub(crate) fn text(program: &Program, images: &[AppImage]) -> String {
     let mut text = String::new();
     for message in &program.messages {
         let _ = writeln!(text, "message {} (type {})", message.name, message.number);
@@ -76,7 +76,7 @@ pub fn shown(action: Action, message: Option<&MessageType>) -> String {
 }
 
 /// The program as JSON.
-pub fn json(program: &Program, images: &[AppImage]) -> Json {
+pub(crate) fn json(program: &Program, images: &[AppImage]) -> Json {
     let messages: Vec<Json> = program.messages.iter().map(message).collect();
     let applications = program.applications.iter().zip(images).map(|(application, image)| {
         let types = application.types.iter().zip(&image.types).map(|(rules, rows)| {

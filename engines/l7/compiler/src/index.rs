@@ -8,7 +8,7 @@ use crate::program::Variant;
 
 /// A variant of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Id {
+pub(crate) struct Id {
     /// Index of the rule.
     pub rule: usize,
     /// Index of the variant in the rule.
@@ -17,7 +17,7 @@ pub struct Id {
 
 /// Variants, by their conditions on each field.
 #[derive(Debug, Default)]
-pub struct Index {
+pub(crate) struct Index {
     all: Vec<Id>,
     fields: BTreeMap<u8, OfField>,
 }
@@ -34,7 +34,7 @@ struct OfField {
 
 impl Index {
     /// Adds a variant.
-    pub fn add(&mut self, id: Id, variant: &Variant) {
+    pub(crate) fn add(&mut self, id: Id, variant: &Variant) {
         for (field, condition) in variant {
             // A field that is new was free in all variants before.
             let of_field =
@@ -54,7 +54,7 @@ impl Index {
 
     /// Variants that may share messages with a variant, in any order: all that do, and some that do not.
     #[must_use]
-    pub fn near(&self, variant: &Variant) -> Vec<Id> {
+    pub(crate) fn near(&self, variant: &Variant) -> Vec<Id> {
         // The field that leaves the fewest.
         let by_field = variant.iter().filter_map(|(field, condition)| Some(self.fields.get(field)?.near(condition)));
         by_field.min_by_key(Vec::len).unwrap_or_else(|| self.all.clone())

@@ -8,7 +8,7 @@ const SIGNS: [&str; 14] = ["..=", "..", "=>", "{", "}", "(", ")", "[", "]", ";",
 
 /// A token of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Token {
+pub(crate) enum Token {
     /// A name or a keyword.
     Word(String),
     /// A number.
@@ -22,7 +22,7 @@ pub enum Token {
 }
 
 /// Splits a source into tokens.
-pub fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
     let mut lexer = Lexer { letters: text.chars().collect(), at: 0, line: 1, column: 1 };
     let mut found = Vec::new();
     while lexer.skip_space()? {

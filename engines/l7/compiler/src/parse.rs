@@ -9,7 +9,7 @@ use crate::syntax::{Action, Application, At, Condition, Field, Message, On, Piec
 ///
 /// # Errors
 /// The first place at which the source cannot be parsed.
-pub fn parse(text: &str) -> Result<Source, Fault> {
+pub(crate) fn parse(text: &str) -> Result<Source, Fault> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0 };
     let mut source = Source::default();
     while parser.peek() != &Token::End {

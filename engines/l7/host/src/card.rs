@@ -30,7 +30,7 @@ const LOOKS: u32 = 500;
 
 /// The contents of a block in hardware.
 #[derive(Debug)]
-pub struct CardBlock {
+pub(crate) struct CardBlock {
     apps: Vec<CardApp>,
     staged: Staged,
 }
@@ -86,7 +86,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses, or its block is another one.
-    pub fn load(bus: &mut dyn Bus, block: usize, image: &L7Image) -> Result<Self, L7Error> {
+    pub(crate) fn load(bus: &mut dyn Bus, block: usize, image: &L7Image) -> Result<Self, L7Error> {
         let mut window = window(bus, block);
         let rows = window.read(own::L7_BLOCK_SHAPE)? >> 16;
         let in_card = window.read(own::L7_BLOCK_CARD)?;
@@ -119,7 +119,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card does not answer.
-    pub fn cycles(bus: &mut dyn Bus, block: usize) -> Result<u32, L7Error> {
+    pub(crate) fn cycles(bus: &mut dyn Bus, block: usize) -> Result<u32, L7Error> {
         window(bus, block).read(own::L7_BLOCK_CYCLES)
     }
 
@@ -239,7 +239,7 @@ fn bring(
 }
 
 /// A block in hardware, and the way to it.
-pub struct OnCard<'a> {
+pub(crate) struct OnCard<'a> {
     /// What it holds.
     pub card: &'a mut CardBlock,
     /// Its place in the design.

@@ -16,7 +16,7 @@ const PART: u64 = 16;
 
 /// The clock of a card.
 #[derive(Debug, Default)]
-pub struct Clock {
+pub(crate) struct Clock {
     /// The time that was set last, in ns.
     time: u64,
     /// The clock is stopped.
@@ -31,7 +31,7 @@ impl Clock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn hold(&mut self, bus: &mut dyn Bus, time: u64, timeout: u64, sweep: u64) -> Result<(), L7Error> {
+    pub(crate) fn hold(&mut self, bus: &mut dyn Bus, time: u64, timeout: u64, sweep: u64) -> Result<(), L7Error> {
         if !self.held {
             bus.write(HOLD, 1)?;
             self.held = true;
@@ -50,7 +50,7 @@ impl Clock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn release(&mut self, bus: &mut dyn Bus) -> Result<(), L7Error> {
+    pub(crate) fn release(&mut self, bus: &mut dyn Bus) -> Result<(), L7Error> {
         if self.held {
             bus.write(HOLD, 0)?;
         }

@@ -11,7 +11,7 @@ use crate::image::PROGRAM;
 
 /// A request. APP is a name in a program; with several l7 blocks it is BLOCK.APP.
 #[derive(Debug, Subcommand)]
-pub enum L7Command {
+pub(crate) enum L7Command {
     /// Lists the applications.
     Apps,
     /// Shows or replaces rules.
@@ -30,7 +30,7 @@ pub enum L7Command {
 
 /// Operations on rules.
 #[derive(Debug, Subcommand)]
-pub enum RulesCommand {
+pub(crate) enum RulesCommand {
     /// Gives an application other rules between two messages.
     Load {
         /// The application.
@@ -45,7 +45,7 @@ impl L7Command {
     ///
     /// # Errors
     /// A file cannot be read; a sentence.
-    pub fn ask(self) -> Result<Ask, String> {
+    pub(crate) fn ask(self) -> Result<Ask, String> {
         Ok(match self {
             Self::Apps => Ask::Apps,
             Self::Rules { what: None } => Ask::Rules,

@@ -11,7 +11,7 @@ use penstock_l7_compiler::limits;
 use crate::image::PROGRAM;
 
 /// `penstock compile l7`.
-pub const COMPILE: Tool = Tool { command, run };
+pub(crate) const COMPILE: Tool = Tool { command, run };
 
 /// Compiles message types and rules and prints their use of a block.
 #[derive(Debug, Args)]

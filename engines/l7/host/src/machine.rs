@@ -7,7 +7,7 @@ use crate::counters::AppCounters;
 use crate::error::L7Error;
 
 /// A block at work. Applications are named by their index.
-pub trait Machine {
+pub(crate) trait Machine {
     /// The counters of an application, and its messages by their decision. The caller fills in names.
     ///
     /// # Errors

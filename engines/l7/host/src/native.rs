@@ -15,7 +15,7 @@ use crate::machine::Machine;
 ///
 /// # Errors
 /// The block has no program of this engine.
-pub fn find(bus: &mut dyn Bus, block: usize) -> Result<&mut Block, L7Error> {
+pub(crate) fn find(bus: &mut dyn Bus, block: usize) -> Result<&mut Block, L7Error> {
     let found = bus.native().and_then(|native| native.block(block));
     found.and_then(|found| (found as &mut dyn Any).downcast_mut()).ok_or(L7Error::NotLoaded(block))
 }

@@ -16,7 +16,7 @@ const TIMEOUT: u32 = 1_000_000;
 /// Messages in flight that a block may have; more than the fewest are in card memory.
 const MESSAGES: std::ops::RangeInclusive<u32> = 512..=65536;
 /// The unit in which the card counts timeouts, in ns.
-pub const TICK: u64 = 1024;
+pub(crate) const TICK: u64 = 1024;
 
 /// The settings of one block: `[inline.l7]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,7 +151,7 @@ impl Part for OnCard {}
 ///
 /// # Errors
 /// The table has a key.
-pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+pub(crate) fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
     section.map(Section::read::<CardKeys>).transpose()?;
     Ok(Arc::new(OnCard))
 }

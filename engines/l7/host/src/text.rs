@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// An answer: a line for each object of a list, as `NAME VALUE, NAME VALUE`. Requests that only change something have
 /// no text.
-pub fn text(answer: &Value) -> String {
+pub(crate) fn text(answer: &Value) -> String {
     answer.as_array().into_iter().flatten().map(|one| fields(one) + "\n").collect()
 }
 

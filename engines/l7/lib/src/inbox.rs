@@ -103,7 +103,7 @@ struct Sender {
 
 /// A whole message, as it arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Whole {
+pub(crate) struct Whole {
     pub from: SocketAddr,
     pub application: u8,
     pub of_type: u8,
@@ -115,7 +115,7 @@ pub struct Whole {
 
 /// The effect of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Added {
+pub(crate) enum Added {
     /// Packets are missing; these have arrived, bit i for packet i.
     Waits(u32),
     /// The message is whole and waits for the program.
@@ -132,7 +132,7 @@ pub enum Added {
 
 /// What has arrived.
 #[derive(Debug, Default)]
-pub struct Inbox {
+pub(crate) struct Inbox {
     limits: Limits,
     senders: HashMap<Key, Sender>,
     /// Senders by their stamp: the sender that was silent longest is first.
@@ -150,12 +150,12 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    pub fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
 
     /// The oldest message that waits for the program.
-    pub fn take(&mut self) -> Option<Whole> {
+    pub(crate) fn take(&mut self) -> Option<Whole> {
         let (came, whole) = self.ready.pop_front()?;
         let cost = WHOLE + whole.payload.len();
         self.cost -= cost;
@@ -166,7 +166,7 @@ impl Inbox {
     }
 
     /// Keeps a reply to a message, if there is room.
-    pub fn keep_reply(&mut self, from: SocketAddr, application: u8, id: u32, datagrams: Vec<Vec<u8>>) {
+    pub(crate) fn keep_reply(&mut self, from: SocketAddr, application: u8, id: u32, datagrams: Vec<Vec<u8>>) {
         let key = (from, application);
         if !self.senders.get(&key).is_some_and(|sender| sender.known.contains(&id)) {
             return;
@@ -184,7 +184,7 @@ impl Inbox {
     }
 
     /// The reply to a message, if it is known.
-    pub fn reply(&self, from: SocketAddr, application: u8, id: u32) -> Option<&[Vec<u8>]> {
+    pub(crate) fn reply(&self, from: SocketAddr, application: u8, id: u32) -> Option<&[Vec<u8>]> {
         let replies = &self.senders.get(&(from, application))?.replies;
         replies.iter().rev().find(|reply| reply.id == id).map(|reply| &reply.datagrams[..])
     }
@@ -199,12 +199,19 @@ impl Inbox {
         true
     }
 
-    pub fn given_up(&self) -> u64 {
+    pub(crate) fn given_up(&self) -> u64 {
         self.given_up
     }
 
     /// Adds a packet. `asked`: the program waits for this message elsewhere, so it needs no room here.
-    pub fn add(&mut self, now: Instant, from: SocketAddr, header: &Header, payload: &[u8], asked: bool) -> Added {
+    pub(crate) fn add(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        header: &Header,
+        payload: &[u8],
+        asked: bool,
+    ) -> Added {
         while let Some((_, key)) = self.oldest.first_key_value()
             && let Some(first) = self.senders.get(key).and_then(|sender| sender.unfinished.front())
             && now.duration_since(first.began) >= self.limits.unfinished

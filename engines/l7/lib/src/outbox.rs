@@ -59,14 +59,14 @@ impl Settings {
 
 /// Messages to one destination that may begin behind the oldest one without an acknowledgement. With
 /// [`crate::Limits::known`] of the receiver it keeps repetitions apart from new messages.
-pub const AHEAD: u64 = 512;
+pub(crate) const AHEAD: u64 = 512;
 /// Destinations without messages whose times are remembered.
 const PEERS: usize = 4096;
 /// Bytes that a message takes beside its datagrams.
 const OVERHEAD: usize = 256;
 
 /// More messages than an outbox with these settings has room for.
-pub fn most_messages(settings: &Settings) -> usize {
+pub(crate) fn most_messages(settings: &Settings) -> usize {
     settings.unsent / OVERHEAD + 1
 }
 
@@ -122,7 +122,7 @@ impl Peer {
 
 /// The datagrams that are due after [`Outbox::advance`], and the messages that it gave up.
 #[derive(Debug, Default)]
-pub struct Advance {
+pub(crate) struct Advance {
     /// Datagrams to be sent.
     pub send: Vec<(SocketAddr, Vec<u8>)>,
     /// How many of them are repetitions.
@@ -133,7 +133,7 @@ pub struct Advance {
 
 /// Messages without an acknowledgement.
 #[derive(Debug)]
-pub struct Outbox {
+pub(crate) struct Outbox {
     settings: Settings,
     messages: HashMap<u32, Outgoing>,
     peers: HashMap<SocketAddr, Peer>,
@@ -142,20 +142,20 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    pub fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: Settings) -> Self {
         Self { settings, messages: HashMap::new(), peers: HashMap::new(), timers: BTreeSet::new(), cost: 0 }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.messages.len()
     }
 
-    pub fn contains(&self, id: u32) -> bool {
+    pub(crate) fn contains(&self, id: u32) -> bool {
         self.messages.contains_key(&id)
     }
 
     /// Adds a message; [`Outbox::begin`] sends it. Returns whether there is room for it.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         id: u32,
         to: SocketAddr,
@@ -186,7 +186,7 @@ impl Outbox {
     }
 
     /// The message is sent again until it is answered: its answer may be lost, and the receiver sends it again then.
-    pub fn expect_answer(&mut self, id: u32) {
+    pub(crate) fn expect_answer(&mut self, id: u32) {
         if let Some(one) = self.messages.get_mut(&id) {
             one.call = true;
         }
@@ -194,7 +194,7 @@ impl Outbox {
 
     /// A datagram from this address acknowledges packets of a message, or all of it (0), or is its answer. Returns
     /// whether it was one that was sent there.
-    pub fn acknowledge(&mut self, now: Instant, from: SocketAddr, id: u32, arrived: u32, answer: bool) -> bool {
+    pub(crate) fn acknowledge(&mut self, now: Instant, from: SocketAddr, id: u32, arrived: u32, answer: bool) -> bool {
         let Some(one) = self.messages.get_mut(&id) else { return false };
         if one.to != from || one.began.is_none() {
             return false;
@@ -217,7 +217,7 @@ impl Outbox {
     }
 
     /// Forgets a message; returns its destination, for which [`Outbox::begin`] may have something to send now.
-    pub fn remove(&mut self, id: u32) -> Option<SocketAddr> {
+    pub(crate) fn remove(&mut self, id: u32) -> Option<SocketAddr> {
         let one = self.messages.remove(&id)?;
         self.cost -= one.cost();
         if let Some(timer) = one.timer {
@@ -243,12 +243,12 @@ impl Outbox {
     }
 
     /// When [`Outbox::advance`] has something to do.
-    pub fn next(&self) -> Option<Instant> {
+    pub(crate) fn next(&self) -> Option<Instant> {
         self.timers.first().map(|(at, _)| *at)
     }
 
     /// Begins messages of a destination for which its window has room.
-    pub fn begin(&mut self, to: SocketAddr, now: Instant, advance: &mut Advance) {
+    pub(crate) fn begin(&mut self, to: SocketAddr, now: Instant, advance: &mut Advance) {
         loop {
             let Some(peer) = self.peers.get_mut(&to) else { return };
             let Some(&id) = peer.waiting.front() else { return };
@@ -277,7 +277,7 @@ impl Outbox {
     }
 
     /// Sends packets again and gives messages up, as far as it is time.
-    pub fn advance(&mut self, now: Instant) -> Advance {
+    pub(crate) fn advance(&mut self, now: Instant) -> Advance {
         let mut advance = Advance::default();
         let mut freed = HashSet::new();
         while let Some(&(at, id)) = self.timers.first()
@@ -319,7 +319,7 @@ impl Outbox {
     }
 
     /// Forgets all messages.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.messages.clear();
         self.peers.clear();
         self.timers.clear();

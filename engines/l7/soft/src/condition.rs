@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use penstock_l7_compiler::pattern::{Condition, Pattern, Step};
 
 /// A set of variants of rules, a bit each.
-pub type Bits = Box<[u64]>;
+pub(crate) type Bits = Box<[u64]>;
 
 /// States of an automaton that are kept; the automaton forgets them all when there are more. 4,096 rules that differ in
 /// four digits take some 10,000.
@@ -18,7 +18,7 @@ const STAYS: u32 = 1 << 31;
 
 /// The variants that a field fulfils.
 #[derive(Debug)]
-pub struct Fulfilled {
+pub(crate) struct Fulfilled {
     /// A bit each.
     pub variants: Bits,
     /// The first of them; `usize::MAX` if the set is empty.
@@ -35,7 +35,7 @@ impl From<Bits> for Fulfilled {
 
 /// The conditions on one field.
 #[derive(Debug)]
-pub struct FieldRules {
+pub(crate) struct FieldRules {
     /// Variants that ask nothing of the field.
     free: Fulfilled,
     patterns: Automaton,
@@ -44,7 +44,7 @@ pub struct FieldRules {
 
 impl FieldRules {
     /// The conditions of variants on a field; None for variants that ask nothing of it.
-    pub fn new(conditions: &[Option<&Condition>]) -> Self {
+    pub(crate) fn new(conditions: &[Option<&Condition>]) -> Self {
         let mut free = bits(conditions.len());
         let mut patterns: Vec<(Pattern, Bits)> = Vec::new();
         let mut known: HashMap<&Pattern, usize> = HashMap::new();
@@ -67,7 +67,7 @@ impl FieldRules {
     }
 
     /// The variants whose condition a field fulfils; None: the message lacks the field.
-    pub fn fulfilled(&mut self, field: Option<&[u8]>) -> &Fulfilled {
+    pub(crate) fn fulfilled(&mut self, field: Option<&[u8]>) -> &Fulfilled {
         match field {
             None => &self.free,
             Some(field) if self.integers.width == 0 => self.patterns.run(field),
@@ -77,7 +77,7 @@ impl FieldRules {
 }
 
 /// An empty set with room for this many variants.
-pub fn bits(count: usize) -> Bits {
+pub(crate) fn bits(count: usize) -> Bits {
     vec![0; count.div_ceil(64).max(1)].into()
 }
 

@@ -4,11 +4,11 @@
 use std::net::IpAddr;
 
 /// Bytes of the header of QNP.
-pub const QNP: usize = 22;
+pub(crate) const QNP: usize = 22;
 /// Bytes of a UDP header.
 const UDP: usize = 8;
 /// Most packets of a message.
-pub const MOST_PACKETS: u8 = 32;
+pub(crate) const MOST_PACKETS: u8 = 32;
 
 /// A UDP datagram in a frame. Its lengths may be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
