@@ -4,7 +4,7 @@
 use super::bar::Place;
 
 /// Major version of the BAR's registers that this driver knows.
-pub(super) const MAJOR: u32 = 1;
+pub(super) const MAJOR: u32 = 2;
 
 /// Why a card cannot be driven.
 #[derive(Debug, thiserror::Error)]

@@ -66,6 +66,7 @@ module mac_bench
       .mac_rst,
       .mac_clear,
       .mac_tvalid(in_tvalid),
+      .mac_tready(),
       .mac_tdata(in_tdata),
       .mac_tkeep(in_tkeep),
       .mac_tlast(in_tlast),
