@@ -116,13 +116,21 @@ def test_frames_of_the_host(place: str) -> None:
         result = card.run()
         filled = [data.ljust(SHORTEST if place != "rtl" else 0, b"\0") for data in asked]
         assert result.at(0) == filled and not any(result.drops.values())
+        assert [frame.source for frame in result.frames] == list(range(len(asked)))
+        # The same bytes at two ports: the header tells which frame it is.
+        twice = [bytes([number]) * 100 for number in range(20)]
+        card.send(twice, 0)
+        card.send(twice, 1)
+        result = card.run()
+        assert sorted(frame.source for frame in result.frames) == list(range(40))
+        assert all(frame.latency_ns is not None and frame.latency_ns > 0 for frame in result.frames)
         # Both ways at once. The host's stream waits for the card, so none is lost at any rate.
         card.send(sent, 0)
         card.send(asked, "host")
         result = card.run(rate="line")
         assert result.at("host") == sent and result.at(0) == filled and not any(result.drops.values())
         counters = card.counters()
-        assert counters.host.rx_frames == 2 * len(asked) and counters.host.tx_frames == 2 * len(sent)
+        assert counters.host.rx_frames == 2 * len(asked) and counters.host.tx_frames == 2 * len(sent) + 2 * len(twice)
 
 
 def test_nothing_overflows() -> None:

@@ -47,6 +47,11 @@ pub enum FpgaError {
         /// The card's.
         minor: u16,
     },
+    /// A frame to the host has no header of the card.
+    #[error(
+        "{0}: a frame came to the host without the card's header; is the card's project of this version of Penstock?"
+    )]
+    Unmarked(Place),
     /// The card was built for another design.
     #[error(
         "{place}: the card has {found}, and the design {design} asks for {wanted}; build the card for this design (`penstock fpga init`), or open the design that it was built for"

@@ -85,7 +85,12 @@ impl Marked {
     fn of(frame: &[u8]) -> Option<Self> {
         let word = |at: usize| Some(u32::from_be_bytes(frame.get(at..at + 4)?.try_into().ok()?));
         let is_ours = frame.starts_with(&MARKED) && frame.get(12..14)? == MARKED_TYPE;
-        let header = Self { source: *frame.get(7)?, mark: word(8)? };
+        // Ports 0 and 1 have two numbers.
+        let source = match *frame.get(7)? {
+            port @ 0..=1 => FIRST_PORT + port,
+            other => other,
+        };
+        let header = Self { source, mark: word(8)? };
         (is_ours && frame.len() > MARKED_BYTES).then_some(header)
     }
 }
@@ -219,23 +224,26 @@ impl Behind {
                 self.entries.push(Entry { cycle, stream: port, ..Entry::default() });
                 let Some(mut frame) = cable.sent.pop_front() else { continue };
                 cable.sent_bytes -= frame.len();
-                // A MAC does that; a frame that the host's interface sends is as long as the host made it.
-                if port < host {
-                    frame.resize(frame.len().max(SHORTEST), 0);
-                }
+                // As it leaves at a port.
+                frame.resize(frame.len().max(SHORTEST), 0);
                 let source = if port == host { HOST } else { FIRST_PORT + port as u8 };
                 self.inside.entry(frame).or_default().push_back((source, cycle));
             }
         }
         for port in 0..=host {
             for mut arrived in wires.receive(port).map_err(gone)? {
-                let marked = if port == host { Marked::of(&arrived.bytes) } else { None };
+                let marked = if port == host {
+                    Some(Marked::of(&arrived.bytes).ok_or_else(|| FpgaError::Unmarked(self.place.clone()))?)
+                } else {
+                    None
+                };
                 if marked.is_some() {
                     arrived.bytes.drain(..MARKED_BYTES);
                 }
+                let said = marked.as_ref().map(|marked| marked.source);
                 // The frame has left, also if its header says where it entered.
-                let known = entry_of(&mut self.inside, &arrived.bytes);
-                let (source, entered) = known.unwrap_or((UNKNOWN, arrived.first));
+                let known = entry_of(&mut self.inside, &arrived.bytes, said);
+                let (source, entered) = known.unwrap_or((said.unwrap_or(UNKNOWN), arrived.first));
                 self.exits.push(Exit {
                     first: arrived.first,
                     last: arrived.last,
@@ -243,8 +251,8 @@ impl Behind {
                     length: arrived.bytes.len() as u32,
                     timestamp: entered as u32,
                     stream: port as u8,
-                    source: marked.as_ref().map_or(source, |marked| marked.source),
-                    mark: marked.as_ref().map_or(0, |marked| marked.mark),
+                    source,
+                    mark: marked.map_or(0, |marked| marked.mark),
                     ..Exit::default()
                 });
                 self.bytes.extend(arrived.bytes);
@@ -265,18 +273,21 @@ impl Behind {
     }
 }
 
-/// Where and when a frame entered that leaves with these bytes.
-fn entry_of(inside: &mut HashMap<Vec<u8>, VecDeque<(u8, u64)>>, bytes: &[u8]) -> Option<(u8, u64)> {
-    if let Some(same) = inside.get_mut(bytes) {
-        let entry = same.pop_front();
+/// Where and when a frame entered that leaves with these bytes; the source, if its header says it.
+fn entry_of(inside: &mut HashMap<Vec<u8>, VecDeque<(u8, u64)>>, bytes: &[u8], source: Option<u8>) -> Option<(u8, u64)> {
+    let is_it = |entry: &(u8, u64)| source.is_none_or(|source| source == entry.0);
+    let mut filled = bytes.to_vec();
+    filled.resize(bytes.len().max(SHORTEST), 0);
+    if let Some(same) = inside.get_mut(&filled) {
+        let entry = same.iter().position(is_it).and_then(|at| same.remove(at));
         if same.is_empty() {
-            inside.remove(bytes);
+            inside.remove(&filled);
         }
         return entry;
     }
     let mut all = inside.values().flatten();
     let (only, None) = (*all.next()?, all.next()) else { return None };
-    inside.clear();
+    is_it(&only).then(|| inside.clear())?;
     Some(only)
 }
 

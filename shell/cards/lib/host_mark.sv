@@ -24,7 +24,7 @@ module host_mark
     input wire logic        clk,
     input wire logic        rst,
     axis_if.snk             rx,
-    input wire port_t       source,  // with each beat, as the two below
+    input wire port_t       source,  // with a frame's first beat, as the two below
     input wire logic [31:0] mark,
     input wire time_t       timestamp,
     axis_if.src             tx

@@ -10,12 +10,13 @@
 // A frame becomes visible to the card when it is in the queue as a whole. A frame that finds no room is dropped as a
 // whole, and counts in
 // `lost`. A frame that the MAC marks bad goes on with `tuser`: the card drops it as `damaged`. A frame that is too long
-// for the card is cut to MaxRows + 1 rows, so that it cannot fill the queue: the card drops it as `oversize`.
+// for the card is cut to MaxRows + 2 rows, so that it cannot fill the queue: the card drops it as `oversize`.
 //
 // A port of the card takes one row in each of its cycles, and 100 Gb/s bring at most 149 million rows a second, so the
 // queue does not fill while the card's clock runs at more than that. With Waits the card may take no row, and a frame
 // begins only when the queue has room for the longest one behind those under way: none is dropped, except in a reset.
-// A frame of which some beats came during a reset is lost.
+// A frame of which some beats came during a reset is lost. A frame that a reset of the MAC's side cuts on its way to the
+// card ends with a row that is marked bad.
 module mac_rx
   import penstock_pkg::*;
 #(
@@ -35,13 +36,14 @@ module mac_rx
     output logic             lost,         // for one cycle of mac_clk
 
     input wire logic clk,
-    input wire logic rst,
+    input wire logic own_rst,  // of the card
+    input wire logic rst,      // of the crossing
     input wire logic clear,
     axis_if.src      rx
 );
   import shell_pkg::*;
   localparam int unsigned MaxRows = MaxFrame / PortBytes;
-  localparam int unsigned OnTheWay = 5;  // rows of short frames that have begun before `ready` falls
+  localparam int unsigned OnTheWay = 3;  // rows of short frames that have begun and that `ready` does not know of
 
   if (rx.Bytes != PortBytes) begin : gen_width
     $error("mac_rx: rx must have %0d bytes", PortBytes);
@@ -136,7 +138,7 @@ module mac_rx
   fifo_async #(
       .Width($bits(row_t)),
       .Depth(Depth),
-      .Room (Waits ? MaxRows + 1 + OnTheWay : 1)
+      .Room (Waits ? MaxRows + 2 + OnTheWay : 1)
   ) i_fifo (
       .wr_clk(mac_clk),
       .wr_rst(mac_rst),
@@ -155,19 +157,28 @@ module mac_rx
       .more()
   );
 
-  logic valid_q, last_q, user_q;
+  logic valid_q, last_q, user_q, open_q, cut, cut_q, free;
   logic [PortBytes-1:0] keep_q;
   logic [8*PortBytes-1:0] data_q;
-  assign take = !valid_q || rx.tready;
+  assign free = !valid_q || rx.tready;
+  assign cut  = open_q && (rst || cut_q);
+  assign take = free && !cut;
   always_ff @(posedge clk) begin
-    if (take) begin
-      valid_q <= valid;
+    if (free) begin
+      valid_q <= cut || (valid && !rst);
       data_q  <= head.data;
-      keep_q  <= head.last ? bytes_keep(head.bytes) : '1;
-      last_q  <= head.last;
-      user_q  <= head.last && head.user;
+      keep_q  <= head.last && !cut ? bytes_keep(head.bytes) : '1;
+      last_q  <= head.last || cut;
+      user_q  <= (head.last && head.user) || cut;
+      if (cut) open_q <= 1'b0;
+      else if (valid && !rst) open_q <= !head.last;
     end
-    if (rst) valid_q <= 1'b0;
+    cut_q <= cut && !free;
+    if (own_rst) begin
+      valid_q <= 1'b0;
+      open_q  <= 1'b0;
+      cut_q   <= 1'b0;
+    end
   end
   assign rx.tvalid = valid_q;
   assign rx.tdata  = data_q;
@@ -176,7 +187,7 @@ module mac_rx
   assign rx.tuser  = user_q;
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk) if (!rst) assert (Waits || !valid_q || rx.tready) else $error("%m: the card does not take a row");
+  always_ff @(posedge clk) if (!own_rst) assert (Waits || !valid_q || rx.tready) else $error("%m: the card does not take a row");
 `endif
 endmodule
 

@@ -8,6 +8,7 @@
 //   axil_clk:  AXI4-Lite ─> bar_front ─┆─> card_top's registers
 //
 // Stream Ports is the host's, behind those of the MACs. It has a ready: the host's frames wait while the card takes none.
+// Shells carry it with the clocks of MAC 0; while these stand still, the host's frames wait.
 //
 // All clocks may be of different sources, and any of them may be the same. Each reset input may come from any clock,
 // and resets its own side only: both sides of a crossing then wait for each other (reset_pair). A port whose clock
@@ -171,6 +172,7 @@ module shell_card
         .mac_tuser(mac_rx_tuser[p]),
         .lost(rx_lost_one),
         .clk(card_clk),
+        .own_rst(card_own_rst),
         .rst(rx_rst),
         .clear(rx_clear),
         .rx(rx)

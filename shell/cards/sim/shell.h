@@ -466,7 +466,7 @@ void serve(Shell<Pins>& shell, int host, int listener) {
         else if (kind == 'F' || kind == 'B') {
             if (!frame.empty()) shell.port[words[0]].to_card.push_back({std::move(frame), kind == 'B'});
         } else if (kind == 'X') {
-            for (Mac& mac : shell.port) mac.to_card.resize(std::min<size_t>(mac.to_card.size(), mac.sent > 0));
+            for (Mac& mac : shell.port) mac.to_card.resize(std::min<size_t>(mac.to_card.size(), mac.sent > 0 || mac.shown));
         } else if (kind == 'E') {
             auto& entered = shell.port[words[0]].entered;
             word = static_cast<uint32_t>(entered.size());

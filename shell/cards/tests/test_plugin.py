@@ -156,7 +156,7 @@ def test_each_crossing_has_its_constraint(shell: str, top: str, tmp_path: Path) 
     sources = {file.stem: file.read_text() for file in files}
     wanted = Counter()
     for path, kind in instances(top, sources):
-        for port in range(2) if "[*]" in path else [0]:
+        for port in range(3) if "[*]" in path else [0]:
             wanted[(path.replace("[*]", f"[{port}]"), kind)] += 1
     text = (project / "crossings.xdc").read_text().replace("\\[", "[").replace("\\]", "]")
     ends = r"-from \[get_cells -hier -filter \{NAME =~ \*(i_shell_card/\S+)/(\w+)_reg\*\}\] -to \[get_cells -hier -filter \{NAME =~ \*(i_shell_card/\S+)/(\w+)_reg\*\}\] ([\d.]+)$"
